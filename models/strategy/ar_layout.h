@@ -43,6 +43,8 @@ struct ar_layout {
     enum ar_recompute recompute;
     const struct ar_strategy *strategy; /**< what becomes of replicas */
     bool is_sequence_parallel;
+    bool overlaps_tensor; /**< its collectives run beside the products that they belong to, piece by
+                               piece: of tp pieces one is not hidden */
     enum ar_attention_kind attention;
     bool overlaps;     /**< gradients are summed beside the backward pass, where they can be */
     uint32_t prefetch; /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */

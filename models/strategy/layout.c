@@ -58,6 +58,12 @@ static enum ar_status check_tensor(const char *where, const struct ar_layout *la
                             "tp of the mesh above 1",
                             where);
     }
+    if (layout->overlaps_tensor && !layout->is_sequence_parallel) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found tensor parallelism beside products without sequence "
+                            "parallelism; expected --sequence-parallel yes",
+                            where);
+    }
     return layout->is_sequence_parallel
                ? check_divides(where, "seq", model->seq, "tp of the mesh", tp, err)
                : AR_OK;

@@ -105,6 +105,22 @@ Test(strategy, tensor_parallelism_sums_hidden_states_four_times_a_layer_and_batc
                  "a reduce-scatter and an all-gather carry half as much each");
 }
 
+Test(strategy, tensor_parallelism_beside_products_hides_all_but_one_piece)
+{
+    struct ar_layout layout = layout_of(1, 1, 4, "1f1b");
+    layout.is_sequence_parallel = true;
+    double bytes = make(&layout, 1).bytes[AR_AXIS_TP];
+    layout.overlaps_tensor = true;
+    cr_assert_eq(make(&layout, 1).bytes[AR_AXIS_TP], bytes, "in two parts");
+    double sent = 2 * (24 * 2 + 1), loss = 3; /* of a pass, and forward */
+    cr_assert_float_eq(make(&layout, 0.1).end_s, 8 * (24 * 3 + 0.1 * (2 * sent + loss)), 1e-6,
+                       "a part as short as the computation is hidden");
+    cr_assert_float_eq(make(&layout, 1).end_s, 8 * (2 * sent + 2 * sent + loss), 1e-6,
+                       "computations are hidden, too");
+    layout.is_sequence_parallel = false;
+    cr_assert_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
+}
+
 Test(strategy, stages_hand_on_hidden_states_once_each_way)
 {
     struct ar_layout layout = layout_of(4, 1, 1, "1f1b");

@@ -274,6 +274,14 @@ KEY_PRINT(set_number)
     }
 }
 
+KEY_PRINT(set_yes)
+{
+    if (ar_scenario_has(scenario, key)) {
+        fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
+                *(const bool *)value_of(scenario, key) ? "yes" : "no");
+    }
+}
+
 KEY_PRINT(trace)
 {
     fputs(scenario->trace != NULL ? scenario->trace->name : "", file);

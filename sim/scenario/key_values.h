@@ -48,6 +48,7 @@ KEY_PRINT(mesh);
 KEY_PRINT(along);
 KEY_PRINT(samples_per_s_at);
 KEY_PRINT(set_number);
+KEY_PRINT(set_yes);
 KEY_PRINT(trace);
 KEY_PRINT(precision);
 KEY_PRINT(strategy);

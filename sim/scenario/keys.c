@@ -141,6 +141,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         "pass, not after it at once",
                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
                         key_print_yes_or_no, FIELD(layout.overlaps)},
+    [AR_KEY_OVERLAP_TENSOR] = {"--overlap-tensor", "yes|no", "no",
+                               "collectives of tensor parallelism run beside the products that "
+                               "they belong to, in tp pieces; with --sequence-parallel",
+                               LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
+                               key_print_set_yes, FIELD(layout.overlaps_tensor)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
                          STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
                          key_print_count, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},

@@ -93,6 +93,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_SEQUENCE_PARALLEL] = "maybe",
     [AR_KEY_ATTENTION] = "flat",
     [AR_KEY_OVERLAP] = "maybe",
+    [AR_KEY_OVERLAP_TENSOR] = "maybe",
     [AR_KEY_PREFETCH] = "99",
     [AR_KEY_GRADIENTS] = "int1",
     [AR_KEY_SPARSE] = "2",

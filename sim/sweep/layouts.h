@@ -18,6 +18,7 @@
     X(AR_KEY_SEQUENCE_PARALLEL)                                                                    \
     X(AR_KEY_ATTENTION)                                                                            \
     X(AR_KEY_OVERLAP)                                                                              \
+    X(AR_KEY_OVERLAP_TENSOR)                                                                       \
     X(AR_KEY_GRADIENTS)                                                                            \
     X(AR_KEY_SPARSE)
 
