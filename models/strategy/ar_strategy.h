@@ -24,6 +24,9 @@ struct ar_part_times {
 struct ar_run;
 struct ar_build;
 
+#define AR_STALENESS_FREE  UINT32_MAX
+#define AR_STALENESS_NAMED (UINT32_MAX - 1)
+
 struct ar_strategy {
     const char *name;
     const char *title;
@@ -32,6 +35,12 @@ struct ar_strategy {
                                 whose micro-batches would fetch them again and again */
     bool sends_buckets;    /**< of a trace: as the rule of fusion makes them, one series */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */
+    /** Workers exchange with servers as they get round to it: there is no graph, and none of the
+     * functions below, but an asynchronous run (sim/engine/async). Before a step, all have done
+     * theirs up to `staleness` steps before it. */
+    bool is_asynchronous;
+    uint32_t staleness; /**< AR_STALENESS_FREE: nobody waits; AR_STALENESS_NAMED: `ssp:3` */
+    bool deals_units;   /**< to workers that ask for them */
     /** Layers of a run; they divide those of a chunk. */
     uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_last);
     /** Before a run: a task that it needs, or AR_NO_TASK. NULL: none. */
@@ -57,7 +66,11 @@ struct ar_strategy {
     X(independent)                                                                                 \
     X(partitioned)                                                                                 \
     X(rotate)                                                                                      \
-    X(star)
+    X(star)                                                                                        \
+    X(ps_sync)                                                                                     \
+    X(ps_async)                                                                                    \
+    X(ssp)                                                                                         \
+    X(work_units)
 
 #define X(name) extern const struct ar_strategy ar_strategy_##name;
 AR_STRATEGY_LIST(X)
@@ -68,6 +81,16 @@ extern const size_t ar_strategies_count;
 /** Finds one by name; the error names the nearest known one. */
 enum ar_status ar_strategy_find(const char *where, const char *name,
                                 const struct ar_strategy **strategy, struct ar_error *err);
+
+/** The same of a text that may end with a bound, `ssp:3`; `staleness` is that of the strategy. */
+enum ar_status ar_strategy_parse(const char *where, const char *text,
+                                 const struct ar_strategy **strategy, uint32_t *staleness,
+                                 struct ar_error *err);
+
+/** The text of a strategy with its bound. */
+enum { AR_STRATEGY_TEXT = 32 };
+const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
+                               char text[AR_STRATEGY_TEXT]);
 
 /** Times of the parts by a cost table. */
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,

@@ -1,8 +1,11 @@
 #include "ar_strategy.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
+#include "ar_units.h"
 
 const struct ar_strategy *const ar_strategies[] = {
 #define X(name) &ar_strategy_##name,
@@ -23,6 +26,44 @@ enum ar_status ar_strategy_find(const char *where, const char *name,
         }
     }
     return ar_error_unknown(err, AR_USAGE, where, "strategy", name, names, ar_strategies_count);
+}
+
+enum ar_status ar_strategy_parse(const char *where, const char *text,
+                                 const struct ar_strategy **strategy, uint32_t *staleness,
+                                 struct ar_error *err)
+{
+    char name[AR_STRATEGY_TEXT];
+    const struct ar_strategy *found = NULL;
+    uint64_t bound = 0;
+    size_t length = strcspn(text, ":");
+    ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
+    AR_TRY(ar_strategy_find(where, name, &found, err));
+    bool is_named = found->staleness == AR_STALENESS_NAMED;
+    struct ar_error ignored;
+    if (is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
+                                   AR_STALENESS_NAMED - 1, &bound, &ignored) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.60s\"; expected %s:S with S steps, 0 or more, that a "
+                            "worker may be ahead of the slowest, such as %s:3",
+                            where, text, name, name);
+    }
+    if (!is_named && text[length] != '\0') {
+        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s alone", where, text,
+                            name);
+    }
+    *strategy = found;
+    *staleness = is_named ? (uint32_t)bound : found->staleness;
+    return AR_OK;
+}
+
+const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
+                               char text[AR_STRATEGY_TEXT])
+{
+    ar_copy_text(text, AR_STRATEGY_TEXT, strategy->name);
+    if (strategy->staleness == AR_STALENESS_NAMED) {
+        snprintf(text, AR_STRATEGY_TEXT, "%s:%" PRIu32, strategy->name, staleness);
+    }
+    return text;
 }
 
 static double pass_s(const struct ar_layout *layout, const struct ar_device_cost *cost,

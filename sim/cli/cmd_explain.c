@@ -43,12 +43,34 @@ static enum ar_status draw_pipeline(const struct options *options, const struct 
     return made_by_sign(options, NULL, err);
 }
 
+static enum ar_status explain_with_servers(const struct options *options,
+                                           const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_row row;
+    struct ar_step step = ar_scenario_step(scenario);
+    if (options->out != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found with strategy %s, which has no pipeline; expected "
+                            "'allreckon export --format chrome-trace'",
+                            scenario->layout.strategy->name);
+    }
+    ar_note_before(option_notes(options), scenario, NULL, 0);
+    ar_note_flush(option_notes(options));
+    AR_TRY(ar_run_step(scenario, &step, &row, err));
+    explain_servers(&step, &row);
+    ar_step_destroy(&step);
+    return AR_OK;
+}
+
 static enum ar_status explain_workload(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     struct ar_row row;
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    if (scenario.layout.strategy->is_asynchronous) {
+        return explain_with_servers(options, &scenario, err);
+    }
     ar_note_before(option_notes(options), &scenario, inputs, 0);
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
@@ -79,6 +101,9 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     if (scenario.trace == NULL) {
         return explain_bare(options, &scenario, err);
+    }
+    if (scenario.layout.strategy->is_asynchronous) {
+        return explain_with_servers(options, &scenario, err);
     }
     bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                      scenario.rates != NULL;

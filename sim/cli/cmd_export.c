@@ -1,4 +1,5 @@
 /* export: what other programs read. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +16,27 @@
 #include "lists.h"
 #include "made_by.h"
 
+enum { SPANS_MAX = 10000000 };
+
 /* What is exported: the platform of some nodes, or the timeline of a step. */
 struct export
 {
     const struct ar_cluster *cluster; /* NULL: of a step */
     uint32_t nodes;
     const struct ar_step *step;
+    const uint32_t *workers; /* of a step with servers; NULL: of another */
+    uint32_t workers_count;
     const struct ar_row *row;
     const char *mark; /* made_by.h */
 };
 
 static enum ar_status write_to(FILE *file, const struct export *export, struct ar_error *err)
 {
+    if (export->workers != NULL) {
+        chrome_trace_write_servers(file, &export->step->async, export->workers,
+                                   export->workers_count, export->row, export->mark);
+        return AR_OK;
+    }
     if (export->cluster == NULL) {
         chrome_trace_write(file, export->step, export->row, export->mark);
         return AR_OK;
@@ -166,6 +176,35 @@ static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct a
                         scenario->engine->name);
 }
 
+/* All steps of some workers. */
+static enum ar_status export_servers(const struct options *options,
+                                     const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_row row;
+    struct export export = {.row = &row, .mark = made_by(options)};
+    uint32_t *workers = NULL;
+    uint64_t slices = ar_scenario_is_laid_out(scenario) ? scenario->layout.model->layers
+                                                        : scenario->buckets_count;
+    uint64_t spans = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
+    if (spans > SPANS_MAX) {
+        return ar_scenario_refuse(scenario, AR_KEY_ITERATIONS, err,
+                                  "found %" PRIu32 " steps of %" PRIu32
+                                  " workers, too many for a timeline; expected fewer",
+                                  scenario->iterations_count, scenario->gpus);
+    }
+    AR_TRY(read_ranks(options, scenario, &workers, &export.workers_count, err));
+    struct ar_step step = ar_scenario_step(scenario);
+    step.async.spans_room = (uint32_t)spans;
+    ar_note_before(option_notes(options), scenario, NULL, 0);
+    AR_TRY(ar_run_step(scenario, &step, &row, err));
+    row.wall_s = NAN; /* the same step gives the same file */
+    export.step = &step;
+    export.workers = workers;
+    enum ar_status status = write_export(options->out, &export, err);
+    ar_step_destroy(&step);
+    return status;
+}
+
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
 static bool shows_ranks(const struct ar_scenario *scenario)
 {
@@ -183,6 +222,9 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    if (scenario.layout.strategy->is_asynchronous) {
+        return export_servers(options, &scenario, err);
+    }
     scenario.iterations_count = 1;
     if (!shows_ranks(&scenario) && options->ranks != NULL) {
         return ar_error_set(err, AR_USAGE,

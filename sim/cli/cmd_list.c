@@ -99,7 +99,9 @@ static enum ar_status show_workloads(const char *name, const char *path, struct 
 static void show_strategies(void)
 {
     for (size_t i = 0; i < ar_strategies_count; i++) {
-        printf("%-14s %s\n", ar_strategies[i]->name, ar_strategies[i]->title);
+        bool has_bound = ar_strategies[i]->staleness == AR_STALENESS_NAMED;
+        printf("%s%-*s %s\n", ar_strategies[i]->name, 14 - (int)strlen(ar_strategies[i]->name),
+               has_bound ? ":S" : "", ar_strategies[i]->title);
     }
     puts("schedules of a pipeline:");
     for (size_t i = 0; i < ar_schedules_count; i++) {

@@ -83,11 +83,12 @@ enum ar_status options_load(const struct options *options, uint64_t without,
     if (option_key(options, AR_KEY_MESH) == NULL) {
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     }
-    if (!is_bare && !is_laid_out) { /* of a collective alone the fastest one will do */
-        AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
-    }
     AR_TRY(options_inputs(options, inputs, err));
     AR_TRY(options_scenario(options, without, scenario, err));
+    bool has_all_reduces = !scenario->layout.strategy->is_asynchronous;
+    if (!is_bare && !is_laid_out && has_all_reduces) { /* of a collective alone any will do */
+        AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    }
     AR_TRY(ar_scenario_load(scenario, *inputs, err));
     if (is_bare && scenario->payload_bytes > 0 && !ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
         AR_TRY(ar_scenario_check_payload(scenario, err));

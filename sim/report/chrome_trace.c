@@ -289,3 +289,38 @@ void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_
     }
     fputs("\n]}\n", file);
 }
+
+static void write_worker(struct events *events, const struct ar_async *run, uint32_t worker)
+{
+    static const char *const tracks[] = {"compute", "push", "pull"};
+    static const uint32_t track_of[AR_ASYNC_DOINGS_COUNT] = {
+        [AR_ASYNC_COMPUTES] = 0, [AR_ASYNC_WAITS] = 0, [AR_ASYNC_PUSHES] = 1, [AR_ASYNC_PULLS] = 2};
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "worker %" PRIu32, worker);
+    events->process = worker + 1;
+    events->thread = events->process * TRACKS_MAX;
+    write_title(events, "process", name, worker);
+    for (uint32_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++) {
+        begin_track(events, i, tracks[i]);
+    }
+    for (uint32_t i = 0; i < run->spans_count; i++) {
+        const struct ar_async_span *span = &run->spans[i];
+        if (span->worker == worker) {
+            events->thread = events->process * TRACKS_MAX + track_of[span->doing];
+            write_slice(events, track_of[span->doing] == 0 ? "compute" : "communication",
+                        ar_async_doing_names[span->doing], span->begin_s, span->end_s,
+                        "\"step\": %" PRIu32, span->step);
+        }
+    }
+}
+
+void chrome_trace_write_servers(FILE *file, const struct ar_async *run, const uint32_t *workers,
+                                uint32_t count, const struct ar_row *row, const char *made_by)
+{
+    struct events events = {.file = file};
+    begin_file(file, row, made_by);
+    for (uint32_t i = 0; i < count; i++) {
+        write_worker(&events, run, workers[i]);
+    }
+    fputs("\n]}\n", file);
+}

@@ -37,4 +37,9 @@ uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
 void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
                         const char *made_by);
 
+/** Writes the steps of an asynchronous run with spans: each of the workers that are listed is a
+ * process with tracks for what it computes and waits for, pushes and pulls. */
+void chrome_trace_write_servers(FILE *file, const struct ar_async *run, const uint32_t *workers,
+                                uint32_t count, const struct ar_row *row, const char *made_by);
+
 #endif

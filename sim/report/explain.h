@@ -20,6 +20,10 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err);
 enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err);
 
+/** Writes where the time of a step with servers goes, to stdout: workers, what they send, bounds.
+ */
+void explain_servers(const struct ar_step *step, const struct ar_row *row);
+
 /** Writes where the time of one collective goes, to stdout: as above without a step, and who shares
  * the link that is the busiest. */
 enum ar_status explain_collective(const struct ar_scenario *scenario, const struct ar_bare_run *run,

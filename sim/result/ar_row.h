@@ -72,7 +72,7 @@
     X(count,  root,            "place of the root in its group; empty where there is none")        \
     X(count,  global_batch,    "sequences of a step of a workload, all GPUs")                      \
     X(count,  micro_batch,     "sequences that a replica works on at a time")                      \
-    X(word,   strategy,        "what becomes of replicas: data, zero1, zero3, independent")        \
+    X(word,   strategy,        "what becomes of replicas: data, zero1, ssp:3, ...")        \
     X(word,   schedule,        "of the pipeline: gpipe, 1f1b, interleaved:V")                      \
     X(word,   recompute,       "what the backward pass computes again: none, selective, full")     \
     X(flag,   sequence_parallel, "tensor parallelism splits norms and residuals by tokens")        \
@@ -83,7 +83,7 @@
     X(number, tokens_per_s,    "tokens per second of all GPUs")                                    \
     X(number, tflops_per_gpu,  "1e12 floating-point operations per second and GPU, what is recomputed in full counted") \
     X(number, mfu_frac,        "operations that the model needs, recomputation not counted, over the peak of the GPUs") \
-    X(number, bubble_s,        "a stage of the pipeline waits for another one; mean over the stages") \
+    X(number, bubble_s,        "a stage of the pipeline waits for another one, mean over the stages; or a worker for slower ones") \
     X(number, bubble_frac,     "bubble_s / compute_s: (p-1)/(m V) where messages are free and stages alike") \
     X(number, exposed_pp_s,    "part of exposed_s: messages between stages")                       \
     X(number, exposed_dp_s,    "part of exposed_s: gradients and parameters of replicas")          \

@@ -83,6 +83,9 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
  * ar_note_before(). */
 void ar_note_workload(FILE *notes, const struct ar_scenario *scenario);
 
+/** Servers and workers, and what was assumed of them; nothing of other strategies. */
+void ar_note_servers(FILE *notes, const struct ar_scenario *scenario);
+
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 

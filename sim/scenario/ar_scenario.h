@@ -45,6 +45,8 @@ struct ar_scenario {
     const char *workload_name;   /**< NULL: none */
     struct ar_transformer model; /**< sizes that keys say, 0 where they do not; loaded: all */
     struct ar_layout layout;     /**< as keys say; loaded: all */
+    struct ar_async async;       /**< servers, as keys say: ar_scenario_async() */
+    struct ar_units units;       /**< ar_scenario_units() */
     const char *trace_name;
     uint32_t batch; /**< samples per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;
@@ -136,6 +138,17 @@ enum ar_status ar_scenario_load_trace(struct ar_scenario *scenario, struct ar_in
 /** The workload and its layout; part of ar_scenario_load(). */
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err);
+
+/** What a strategy with servers needs, and the refusal of its keys with others; part of
+ * ar_scenario_load(). */
+enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err);
+
+/** Its run and its units with what follows where no key says; `gpus` is set. */
+struct ar_async ar_scenario_async(const struct ar_scenario *scenario);
+struct ar_units ar_scenario_units(const struct ar_scenario *scenario);
+
+/** The part of it that depends on the number of GPUs, which is set. */
+enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct ar_error *err);
 
 /** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,

@@ -194,7 +194,8 @@ KEY_PARSE(engine)
 
 KEY_PARSE(strategy)
 {
-    return ar_strategy_find(origin->where, text, &scenario->layout.strategy, err);
+    return ar_strategy_parse(origin->where, text, &scenario->layout.strategy,
+                             &scenario->async.staleness, err);
 }
 
 KEY_PARSE(schedule)
@@ -295,7 +296,27 @@ KEY_PRINT(precision)
 
 KEY_PRINT(strategy)
 {
-    fputs(scenario->layout.strategy->name, file);
+    char text[AR_STRATEGY_TEXT];
+    fputs(ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text), file);
+}
+
+/* A setting of strategies with servers, as it was set; a value that is not is no setting. */
+KEY_PRINT(of_servers)
+{
+    const struct ar_key_row *row = &ar_keys[key];
+    if (!ar_scenario_has(scenario, key)) {
+        return;
+    }
+    fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
+    if (row->words != NULL) {
+        key_print_choice(scenario, key, file);
+    } else if (row->parse == key_parse_count) {
+        key_print_count(scenario, key, file);
+    } else if (row->parse == key_parse_number) {
+        fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
+    } else {
+        key_print_yes_or_no(scenario, key, file);
+    }
 }
 
 KEY_PRINT(schedule)

@@ -52,6 +52,7 @@ KEY_PRINT(set_yes);
 KEY_PRINT(trace);
 KEY_PRINT(precision);
 KEY_PRINT(strategy);
+KEY_PRINT(of_servers);
 KEY_PRINT(schedule);
 KEY_PRINT(bucket);
 KEY_PRINT(framework);

@@ -18,6 +18,7 @@
 #define REPEATS     AR_KEY_REPEATS
 #define PATH        AR_KEY_IS_PATH
 #define NUMBER      AR_KEY_IS_NUMBER
+#define SERVERS     (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IS_AXIS | AR_KEY_IS_SETTING)
 #define FIELD(name) offsetof(struct ar_scenario, name)
 
 /* A size of a workload, 0 unless it is set. */
@@ -113,10 +114,43 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                             AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
                             FIELD(layout.micro_batch), 1, UINT32_MAX},
     [AR_KEY_STRATEGY] = {"--strategy", "S", "data",
-                         "what becomes of replicas: data, zero1, zero3, zero3-lists, independent "
-                         "(see 'allreckon list strategies')",
-                         STEP | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy,
+                         "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
+                         "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units",
+                         LAYOUT | STEP | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
                          key_print_strategy},
+    [AR_KEY_SERVERS] = {"--servers", "N", NULL,
+                        "parameter servers; default: as many as nodes of workers", SERVERS,
+                        AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
+                        FIELD(async.servers), 1, 1000000},
+    [AR_KEY_SERVERS_AT] = {"--servers-at", "PLACE", "nodes",
+                           "nodes (of their own, behind those of the workers), workers (beside "
+                           "them) or both (N nodes, and one beside the workers of each node, as in "
+                           "BytePS)",
+                           SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                           FIELD(async.servers_at), .words = ar_servers_at_names},
+    [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
+                           "steps that a worker computes before it pushes and pulls", SERVERS,
+                           AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
+                           FIELD(async.every), 1, 10000},
+    [AR_KEY_PULL] = {"--pull", "P", "whole",
+                     "a step begins with all parameters (whole), or with its first slice while "
+                     "the next one is pulled (sliced, as in LightLDA)",
+                     SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                     FIELD(async.pull), .words = ar_pull_names},
+    [AR_KEY_UNITS] = {"--units", "U", NULL,
+                      "of work-units: units of a step, each a batch of one GPU; default: 10 for "
+                      "each worker",
+                      SERVERS, AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
+                      FIELD(units.count), 1, 1000000},
+    [AR_KEY_BACKUPS] = {"--backups", "yes|no", "yes",
+                        "of work-units: the slowest are done twice at the end", SERVERS,
+                        AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_of_servers,
+                        FIELD(units.has_backups)},
+    [AR_KEY_TAIL] = {"--tail", "A", NULL,
+                     "of work-units: times of units are Pareto with this exponent, above 1, in "
+                     "place of the lognormal of --jitter",
+                     SERVERS, AR_LIST_OF_TEXTS, key_parse_number, key_print_of_servers,
+                     FIELD(units.tail), 1.01, 100},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",

@@ -339,6 +339,12 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     if (ar_scenario_is_laid_out(scenario)) {
         ar_note_workload(notes, scenario);
         note_sparse(notes, scenario);
+        ar_note_servers(notes, scenario);
+        return;
+    }
+    if (scenario->layout.strategy->is_asynchronous) {
+        ar_note_trace(notes, scenario);
+        ar_note_servers(notes, scenario);
         return;
     }
     note_library(notes, scenario);

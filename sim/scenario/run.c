@@ -21,8 +21,8 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     row->optimizer_s = trace->optimizer_s;
     row->overhead_s = trace->step_overhead_s;
     row->compute_s = ar_trace_compute_s(trace);
-    if (!scenario->layout.strategy->sends_buckets) {
-        ar_copy_text(row->strategy, sizeof row->strategy, scenario->layout.strategy->name);
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    if (!strategy->sends_buckets && !strategy->is_asynchronous) {
         row->buckets_count = AR_ROW_NO_COUNT;
         row->bucket[0] = '\0';
     }
@@ -41,6 +41,21 @@ static void describe_groups(const struct ar_scenario *scenario, struct ar_row *r
     }
 }
 
+static void describe_algorithm(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    bool is_laid_out = ar_scenario_is_laid_out(scenario);
+    if (!is_laid_out || scenario->algorithm != NULL) {
+        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
+    }
+    if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
+        ar_shape_format(&scenario->shape, row->shape);
+    }
+    if (!scenario->engine->needs_library) {
+        row->channels = scenario->channels;
+        row->window = scenario->window;
+    }
+}
+
 void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
@@ -54,19 +69,18 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     if (!is_laid_out) {
         describe_groups(scenario, row);
     }
-    if (!is_laid_out || scenario->algorithm != NULL) {
-        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
-    }
-    if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
-        ar_shape_format(&scenario->shape, row->shape);
-    }
-    if (!scenario->engine->needs_library) {
-        row->channels = scenario->channels;
-        row->window = scenario->window;
+    if (!scenario->layout.strategy->is_asynchronous) {
+        describe_algorithm(scenario, row);
     }
     ar_copy_text(row->engine, sizeof row->engine, scenario->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
+    if (is_laid_out || (scenario->trace != NULL && !scenario->layout.strategy->sends_buckets)) {
+        char text[AR_STRATEGY_TEXT];
+        ar_copy_text(
+            row->strategy, sizeof row->strategy,
+            ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text));
+    }
     if (is_laid_out) {
         ar_run_describe_layout(scenario, row);
     } else if (ar_scenario_is_bare(scenario)) {
@@ -120,7 +134,12 @@ static void fill_traced(const struct ar_step *step, struct ar_row *row)
     row->efficiency_frac = step->efficiency_frac;
     row->low_s = step->low_s;
     row->high_s = step->high_s;
-    if (step->graph->has_series) {
+    if (step->graph == NULL) {
+        row->bubble_s = step->bubble_s;
+        row->bubble_frac = step->bubble_frac;
+        row->exposed_dp_s = step->exposed_s;
+    }
+    if (step->graph != NULL && step->graph->has_series) {
         row->buckets_count = step->workload->buckets_count;
         fill_trial(&step->trial, row);
     } else {

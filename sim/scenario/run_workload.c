@@ -14,7 +14,6 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     ar_mesh_format(&mesh, row->mesh);
     row->global_batch = layout->global_batch;
     row->micro_batch = layout->micro_batch;
-    ar_copy_text(row->strategy, sizeof row->strategy, layout->strategy->name);
     snprintf(row->schedule, sizeof row->schedule, "%s", layout->schedule->name);
     if (layout->schedule->has_chunks) {
         snprintf(row->schedule, sizeof row->schedule, "%s:%u", layout->schedule->name,

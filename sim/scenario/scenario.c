@@ -20,6 +20,8 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
                                               .attention = AR_ATTENTION_FLASH2,
                                               .prefetch = 1,
                                               .overlaps = true},
+                                   .async = {.every = 1},
+                                   .units = {.has_backups = true},
                                    .baseline = AR_BASELINE_NODE,
                                    .window = WINDOW_STANDARD,
                                    .seed = 1,
@@ -154,6 +156,10 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         .iterations_count = scenario->iterations_count,
         .stragglers = scenario->stragglers,
         .stragglers_count = scenario->stragglers_count};
+    if (scenario->layout.strategy->is_asynchronous) {
+        step.async = ar_scenario_async(scenario);
+        step.units = ar_scenario_units(scenario);
+    }
     if (ar_scenario_is_laid_out(scenario)) {
         ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
         ar_part_times_scale(&step.times, scenario->compute_factor);

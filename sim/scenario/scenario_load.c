@@ -226,11 +226,16 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(join_settings(scenario, err));
     fill_jitter(scenario);
     if (ar_scenario_is_laid_out(scenario)) {
-        return ar_scenario_load_workload(scenario, inputs, err);
+        AR_TRY(ar_scenario_load_workload(scenario, inputs, err));
+        return ar_scenario_load_servers(scenario, err);
     }
     if (ar_scenario_has(scenario, AR_KEY_TRACE)) {
         AR_TRY(ar_scenario_load_trace(scenario, inputs, err));
         AR_TRY(fill_step(scenario, err));
+    }
+    AR_TRY(ar_scenario_load_servers(scenario, err));
+    if (scenario->layout.strategy->is_asynchronous) {
+        return AR_OK;
     }
     bool is_whole = scenario->gpus > 0 && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
     return is_whole ? ar_scenario_settle(scenario, err) : AR_OK;

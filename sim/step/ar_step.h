@@ -43,6 +43,10 @@
  *   missing is input_wait_s, of the mean step, since frameworks read ahead. Not so one GPU as a
  *   baseline, which is compute only.
  *
+ * **Strategies with servers** have no graph: their steps are an asynchronous run (ar_async.h) of
+ * buckets, or of layers, in which compute_s and what is exposed are parts of a worker's time, and
+ * bubble_s is waiting for slower workers.
+ *
  * Scaling efficiency, of traces, is samples per second and GPU, over that of the baseline: one GPU
  * (compute only), or one node (all its GPUs, flat ring, same engine, buckets, channels and window).
  */
@@ -50,10 +54,12 @@
 #define AR_STEP_H
 
 #include "ar_arena.h"
+#include "ar_async.h"
 #include "ar_engines.h"
 #include "ar_framework.h"
 #include "ar_mesh.h"
 #include "ar_strategy.h"
+#include "ar_work_units.h"
 
 /** A rank that takes `factor` (at least 1) times as long to compute. */
 struct ar_straggler {
@@ -69,6 +75,8 @@ struct ar_step {
     const struct ar_trace *trace; /**< NULL: the transformer of the layout */
     struct ar_layout layout;    /**< checked; of a trace only `strategy` (NULL: data) and `prefetch`
                                      count, the rest follows when the step is run */
+    struct ar_async async;      /**< of a strategy with servers: these; run: its results */
+    struct ar_units units;      /**< of one that deals units */
     struct ar_part_times times; /**< of a transformer */
     struct ar_collective collective; /**< of a trace: of its gradients. Else its cluster, window and
                                           bytes of an element, its algorithm (NULL: the first of
@@ -96,7 +104,7 @@ struct ar_step {
     double exposed_s;     /**< what a step takes beyond compute_s and bubble_s: what is sent and not
                                hidden, contention_s; with jitter or stragglers also the wait for the
                                slowest rank */
-    double bubble_s;      /**< waiting for other stages of a pipeline */
+    double bubble_s;      /**< waiting for other stages of a pipeline, or for slower workers */
     double bubble_frac;   /**< bubble_s / compute_s */
     double allreduce_s;   /**< some rank's second stream is busy, and the statistics; of one role */
     double copy_s;        /**< packing and unpacking on the communication stream, all buckets */
@@ -114,7 +122,7 @@ struct ar_step {
                                       knows of none */
     double wall_s;
     bool exact;                   /**< the engine neglects nothing */
-    struct ar_graph *graph;       /**< of the last step, scheduled; the step's */
+    struct ar_graph *graph;       /**< of the last step, scheduled; the step's. NULL: servers */
     struct ar_workload *workload; /**< of a trace; the step's */
     struct ar_trial trial; /**< the last series of the last step; its jobs and times, its plan (NULL
                                 for one rank) and its arrays of ranks are the step's. No jobs: there

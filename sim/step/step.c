@@ -3,6 +3,7 @@
 
 #include "ar_clock.h"
 #include "ar_draw.h"
+#include "step_async.h"
 #include "step_parts.h"
 
 const char *const ar_baseline_names[] = {
@@ -259,10 +260,19 @@ static enum ar_status run_prepared(struct ar_step *step, const struct ar_slowdow
     return status;
 }
 
+static bool is_asynchronous(const struct ar_step *step)
+{
+    return step->layout.strategy != NULL && step->layout.strategy->is_asynchronous;
+}
+
 static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 {
     double began_s = ar_clock_s();
     struct ar_slowdown *slowdowns;
+    if (is_asynchronous(step)) {
+        forget(step);
+        return step_async_run(step, err);
+    }
     enum ar_status status = prepare(step, &slowdowns, err);
     step->contention_s = 0;
     if (status == AR_OK && slowdowns != NULL) {
@@ -292,6 +302,9 @@ static enum ar_status run_baseline(const struct ar_step *step, double *samples_p
     uint32_t channels_each = ar_algorithm_channels(step->collective.algorithm);
     struct ar_step base = *step;
     base.stragglers_count = 0;
+    if (is_asynchronous(step)) {
+        base.layout.strategy = &ar_strategy_data;
+    }
     base.timeline = NULL;
     base.collective.algorithm = &ar_algorithm_ring;
     base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};

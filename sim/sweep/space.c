@@ -143,11 +143,26 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     return AR_OK;
 }
 
+/* Workers and servers have no algorithm: a point for all. */
+static enum ar_status add_servers(struct adding *adding, uint32_t ranks, struct ar_error *err)
+{
+    struct point point = {.operation = adding->operation,
+                          .algorithm = &ar_algorithm_ring,
+                          .shape = {.x = ranks, .y = 1}};
+    struct ar_scenario scenario = *adding->variant;
+    scenario.gpus = ranks;
+    AR_TRY(ar_scenario_settle_servers(&scenario, err));
+    return add_point(adding, point, 0, err);
+}
+
 /* All algorithms of the operation on so many ranks. */
 static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
 {
     const struct space *space = adding->space;
     adding->ring = UINT32_MAX;
+    if (adding->points == &space->steps && adding->variant->layout.strategy->is_asynchronous) {
+        return add_servers(adding, ranks, err);
+    }
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
         if (algorithm == NULL || algorithm->operation == adding->operation) {

@@ -11,9 +11,9 @@
  * for anybody. Pulls are under way beside pushes. A push takes the latency of its path once its
  * bytes have left; so does a pull, whose request waits at the server.
  *
- * A step begins when all slices are there; with `is_sliced` the forward pass begins with its first
+ * A step begins when all slices are there; pulled `sliced`, the forward pass begins with its first
  * layers, and works on a slice while the next one is pulled, two of them in memory (Yuan et al.,
- * LightLDA, arXiv:1412.1576, section 4.3).
+ * LightLDA, arXiv:1412.1576); to ask for one takes a latency, too.
  *
  * Shards are even. Servers on nodes of their own follow those of the workers; beside the workers
  * they are dealt round their nodes. With both, there is one on every worker's node besides, and
@@ -22,7 +22,7 @@
  * + k n - 2 k). A worker reaches a server by the HCA of the same number as its own; what is on its
  * own GPU's place costs nothing. What servers add up and store takes no time.
  *
- * A run is a struct of parameters and results, which an engine fills in (ar_engine.h, run_async).
+ * A run is a struct of parameters and results, which one of two functions fills in.
  */
 #ifndef AR_ASYNC_H
 #define AR_ASYNC_H
@@ -47,6 +47,18 @@ enum ar_servers_at {
 #undef X
 };
 extern const char *const ar_servers_at_names[]; /**< NULL ends them */
+
+#define AR_PULL_LIST(X)                                                                            \
+    X(AR_PULL_WHOLE, "whole")                                                                      \
+    X(AR_PULL_SLICED, "sliced")
+
+/** What must be there before a step begins: all slices, or the first one. */
+enum ar_pull {
+#define X(symbol, name) symbol,
+    AR_PULL_LIST(X)
+#undef X
+};
+extern const char *const ar_pull_names[]; /**< NULL ends them */
 
 /** Parameters whose gradients are there together, in the order of the backward pass. */
 struct ar_async_slice {
@@ -89,7 +101,7 @@ struct ar_async {
     enum ar_servers_at servers_at;
     uint32_t staleness; /**< steps; AR_ASYNC_FREE */
     uint32_t every;     /**< steps between two exchanges, at least 1 */
-    bool is_sliced;
+    enum ar_pull pull;
     uint32_t steps_count; /**< of each worker: whole exchanges, at least one */
     double forward_s;     /**< of a step, with all that is neither it nor the backward pass */
     double backward_s;
@@ -97,15 +109,17 @@ struct ar_async {
     uint32_t slices_count;
     /** [step][worker]: what compute times are multiplied by; NULL: nothing. */
     const double *factors;
-    struct ar_async_span *spans; /**< room for a timeline of exchanges; NULL: none */
-    uint32_t spans_room;
+    uint32_t spans_room; /**< of a timeline; 0: none */
 
     /* Results; in the arena of ar_async_prepare(). */
     double *end_s;                 /**< [worker]: it could begin the next step */
     struct ar_async_split *splits; /**< [worker] */
-    uint64_t messages_count;
+    struct ar_async_span *spans;
     uint32_t spans_count;
+    uint64_t messages_count;
     double wall_s;
+    void *results; /**< all of the above that are arrays, in one piece */
+    size_t results_size;
 };
 
 /** Refuses, with AR_USAGE, servers that the cluster has no room for. `where` begins the line. */
@@ -113,6 +127,10 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
 
 /** Room for results in an arena; a run must have it before an engine gets it. */
 enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err);
+
+/** Time from a question to the coordinator of work units, which stands where the first server does,
+ * to its answer; of the last worker. */
+double ar_async_deal_s(const struct ar_async *run);
 
 /** Time of a step: workers over the sum of their rates, each steps_count / end_s. */
 double ar_async_iteration_s(const struct ar_async *run);
@@ -125,5 +143,8 @@ struct ar_async_split ar_async_split_mean(const struct ar_async *run);
  * together, at the largest rate that the links let through max-min fairly. Equal to `simgrid` where
  * all servers are alike to a worker, or bound by links that they share. */
 enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err);
+
+/** Runs it as actors that SimGrid simulates, every message on its own. */
+enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err);
 
 #endif

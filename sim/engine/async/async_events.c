@@ -9,7 +9,7 @@
 /* Times that differ by rounding are one, as in SimGrid. */
 #define SAME_S 1e-12
 
-enum event_kind { COMPUTED, PUSHED, PULLED };
+enum event_kind { COMPUTED, PUSHED, PULLED, FREED };
 
 struct event {
     double time_s;
@@ -141,7 +141,8 @@ static void try_pull(struct events *events, uint32_t worker)
     }
     bool is_allowed = needed == UINT32_MAX ||
                       events->pushes[(size_t)needed * run->slices_count + slice] == run->workers;
-    if (is_allowed && (!run->is_sliced || pull->begun <= events->workers[worker].freed)) {
+    if (is_allowed &&
+        (run->pull == AR_PULL_WHOLE || pull->begun <= events->workers[worker].freed)) {
         begin_transfer(events, worker, ASYNC_PULL);
     }
 }
@@ -175,6 +176,13 @@ static void account_wait(struct events *events, uint32_t number, uint32_t gate)
                       events->now_s, cause);
 }
 
+/* Latency of asking for the next slice: that of a slice, which is about as long. */
+static double request_s(const struct events *events, uint32_t worker)
+{
+    size_t transfer = (size_t)worker * ASYNC_WAYS + ASYNC_PULL;
+    return events->share.latency_s[transfer * events->run->slices_count];
+}
+
 static void try_compute(struct events *events, uint32_t number)
 {
     struct worker *worker = &events->workers[number];
@@ -199,8 +207,7 @@ static void try_compute(struct events *events, uint32_t number)
     async_plan_note(events->run, number, worker->round * events->run->every, AR_ASYNC_COMPUTES,
                     events->now_s, events->now_s + time_s);
     if (segment->is_forward && worker->round > 0) {
-        worker->freed++;
-        try_pull(events, number);
+        push_event(events, events->now_s + request_s(events, number), number, FREED);
     }
     push_event(events, events->now_s + time_s, number, COMPUTED);
 }
@@ -252,6 +259,10 @@ static void handle(struct events *events, const struct event *event)
     case PULLED:
         transfer_of(events, event->worker, ASYNC_PULL)->arrived++;
         try_compute(events, event->worker);
+        break;
+    case FREED:
+        events->workers[event->worker].freed++;
+        try_pull(events, event->worker);
         break;
     }
 }
@@ -346,8 +357,8 @@ static enum ar_status make_room(struct events *events, struct ar_arena *arena, s
     events->pushes = ar_arena_alloc(arena, all, sizeof(uint32_t));
     events->all_pushed_s = ar_arena_alloc(arena, all, sizeof(double));
     events->active = ar_arena_alloc(arena, 2 * workers * ASYNC_WAYS, sizeof(uint32_t));
-    /* a worker computes, and each of its slices may be on its way to servers or back */
-    events->heap = ar_arena_alloc(arena, workers * (2 * slices + 1) + 1, sizeof *events->heap);
+    /* a worker computes, and each of its slices may be asked for, or on its way there or back */
+    events->heap = ar_arena_alloc(arena, workers * (3 * slices + 1) + 1, sizeof *events->heap);
     bool is_made = events->workers != NULL && events->transfers != NULL &&
                    events->pushed_s != NULL && events->pushes != NULL &&
                    events->all_pushed_s != NULL && events->active != NULL && events->heap != NULL;
@@ -360,8 +371,7 @@ static enum ar_status prepare(struct events *events, struct ar_arena *arena, str
     AR_TRY(async_plan_make(run, arena, &events->plan, err));
     AR_TRY(async_share_make(run, &events->plan, arena, &events->share, err));
     AR_TRY(make_room(events, arena, err));
-    memset(run->splits, 0, run->workers * sizeof *run->splits);
-    run->spans_count = 0;
+    async_plan_begin(run);
     run->messages_count = events->share.messages * run->slices_count * events->plan.rounds;
     return AR_OK;
 }

@@ -1,10 +1,17 @@
 #include "async_plan.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const ar_servers_at_names[] = {
 #define X(symbol, name) [symbol] = name,
     AR_SERVERS_AT_LIST(X)
+#undef X
+        NULL};
+
+const char *const ar_pull_names[] = {
+#define X(symbol, name) [symbol] = name,
+    AR_PULL_LIST(X)
 #undef X
         NULL};
 
@@ -44,12 +51,25 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
 
 enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err)
 {
-    run->end_s = ar_arena_alloc(arena, run->workers, sizeof *run->end_s);
-    run->splits = ar_arena_alloc(arena, run->workers, sizeof *run->splits);
+    size_t splits = run->workers * sizeof *run->splits;
+    size_t ends = run->workers * sizeof *run->end_s;
+    run->results_size = splits + ends + run->spans_room * sizeof *run->spans;
+    char *results = ar_arena_alloc(arena, run->results_size, 1);
+    if (results == NULL) {
+        return ar_error_no_memory(err, "the workers of a step");
+    }
+    run->results = results;
+    run->splits = (struct ar_async_split *)results;
+    run->end_s = (double *)(results + splits);
+    run->spans = (struct ar_async_span *)(results + splits + ends);
+    return AR_OK;
+}
+
+void async_plan_begin(struct ar_async *run)
+{
+    memset(run->results, 0, run->results_size);
     run->spans_count = 0;
-    return run->end_s != NULL && run->splits != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, "the workers of a step");
+    run->messages_count = 0;
 }
 
 /* --- what a worker does ----------------------------------------------------------------------- */
@@ -68,12 +88,12 @@ static void add_forward(const struct ar_async *run, struct async_plan *plan)
 {
     uint32_t count = run->slices_count;
     double bytes = all_bytes(run);
-    for (uint32_t i = 0; i < count && run->is_sliced; i++) {
+    for (uint32_t i = 0; i < count && run->pull == AR_PULL_SLICED; i++) {
         double part = (double)run->slices[async_plan_pulled(run, i)].bytes / bytes;
         plan->segments[plan->segments_count++] = (struct async_segment){
             .time_s = part * run->forward_s, .pulled = i + 1, .is_forward = true};
     }
-    if (!run->is_sliced) {
+    if (run->pull == AR_PULL_WHOLE) {
         plan->segments[plan->segments_count++] =
             (struct async_segment){.time_s = run->forward_s, .pulled = count};
     }
@@ -125,6 +145,19 @@ uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *
     return shard->node * gpus + (hca * gpus + hcas - 1) / hcas;
 }
 
+double ar_async_deal_s(const struct ar_async *run)
+{
+    bool is_beside = run->servers_at == AR_SERVERS_AT_WORKERS;
+    const struct async_shard first = {.node = is_beside ? 0 : worker_nodes(run)};
+    uint32_t last = run->workers - 1;
+    uint32_t place = async_plan_place(run, &first, last);
+    struct ar_path path = {.latency_s = 0};
+    if (place != last) {
+        ar_cluster_path(run->cluster, last, place, &path);
+    }
+    return 2 * path.latency_s;
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 /* Of an exchange: the mean over its steps. */
@@ -156,7 +189,7 @@ enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *aren
     *plan = (struct async_plan){
         .rounds = run->steps_count / run->every,
         .staleness = run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every,
-        .end_pulls = run->is_sliced ? 1 : run->slices_count,
+        .end_pulls = run->pull == AR_PULL_SLICED ? 1 : run->slices_count,
         .segments =
             ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
         .shards = ar_arena_alloc(arena, (size_t)run->servers + worker_nodes(run),

@@ -35,6 +35,9 @@ struct async_plan {
 enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *arena,
                                struct async_plan *plan, struct ar_error *err);
 
+/** Empties the results. */
+void async_plan_begin(struct ar_async *run);
+
 /** Place among the ranks at which a worker reaches a shard; the worker's own: no message. */
 uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
                           uint32_t worker);
@@ -42,7 +45,7 @@ uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *
 /** The slice that is pulled as number `place` of an exchange. */
 static inline uint32_t async_plan_pulled(const struct ar_async *run, uint32_t place)
 {
-    return run->is_sliced ? run->slices_count - 1 - place : place;
+    return run->pull == AR_PULL_SLICED ? run->slices_count - 1 - place : place;
 }
 
 /** The exchange whose pushes of all workers a pull for exchange `round` needs; UINT32_MAX: none. */

@@ -1,0 +1,130 @@
+/* Strategies with servers, as a user asks for them. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+#define MACHINE  "--cluster v100-8gpu-1edr --gpus 32 "
+#define RESNET50 MACHINE "--trace resnet50-v1.5 "
+#define BERT     MACHINE "--workload bert-large --attention unfused --global-batch 256 "
+
+TestSuite(cli_servers, .init = cli_enter, .fini = cli_leave);
+
+static struct cli_table *predict(const char *options)
+{
+    return cli_table(cli_good("$AR predict %s --format csv --quiet", options).out);
+}
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return atof(cli_cell(table, row, column));
+}
+
+static void expect_parts(const struct cli_table *row)
+{
+    double step_s = number(row, 1, "iteration_s");
+    double parts_s =
+        number(row, 1, "compute_s") + number(row, 1, "exposed_s") + number(row, 1, "bubble_s");
+    cr_expect_float_eq(parts_s, step_s, 1e-6 * step_s);
+    cr_expect_str_eq(cli_cell(row, 1, "status"), "ok");
+}
+
+Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
+{
+    struct cli_table *traced = predict(RESNET50 "--strategy ssp:3 --servers 8");
+    struct cli_table *laid_out = predict(BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
+    cr_expect_str_eq(cli_cell(traced, 1, "strategy"), "ssp:3");
+    cr_expect_str_eq(cli_cell(traced, 1, "settings"), "servers=8");
+    cr_expect_str_eq(cli_cell(traced, 1, "algorithm"), "");
+    cr_expect_eq(number(traced, 1, "messages_count"),
+                 2 * 3 * 32 * 8); /* slices, workers, servers */
+    cr_expect_eq(number(laid_out, 1, "messages_count"), 2 * 24 * 32 * 8);
+    expect_parts(traced);
+    expect_parts(laid_out);
+}
+
+Test(cli_servers, no_staleness_is_in_step_and_much_is_without_bound)
+{
+    static const char *const pairs[][2] = {{"ps-sync", "ssp:0"}, {"ps-async", "ssp:1000"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy %s,%s --jitter 0.3 --quiet "
+                                      "--format csv --columns iteration_s,exposed_s,bubble_s",
+                                      pairs[i][0], pairs[i][1]);
+        struct cli_table *rows = cli_table(run.out);
+        cr_expect_str_eq(cli_cell(rows, 1, "iteration_s"), cli_cell(rows, 2, "iteration_s"));
+        cr_expect_str_eq(cli_cell(rows, 1, "bubble_s"), cli_cell(rows, 2, "bubble_s"));
+    }
+}
+
+Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_less_time)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ssp:1,ssp:2 --servers 1,2,4 "
+                           "--jitter 0.4 --bucket one --quiet --format csv --columns "
+                           "iteration_s,bubble_s")
+                      .out);
+    for (size_t i = 1; i <= 9; i++) {
+        if (i > 3) {
+            cr_expect_leq(number(rows, i, "bubble_s"), number(rows, i - 3, "bubble_s"));
+        }
+        if ((i - 1) % 3 > 0) {
+            cr_expect_leq(number(rows, i, "iteration_s"), number(rows, i - 1, "iteration_s"));
+        }
+    }
+}
+
+Test(cli_servers, engine_simgrid_says_about_the_same)
+{
+    struct cli_table *rows = predict("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "
+                                     "--strategy ssp:2 --servers 2 --jitter 0.2 --iterations 5 "
+                                     "--bucket one --check");
+    double events_s = number(rows, 1, "iteration_s");
+    cr_expect_float_eq(number(rows, 2, "iteration_s"), events_s, 1e-6 * events_s);
+}
+
+Test(cli_servers, units_of_heavy_tails_are_done_sooner_if_the_slowest_are_done_twice)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR sweep " RESNET50 "--strategy work-units --tail 1.3 --backups "
+                           "no,yes --quiet --format csv --columns iteration_s")
+                      .out);
+    cr_expect_lt(number(rows, 2, "iteration_s"), 0.8 * number(rows, 1, "iteration_s"));
+}
+
+Test(cli_servers, explain_and_a_timeline_show_where_the_time_of_workers_goes)
+{
+    struct cli_run run = cli_good("$AR explain " RESNET50 "--strategy ssp:1 --jitter 0.2 --quiet");
+    cr_expect_not_null(strstr(run.out, "wait for slower workers"));
+    cr_expect_not_null(strstr(run.out, "the servers' HCAs alone, each way"));
+    run = cli_good("$AR export --format chrome-trace " RESNET50 "--strategy ssp:1 --jitter 0.2 "
+                   "--ranks 0,5 --quiet");
+    cr_expect_eq(cli_lines_with(run.out, "\"name\": \"worker "), 2);
+    cr_expect_geq(cli_lines_with(run.out, "\"name\": \"push\", \"ts\""), 2 * 20);
+}
+
+Test(cli_servers, wrong_lines_are_one_line)
+{
+    static const struct {
+        const char *line, *text;
+    } cases[] = {
+        {RESNET50 "--algorithm ring --servers 4",
+         "--servers: found with strategy data; expected it with ps-sync"},
+        {RESNET50 "--strategy ps-sync --servers 0", "--servers: found \"0\"; expected"},
+        {RESNET50 "--strategy ps-sync --servers 61",
+         "--servers: found 61 servers on nodes of their own beside 4 nodes of workers"},
+        {RESNET50 "--strategy ssp:-1", "--strategy: found \"ssp:-1\"; expected ssp:S"},
+        {RESNET50 "--strategy ssp", "--strategy: found \"ssp\"; expected ssp:S"},
+        {RESNET50 "--strategy ps-async:2", "--strategy: found \"ps-async:2\"; expected ps-async"},
+        {RESNET50 "--strategy ps-sync --algorithm ring", "--algorithm: found with strategy"},
+        {RESNET50 "--strategy ps-sync --engine closed", "--engine: found closed"},
+        {RESNET50 "--strategy ps-sync --units 9", "--units: found with strategy ps-sync"},
+        {RESNET50 "--strategy ps-sync --straggler 32:2", "--straggler: found rank 32 of 32"},
+        {BERT "--mesh dp=8,tp=4 --strategy ps-sync", "--mesh: found dp=8,tp=4 with strategy"},
+        {MACHINE "--strategy ps-sync", "option --trace is missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run = cli_run("$AR predict %s", cases[i].line);
+        cli_expect_error(&run, cases[i].line, 64, cases[i].text);
+    }
+}

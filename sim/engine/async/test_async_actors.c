@@ -1,0 +1,95 @@
+/* Asynchronous runs as events beside the same as actors. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ar_async.h"
+#include "ar_draw.h"
+#include "test_support.h"
+
+enum { STEPS = 6, WORKERS_MAX = 16, SLICES_MAX = 4 };
+
+static struct ar_arena arena; /* of a test, which is a process */
+static double factors[STEPS * WORKERS_MAX];
+
+struct test_case {
+    const char *cluster;
+    uint32_t workers, servers;
+    enum ar_servers_at at;
+    uint32_t staleness, slices;
+    enum ar_pull pull;
+    uint32_t every;
+    double jitter_frac;
+    double max_frac; /* difference that is expected at most */
+};
+
+/* With one slice and servers that are alike they are equal. Actors wait a latency between slices;
+ * and where shards differ, or one is in the worker's node, its messages are not done together. */
+static const struct test_case cases[] = {
+    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, AR_PULL_WHOLE, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, AR_PULL_WHOLE, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 2, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, AR_PULL_WHOLE, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, AR_PULL_SLICED, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, AR_PULL_WHOLE, 1, 0.2, 0.01},
+    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, AR_PULL_WHOLE, 1, 0.2, 0.05},
+    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, AR_PULL_WHOLE, 1, 0.2, 1e-3},
+};
+
+static double iterate(struct ar_async *run,
+                      enum ar_status (*how)(struct ar_async *run, struct ar_error *err))
+{
+    struct ar_error err;
+    enum ar_status status = ar_async_prepare(run, &arena, &err);
+    status = status == AR_OK ? how(run, &err) : status;
+    cr_assert(status == AR_OK, "%s", err.text);
+    return ar_async_iteration_s(run);
+}
+
+static void compare(const struct test_case *test)
+{
+    struct ar_async_slice slices[SLICES_MAX];
+    struct ar_draw *draw;
+    struct ar_error err;
+    for (uint32_t i = 0; i < test->slices; i++) {
+        slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices, 51100000 / test->slices};
+    }
+    cr_assert(ar_draw_create(5, NULL, &draw, &err) == AR_OK);
+    ar_jitter_factors(draw, test->jitter_frac, STEPS * test->workers, factors);
+    ar_draw_destroy(draw);
+    struct ar_async run = {.cluster = support_cluster(test->cluster, NULL),
+                           .workers = test->workers,
+                           .servers = test->servers,
+                           .servers_at = test->at,
+                           .staleness = test->staleness,
+                           .every = test->every,
+                           .pull = test->pull,
+                           .steps_count = STEPS,
+                           .forward_s = 0.01,
+                           .backward_s = 0.02,
+                           .slices = slices,
+                           .slices_count = test->slices,
+                           .factors = factors};
+    double events_s = iterate(&run, ar_async_run_events);
+    double wait_s = ar_async_split_mean(&run).wait_s;
+    uint64_t messages = run.messages_count;
+    double actors_s = iterate(&run, ar_async_run_actors);
+    double diff = events_s / actors_s - 1;
+    printf("# %s %u workers, %u servers at %s, staleness %d, %u slices %s: %.6f s, actors %.6f s, "
+           "%+.3f %%; wait %.6f, actors %.6f s\n",
+           test->cluster, test->workers, test->servers, ar_servers_at_names[test->at],
+           (int)test->staleness, test->slices, ar_pull_names[test->pull], events_s, actors_s,
+           100 * diff, wait_s, ar_async_split_mean(&run).wait_s);
+    cr_expect(fabs(diff) <= test->max_frac);
+    cr_expect(run.messages_count == messages);
+}
+
+Test(async_actors, take_about_as_long_as_events)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        compare(&cases[i]);
+    }
+}

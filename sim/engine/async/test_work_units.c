@@ -1,0 +1,80 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ar_draw.h"
+#include "ar_work_units.h"
+#include "test_support.h"
+
+enum { UNITS = 400, WORKERS_MAX = 64 };
+
+static double ends_s[WORKERS_MAX];
+static double factors[UNITS * AR_UNIT_COPIES];
+
+static double deal(struct ar_work_units *pass)
+{
+    struct ar_error err;
+    pass->end_s = ends_s;
+    cr_assert(ar_work_units_deal(pass, &err) == AR_OK, "%s", err.text);
+    return pass->all_s;
+}
+
+Test(work_units, alike_take_as_many_rounds_as_there_are_units_for_each_worker)
+{
+    for (uint32_t workers = 1; workers <= WORKERS_MAX; workers++) {
+        struct ar_work_units pass = {
+            .workers = workers, .units = UNITS, .unit_s = 1e-3, .deal_s = 1e-4};
+        uint32_t rounds = (UNITS + workers - 1) / workers;
+        cr_assert(support_near(deal(&pass), rounds * 1.1e-3, 1e-9));
+    }
+}
+
+Test(work_units, take_at_least_their_sum_over_the_workers_and_at_most_one_unit_more)
+{
+    struct ar_draw *draw;
+    struct ar_error err;
+    cr_assert(ar_draw_create(3, NULL, &draw, &err) == AR_OK);
+    ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
+    ar_draw_destroy(draw);
+    double sum_s = 0, largest_s = 0;
+    for (uint32_t i = 0; i < UNITS; i++) {
+        sum_s += 1e-3 * factors[i * AR_UNIT_COPIES];
+        largest_s = fmax(largest_s, 1e-3 * factors[i * AR_UNIT_COPIES]);
+    }
+    for (uint32_t workers = 1; workers <= WORKERS_MAX; workers += 7) {
+        struct ar_work_units pass = {
+            .workers = workers, .units = UNITS, .unit_s = 1e-3, .factors = factors};
+        double all_s = deal(&pass);
+        cr_assert(all_s >= sum_s / workers * (1 - 1e-9));
+        cr_assert(all_s <= sum_s / workers + largest_s);
+        pass.has_backups = true;
+        cr_assert(deal(&pass) <= all_s);
+    }
+}
+
+Test(work_units, with_heavy_tails_are_done_sooner_if_the_slowest_are_done_twice)
+{
+    /* A unit in a hundred takes a hundred times as long, unless it is done again. */
+    double with_s = 0, without_s = 0;
+    for (uint32_t i = 0; i < UNITS; i++) {
+        factors[i * AR_UNIT_COPIES] = i % 100 == 99 ? 100 : 1;
+        factors[i * AR_UNIT_COPIES + 1] = 1;
+    }
+    struct ar_work_units pass = {.workers = 32, .units = UNITS, .unit_s = 1e-3, .factors = factors};
+    without_s = deal(&pass);
+    cr_assert(pass.backups_count == 0);
+    pass.has_backups = true;
+    with_s = deal(&pass);
+    printf("# %.4f s, with backups %.4f s: %u begun again, %u done first so\n", without_s, with_s,
+           pass.backups_count, pass.won_count);
+    cr_assert(with_s < without_s / 5);
+    cr_assert(pass.won_count == 4); /* the slow ones, and none besides */
+}
+
+Test(work_units, of_a_slow_worker_are_done_by_others)
+{
+    double speeds[4] = {1, 1, 1, 50};
+    struct ar_work_units pass = {
+        .workers = 4, .units = 31, .unit_s = 1, .speeds = speeds, .has_backups = true};
+    cr_assert_float_eq(deal(&pass), 11, 1e-12); /* 30 by three workers, then its one again */
+}

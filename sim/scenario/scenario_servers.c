@@ -1,0 +1,144 @@
+/* Strategies with servers: what follows where no key says, and what cannot run. */
+#include <inttypes.h>
+
+#include "ar_note.h"
+#include "ar_run.h"
+
+enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
+
+/* The keys of servers, those of work units behind the others. */
+static const enum ar_key server_keys[] = {AR_KEY_SERVERS, AR_KEY_SERVERS_AT, AR_KEY_PUSH_EVERY,
+                                          AR_KEY_PULL,    AR_KEY_UNITS,      AR_KEY_BACKUPS,
+                                          AR_KEY_TAIL};
+enum { SERVER_KEYS = 4, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
+
+static enum ar_status refuse_keys(const struct ar_scenario *scenario, int first,
+                                  const char *expected, struct ar_error *err)
+{
+    for (int i = first; i < ALL_KEYS; i++) {
+        if (ar_scenario_has(scenario, server_keys[i])) {
+            return ar_scenario_refuse(scenario, server_keys[i], err,
+                                      "found with strategy %s; expected it with %s",
+                                      scenario->layout.strategy->name, expected);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_keys(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    static const enum ar_key others[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (ar_scenario_has(scenario, others[i])) {
+            return ar_scenario_refuse(scenario, others[i], err,
+                                      "found with strategy %s, whose workers send to servers; "
+                                      "expected none",
+                                      strategy->name);
+        }
+    }
+    if (!scenario->engine->has_timeline) {
+        return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
+                                  "found %s, which does not say when ranks do what; expected "
+                                  "recurrence or simgrid with strategy %s",
+                                  scenario->engine->name, strategy->name);
+    }
+    return strategy->deals_units ? AR_OK : refuse_keys(scenario, SERVER_KEYS, "work-units", err);
+}
+
+static enum ar_status check_mesh(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    if (!ar_scenario_is_laid_out(scenario) ||
+        scenario->layout.sizes[AR_AXIS_DP] == ar_layout_gpus(&scenario->layout)) {
+        return AR_OK;
+    }
+    char text[AR_MESH_TEXT];
+    return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                              "found %s with strategy %s; expected dp alone, since each GPU is a "
+                              "worker with all parameters",
+                              ar_mesh_format(&scenario->mesh, text),
+                              scenario->layout.strategy->name);
+}
+
+enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    if (!strategy->is_asynchronous) {
+        return refuse_keys(scenario, 0, "ps-sync, ps-async, ssp:S or work-units", err);
+    }
+    AR_TRY(check_keys(scenario, err));
+    AR_TRY(check_mesh(scenario, err));
+    if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
+        scenario->iterations_count = STEPS_STANDARD;
+    }
+    scenario->algorithm = &ar_algorithm_ring; /* of the node that is 100 % */
+    return scenario->gpus > 0 ? ar_scenario_settle_servers(scenario, err) : AR_OK;
+}
+
+struct ar_async ar_scenario_async(const struct ar_scenario *scenario)
+{
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    struct ar_async run = scenario->async;
+    run.cluster = scenario->cluster;
+    run.workers = scenario->gpus;
+    if (!ar_scenario_has(scenario, AR_KEY_SERVERS)) {
+        run.servers = (run.workers - 1) / per_node + 1;
+    }
+    return run;
+}
+
+struct ar_units ar_scenario_units(const struct ar_scenario *scenario)
+{
+    struct ar_units units = scenario->units;
+    if (!ar_scenario_has(scenario, AR_KEY_UNITS)) {
+        units.count = UNITS_STANDARD * scenario->gpus;
+    }
+    return units;
+}
+
+enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct ar_error *err)
+{
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    scenario->shape = (struct ar_shape){.x = scenario->gpus, .y = 1};
+    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
+        if (scenario->stragglers[i].rank >= scenario->gpus) {
+            return ar_scenario_refuse(
+                scenario, AR_KEY_STRAGGLER, err,
+                "found rank %" PRIu32 " of %" PRIu32 " GPUs; expected 0 to %" PRIu32,
+                scenario->stragglers[i].rank, scenario->gpus, scenario->gpus - 1);
+        }
+    }
+    const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
+    const struct ar_async run = ar_scenario_async(scenario);
+    return ar_error_blame(ar_async_check(ar_scenario_where(scenario, AR_KEY_SERVERS), &run, err),
+                          origin->where != NULL ? origin->status : AR_USAGE, err);
+}
+
+void ar_note_servers(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    if (!strategy->is_asynchronous) {
+        return;
+    }
+    const struct ar_async run = ar_scenario_async(scenario);
+    ar_note(notes,
+            "%" PRIu32 " workers, one on each GPU; %" PRIu32 " servers %s%s (--servers, "
+            "--servers-at), which add and store in no time; the optimizer's time counts at the "
+            "workers; means of %" PRIu32 " steps (--iterations)",
+            run.workers, run.servers,
+            run.servers_at == AR_SERVERS_AT_WORKERS ? "beside the workers"
+                                                    : "on nodes of their own",
+            run.servers_at == AR_SERVERS_AT_BOTH ? " and one on each node of workers" : "",
+            scenario->iterations_count);
+    if (strategy->deals_units) {
+        ar_note(notes,
+                "%" PRIu32 " units of a batch each (--units), %s (--backups); a step ends when "
+                "all workers have pushed and pulled",
+                ar_scenario_units(scenario).count,
+                scenario->units.has_backups ? "the slowest are done twice" : "none is done twice");
+    } else if (strategy->staleness != 0 && scenario->jitter_frac == 0 &&
+               scenario->stragglers_count == 0) {
+        ar_note(notes, "all workers are equally fast: staleness changes nothing without --jitter "
+                       "or --straggler");
+    }
+}
