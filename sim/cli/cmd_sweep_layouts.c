@@ -11,6 +11,9 @@
 #include "lists.h"
 #include "made_by.h"
 
+/* What all meshes are tried with unless --strategy says it: without sharding most do not fit. */
+#define STRATEGIES "data,zero1,zero3"
+
 /* Keys that are lists, and those that layouts are made of. */
 static uint64_t own_keys(void)
 {
@@ -42,6 +45,12 @@ static enum ar_status refuse_others(const struct options *options, struct ar_err
                : AR_OK;
 }
 
+static bool tries_all(const struct options *options)
+{
+    const char *mesh = option_key(options, AR_KEY_MESH);
+    return mesh != NULL && strcmp(mesh, "all") == 0;
+}
+
 static enum ar_status write_file(const struct options *options, const struct layouts *layouts,
                                  struct ar_error *err)
 {
@@ -63,6 +72,9 @@ static enum ar_status run(const struct options *options, struct layouts *layouts
             "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
             "framework adds",
             layouts->tried, layouts->too_large);
+    if (tries_all(options) && option_key(options, AR_KEY_STRATEGY) == NULL) {
+        ar_note(option_notes(options), "strategies that were tried: " STRATEGIES " (--strategy)");
+    }
     ar_note_flush(option_notes(options));
     AR_TRY(layouts_run(layouts, err));
     if (options->out != NULL) {
@@ -83,7 +95,7 @@ static enum ar_status find(const struct options *options, struct layouts_request
             ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
         request->jobs = (uint32_t)jobs;
     }
-    if (request->mesh == NULL || strcmp(request->mesh, "all") == 0) {
+    if (request->mesh == NULL || tries_all(options)) {
         AR_TRY(option_required(options, "gpus", options->gpus_list, err));
     }
     if (options->gpus_list != NULL) {
@@ -93,6 +105,9 @@ static enum ar_status find(const struct options *options, struct layouts_request
     request->gpus = gpus;
     for (int i = 0; i < LAYOUTS_AXES; i++) {
         request->lists[i] = option_key(options, layouts_axes[i]);
+        if (layouts_axes[i] == AR_KEY_STRATEGY && request->lists[i] == NULL && tries_all(options)) {
+            request->lists[i] = STRATEGIES;
+        }
     }
     AR_TRY(options_inputs(options, &request->inputs, err));
     AR_TRY(options_scenario(options, own_keys(), &request->base, err));

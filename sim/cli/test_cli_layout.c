@@ -87,7 +87,7 @@ Test(cli_layout, simulation_and_recurrence_agree)
 Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
 {
     static const char line[] = "$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 "
-                               "--mesh all --micro-batch 1,2 --strategy data,zero1,zero3 "
+                               "--mesh all --micro-batch 1,2 "
                                "--global-batch 64 --format csv --columns gpus,iteration_s,fits%s";
     struct cli_table *all = cli_table(cli_good(line, "").out);
     struct cli_table *best = cli_table(cli_good(line, " --best").out);
