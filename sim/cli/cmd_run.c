@@ -98,14 +98,20 @@ enum ar_status options_load(const struct options *options, uint64_t without,
     return AR_OK;
 }
 
+static struct ar_scenario checker_of(const struct ar_scenario *scenario)
+{
+    struct ar_scenario checker = *scenario;
+    checker.engine = ar_engine_checker(scenario->engine);
+    return checker;
+}
+
 enum ar_status run_checked(const struct options *options, const struct ar_scenario *scenario,
                            struct ar_row *rows, size_t *rows_count, struct ar_error *err)
 {
     AR_TRY(ar_run(scenario, &rows[*rows_count], err));
     (*rows_count)++;
     if (options->check) {
-        struct ar_scenario checker = *scenario;
-        checker.engine = ar_engine_checker(scenario->engine);
+        struct ar_scenario checker = checker_of(scenario);
         AR_TRY(ar_run(&checker, &rows[*rows_count], err));
         (*rows_count)++;
     }
@@ -118,7 +124,7 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
 {
     struct ar_view view;
     size_t rows_count = 0;
-    double cost_s = 0;
+    double cost_s = 0, check_s = 0;
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
@@ -126,13 +132,17 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
         return ar_error_no_memory(err, "the rows");
     }
     for (size_t i = 0; i < count; i++) {
+        struct ar_scenario checker = checker_of(&scenarios[i]);
         cost_s += ar_run_cost_s(&scenarios[i]);
+        check_s += options->check ? ar_run_cost_s(&checker) : 0;
     }
     ar_note_before(notes, &scenarios[0], inputs, cost_s);
+    struct ar_scenario checker = checker_of(&scenarios[0]);
+    ar_note_duration(notes, &checker, check_s);
     for (size_t i = 1; i < count; i++) {
         ar_note_choice(notes, &scenarios[i]);
     }
-    if (cost_s > LONG_S) {
+    if (cost_s + check_s > LONG_S) {
         ar_note_flush(notes);
     }
     for (size_t i = 0; i < count; i++) {

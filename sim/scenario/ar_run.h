@@ -79,6 +79,9 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                     double cost_s);
 
+/** That an engine takes long, if it does. */
+void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s);
+
 /** How large a workload is, what is left out, and whether it fits; in place of ar_note_points() and
  * ar_note_before(). */
 void ar_note_workload(FILE *notes, const struct ar_scenario *scenario);

@@ -30,11 +30,17 @@ static double run_s(const struct ar_scenario *scenario)
                             jobs * (double)ar_collective_messages(&collective), is_even);
 }
 
-/* Each work once; where ranks differ a few collectives of each layer in each step, as rings. */
+/* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
+ * few collectives of each layer in each step, as rings. */
 static double layout_s(const struct ar_scenario *scenario)
 {
     double replicas = ar_layout_replicas(&scenario->layout);
     double jobs = 3.0 * scenario->layout.model->layers * scenario->iterations_count;
+    if (scenario->engine->run_graph != NULL) {
+        struct ar_step step = ar_scenario_step(scenario);
+        return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
+                                ar_step_ranks_messages(&step), false);
+    }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,
                                   jobs * scenario->gpus * replicas, false)

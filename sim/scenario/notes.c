@@ -332,14 +332,23 @@ static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, u
     }
 }
 
+void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
+{
+    char text[AR_UNIT_TEXT];
+    if (cost_s > LONG_S) {
+        ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
+                scenario->engine->name, ar_format_duration(cost_s, text));
+    }
+}
+
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                     double cost_s)
 {
-    char text[AR_UNIT_TEXT];
     if (ar_scenario_is_laid_out(scenario)) {
         ar_note_workload(notes, scenario);
         note_sparse(notes, scenario);
         ar_note_servers(notes, scenario);
+        ar_note_duration(notes, scenario, cost_s);
         return;
     }
     if (scenario->layout.strategy->is_asynchronous) {
@@ -363,10 +372,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     note_tuning(notes, scenario);
     note_costs(notes, scenario, ar_scenario_ranks(scenario));
     note_sums(notes, scenario);
-    if (cost_s > LONG_S) {
-        ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
-                scenario->engine->name, ar_format_duration(cost_s, text));
-    }
+    ar_note_duration(notes, scenario, cost_s);
 }
 
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,

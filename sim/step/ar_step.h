@@ -154,6 +154,10 @@ struct ar_mesh ar_step_mesh(const struct ar_layout *layout, uint32_t axes);
 enum ar_status ar_step_workload(const struct ar_step *step, struct ar_workload **workload,
                                 struct ar_error *err);
 
+/** Messages of all ranks in all steps where the engine runs the whole graph at once, rank by rank
+ * (ar_graph_trial.h); 0 where it does not. */
+double ar_step_ranks_messages(const struct ar_step *step);
+
 /** Runs a step and its baseline. On success the step is freed with ar_step_destroy(). */
 enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err);
 

@@ -283,6 +283,9 @@ static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
     if (status == AR_OK) {
         status = run_prepared(step, slowdowns, err);
     }
+    if (status == AR_OK && step_runs_ranks(step) && !has_uneven_ranks(step)) {
+        step->contention_s = step->split.longer_s;
+    }
     if (status != AR_OK) {
         ar_step_destroy(step);
     }

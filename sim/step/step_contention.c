@@ -65,7 +65,7 @@ enum ar_status step_contend(struct ar_step *step, struct ar_slowdown **slowdowns
     uint32_t count = 0;
     *slowdowns = NULL;
     AR_TRY(step_find_speed(step, &speed_frac, err));
-    if (speed_frac == 1) {
+    if (speed_frac == 1 || step_runs_ranks(step)) {
         return AR_OK;
     }
     struct ar_interval *busy = ar_arena_alloc(&step->memory, tasks_max(step), sizeof *busy);

@@ -1,6 +1,7 @@
 /* The graph of a step: made by its strategy, what it sends timed by the engine. */
 #include <string.h>
 
+#include "ar_graph_trial.h"
 #include "ar_text.h"
 #include "step_parts.h"
 
@@ -219,6 +220,74 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
                : ar_error_no_memory(err, "the tasks of a step");
 }
 
+/* --- rank by rank ----------------------------------------------------------------------------- */
+
+bool step_runs_ranks(const struct ar_step *step)
+{
+    return step->engine->run_graph != NULL && !step->graph->has_series;
+}
+
+/* What the works of a graph send; in the step's arena. */
+static enum ar_status make_trial(struct ar_step *step, struct ar_graph_trial *trial,
+                                 struct ar_error *err)
+{
+    struct ar_graph *graph = step->graph;
+    struct ar_graph_sending *sendings =
+        ar_arena_alloc(&step->memory, graph->works_count, sizeof *sendings);
+    if (sendings == NULL) {
+        return ar_error_no_memory(err, "what a step sends");
+    }
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        if (graph->works[i].kind != AR_TASK_COMPUTE) {
+            sendings[i].collective = collective_of(step, &graph->works[i]);
+            sendings[i].elements = elements_of(&graph->works[i], &sendings[i].collective);
+        }
+    }
+    *trial = (struct ar_graph_trial){.graph = graph,
+                                     .cluster = step->collective.cluster,
+                                     .ranks = ar_step_ranks(step),
+                                     .sendings = sendings};
+    return AR_OK;
+}
+
+double ar_step_ranks_messages(const struct ar_step *step)
+{
+    struct ar_step own = *step;
+    struct ar_graph_trial trial;
+    struct ar_error ignored;
+    double messages = 0;
+    own.memory = (struct ar_arena){.last = NULL};
+    if (step_make_graph(&own, NULL, &ignored) == AR_OK && step_runs_ranks(&own) &&
+        make_trial(&own, &trial, &ignored) == AR_OK) {
+        messages = (double)step->iterations_count * (double)ar_graph_trial_messages(&trial);
+    }
+    ar_arena_end(&own.memory);
+    return messages;
+}
+
+/* Lets the engine run all ranks, with all that they send at once. */
+static enum ar_status run_ranks(struct ar_step *step, const struct step_clocks *clocks,
+                                struct ar_error *err)
+{
+    struct ar_graph *graph = step->graph;
+    struct ar_graph_trial trial;
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        if (graph->works[i].every > 0 && graph->works[i].time_s == AR_GRAPH_UNTIMED) {
+            AR_TRY(time_work(step, &graph->works[i], err));
+        }
+    }
+    AR_TRY(make_trial(step, &trial, err));
+    if (clocks->has_ranks) {
+        trial.rank_start_s = step->rank_start_s;
+        trial.rank_factor = step->rank_factor;
+        trial.rank_end_s = step->rank_end_s;
+    }
+    AR_TRY(step_find_speed(step, &trial.speed_frac, err));
+    AR_TRY(step->engine->run_graph(&trial, err));
+    step->messages_count = trial.messages_count;
+    return AR_OK;
+}
+
 enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clocks,
                              struct ar_error *err)
 {
@@ -233,6 +302,9 @@ enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clo
         .end_s = clocks->has_ranks ? step->rank_end_s : NULL,
         .time_series = time_series,
         .context = &context};
+    if (step_runs_ranks(step)) {
+        return run_ranks(step, clocks, err);
+    }
     AR_TRY(time_works(step, clocks, err));
     step->messages_count = step->works_messages;
     return ar_graph_schedule_with(step->graph, &request, err);

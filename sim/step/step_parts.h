@@ -34,12 +34,16 @@ struct step_clocks {
     struct ar_timeline *timeline;
 };
 
+/** Whether the engine runs the whole graph, rank by rank. */
+bool step_runs_ranks(const struct ar_step *step);
+
 /** Times all that is sent and schedules the graph. */
 enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clocks,
                              struct ar_error *err);
 
 /** With contention: the slowdowns, [role], with which even ranks find the times that make them; the
- * graph is made with them. Else NULL. AR_INTERNAL if times do not stay. */
+ * graph is made with them. NULL without, and where the engine runs all ranks. AR_INTERNAL if times
+ * do not stay. */
 enum ar_status step_contend(struct ar_step *step, struct ar_slowdown **slowdowns,
                             struct ar_error *err);
 

@@ -11,7 +11,6 @@
 #include <simgrid/mailbox.h>
 
 #include "simgrid_child.h"
-#include "simgrid_connections.h"
 #include "simgrid_host.h"
 #include "simgrid_wait.h"
 
@@ -97,12 +96,24 @@ static void send(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
     sg_comm_detach(sg_mailbox_put_init(mailbox_of(to, tag), parcel, weight), NULL);
 }
 
-static void send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
+/* Returns when its last byte has left; then its latency. */
+static double leave(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
 {
     struct parcel *parcel = pack(payload);
     long weight = weigh(to, bytes, &parcel->latency_s);
     double latency_s = parcel->latency_s; /* who receives it frees it */
-    flight_await(sg_mailbox_put_async(mailbox_of(to, tag), parcel, weight), latency_s);
+    (void)simgrid_wait(sg_mailbox_put_async(mailbox_of(to, tag), parcel, weight));
+    return latency_s;
+}
+
+static void send_and_leave(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
+{
+    (void)leave(to, tag, bytes, payload);
+}
+
+static void send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
+{
+    sleep_for(leave(to, tag, bytes, payload));
 }
 
 static void *receive(uint32_t tag)
@@ -125,6 +136,7 @@ static const struct ar_actor_calls calls = {.now_s = simgrid_get_clock,
                                             .sleep_for = sleep_for,
                                             .sleep_until = sleep_until,
                                             .send = send,
+                                            .send_and_leave = send_and_leave,
                                             .send_and_wait = send_and_wait,
                                             .receive = receive,
                                             .alloc = alloc};
@@ -160,5 +172,6 @@ bool simgrid_answer_actors(struct simgrid_task *base, FILE *answer)
         child_actors_left++;
         child_progress++;
     }
-    return simulation_run(&task->simulation, answer);
+    simulation_run(&task->simulation);
+    return simulation_answer(&task->simulation, answer);
 }

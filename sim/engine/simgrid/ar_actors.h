@@ -41,7 +41,8 @@ struct ar_actor_calls {
     void (*sleep_until)(double time_s);
     /** Sends bytes to an actor and goes on. The payload is what receive() returns there. */
     void (*send)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
-    /** The same, and waits until they have arrived. */
+    /** The same, and waits until the last byte has left, or has arrived. */
+    void (*send_and_leave)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
     void (*send_and_wait)(uint32_t to, uint32_t tag, uint64_t bytes, void *payload);
     /** Waits until a message with this tag has arrived, from whomever; those of one tag come in the
      * order in which they were sent. Returns its payload. */

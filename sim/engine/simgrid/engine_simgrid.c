@@ -3,6 +3,7 @@
 
 #include "ar_phase_flows.h"
 #include "ar_simgrid_xml.h"
+#include "engine_graph.h"
 #include "simgrid_child.h"
 
 /* What a child answers of a trial: the job times and, if asked for, the finish of each rank and the
@@ -19,10 +20,8 @@ static void list_results(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS]
     parts[2] = (struct iovec){marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)};
 }
 
-/* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
- * other routes. */
-static enum ar_status find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
-                                 struct ar_flow **pairs, size_t *count, struct ar_error *err)
+enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
+                                  struct ar_flow **pairs, size_t *count, struct ar_error *err)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_phase_flows flows;
@@ -68,7 +67,7 @@ static enum ar_status simulate(struct ar_trial *trial, struct ar_arena *arena, s
     list_results(trial, results);
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
         struct ar_flow *pairs;
-        AR_TRY(find_pairs(collective, arena, &pairs, &own.simulation.pairs_count, err));
+        AR_TRY(simgrid_find_pairs(collective, arena, &pairs, &own.simulation.pairs_count, err));
         own.simulation.pairs = pairs;
     }
     AR_TRY(simgrid_simulate(&own.simulation, err));
@@ -97,4 +96,5 @@ const struct ar_engine ar_engine_simgrid = {
     /* The lists that SimGrid walks through grow with the ranks. */
     .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 1280},
     .run = run,
+    .run_graph = engine_graph_run,
 };

@@ -34,8 +34,11 @@ struct sums_queue {
     double *ready_s; /* [part]: they may be taken from then on */
 };
 
+/* A collective, with its ranks on all lanes. */
 struct simulation {
-    struct ar_trial *trial;
+    const struct ar_collective *collective;
+    struct ar_trial *trial; /* whose timeline has marks; NULL: there is none */
+    uint32_t number;        /* of the collective among those of the child */
     struct ar_order order;
     uint32_t positions; /* of a lane */
     uint32_t phases_count;
@@ -54,8 +57,15 @@ static inline struct actor *actor_at(const struct simulation *simulation, uint32
     return &simulation->actors[(size_t)lane * simulation->positions + position];
 }
 
+/** Prepares a collective and its ranks: `collective`, `trial` and `number` are set. */
+void simulation_create(struct simulation *simulation);
+
 /** Makes messages to this actor start when they are sent, but for those of exchanges. */
 void actor_declare_receiver(const struct actor *actor);
+
+/** Takes the part of a rank on a lane in a job: pays its setup and copies, does all moves, and
+ * waits until what it has sent has arrived and the rank's other channels are done. */
+void actor_run(struct actor *actor, uint32_t job, uint64_t elements, double copy_s);
 
 /** Does all moves of a job, of `elements` elements on the lane; its last messages may be in
  * flight. */

@@ -10,6 +10,7 @@
 #define AR_SIMGRID_CHILD_H
 
 #include "ar_actors.h"
+#include "ar_graph_trial.h"
 #include "ar_trial.h"
 #include "simgrid_simulation.h"
 
@@ -28,6 +29,17 @@ struct actors_task {
 };
 
 enum { PLATFORM_NAME_SIZE = 1024 };
+
+/** A task graph. */
+struct graph_time {
+    double start_s, end_s;
+};
+struct graph_task {
+    struct simgrid_simulation simulation;
+    const struct ar_graph_trial *trial;
+    struct graph_time *times; /**< result: [task] */
+    double *rank_end_s;       /**< result: [rank] */
+};
 
 /** Answers platform_counts; for each host its name; for each link its bandwidth (double), a byte
  * that says whether it is shared, and its name. Names end with a zero byte. */
@@ -67,6 +79,7 @@ struct platform_rates_task {
 /** The tasks; in the child. */
 bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer);
 bool simgrid_answer_actors(struct simgrid_task *task, FILE *answer);
+bool simgrid_answer_graph(struct simgrid_task *task, FILE *answer);
 bool platform_answer_content(struct simgrid_task *task, FILE *answer);
 bool platform_answer_routes(struct simgrid_task *task, FILE *answer);
 bool platform_answer_rates(struct simgrid_task *task, FILE *answer);

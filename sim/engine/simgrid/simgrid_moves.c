@@ -13,37 +13,37 @@
 
 enum { NAME_SIZE = 64 };
 
-static const char *mailbox_name(uint32_t lane, uint32_t from, uint32_t to, char name[NAME_SIZE])
+static const char *mailbox_name(const struct actor *actor, uint32_t from, char kind, uint32_t to,
+                                char name[NAME_SIZE])
 {
-    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, lane, from, to);
+    snprintf(name, NAME_SIZE, "%" PRIu32 ".%" PRIu32 ":%" PRIu32 "%c%" PRIu32,
+             actor->simulation->number, actor->lane, from, kind, to);
     return name;
 }
 
-static sg_mailbox_t mailbox_between(uint32_t lane, uint32_t from, uint32_t to)
+static sg_mailbox_t mailbox_between(const struct actor *actor, uint32_t from, uint32_t to)
 {
     char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(lane, from, to, name));
+    return sg_mailbox_by_name(mailbox_name(actor, from, '>', to, name));
 }
 
 /* Of an exchange: it has no receiver yet, so that a message starts when both have come. */
-static sg_mailbox_t meeting_between(uint32_t lane, uint32_t from, uint32_t to)
+static sg_mailbox_t meeting_between(const struct actor *actor, uint32_t from, uint32_t to)
 {
     char name[NAME_SIZE];
-    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 "=%" PRIu32, lane, from, to);
-    return sg_mailbox_by_name(name);
+    return sg_mailbox_by_name(mailbox_name(actor, from, '=', to, name));
 }
 
 static void find_path(const struct actor *actor, uint32_t from, uint32_t to, struct ar_path *path)
 {
     const struct simulation *simulation = actor->simulation;
-    ar_cluster_path(simulation->trial->collective.cluster,
-                    actor_at(simulation, actor->lane, from)->rank,
+    ar_cluster_path(simulation->collective->cluster, actor_at(simulation, actor->lane, from)->rank,
                     actor_at(simulation, actor->lane, to)->rank, path);
 }
 
 static uint64_t bytes_of(const struct actor *actor, struct ar_slice span)
 {
-    return span.count * actor->simulation->trial->collective.element_bytes;
+    return span.count * actor->simulation->collective->element_bytes;
 }
 
 /* Of a message after it has left; SimGrid counts none. */
@@ -64,7 +64,7 @@ static struct link_end *connect(struct actor *actor, struct link_ends *ends, uin
         struct ar_path path;
         find_path(actor, from, to, &path);
         *end = (struct link_end){.peer = peer,
-                                 .mailbox = mailbox_between(actor->lane, from, to),
+                                 .mailbox = mailbox_between(actor, from, to),
                                  .latency_s = path.latency_s,
                                  .bandwidth_Bps = path.bandwidth_Bps,
                                  .tier = path.tier};
@@ -82,7 +82,7 @@ static double latency_over(const struct actor *actor, const struct link_end *end
  * same, but the longer life of the communications costs a third of the speed at 1024 ranks.) */
 void actor_declare_receiver(const struct actor *actor)
 {
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    const struct ar_collective *collective = actor->simulation->collective;
     const struct ar_phase *phases = actor->simulation->phases;
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
@@ -95,7 +95,7 @@ void actor_declare_receiver(const struct actor *actor)
             if (step != AR_NEVER) {
                 char name[NAME_SIZE];
                 sg_mailbox_set_receiver(
-                    mailbox_name(actor->lane, move.receive_from, actor->position, name));
+                    mailbox_name(actor, move.receive_from, '>', actor->position, name));
             }
         }
         first_step += phases[i].steps;
@@ -106,7 +106,7 @@ void actor_declare_receiver(const struct actor *actor)
  * connection. */
 static void wait_for_slot(struct actor *actor, const struct link_end *out)
 {
-    uint32_t window = actor->simulation->trial->collective.window;
+    uint32_t window = actor->simulation->collective->window;
     if (!actor->is_in_tree) {
         flights_await(&actor->flights, window);
         return;
@@ -173,7 +173,7 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
 
 static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
 {
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    const struct ar_collective *collective = actor->simulation->collective;
     return ar_algorithm_move(collective->algorithm, &collective->shape, elements, actor->position,
                              step);
 }
@@ -181,7 +181,7 @@ static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint
 static sg_comm_t get_to_meet(const struct actor *actor, const struct ar_move *move)
 {
     static void *payload;
-    return sg_mailbox_get_async(meeting_between(actor->lane, move->receive_from, actor->position),
+    return sg_mailbox_get_async(meeting_between(actor, move->receive_from, actor->position),
                                 &payload);
 }
 
@@ -190,7 +190,7 @@ static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *mo
     struct ar_path path;
     find_path(actor, actor->position, move->send_to, &path);
     struct link_end end = {.tier = path.tier, .bandwidth_Bps = path.bandwidth_Bps};
-    return put(actor, meeting_between(actor->lane, actor->position, move->send_to), &end,
+    return put(actor, meeting_between(actor, actor->position, move->send_to), &end,
                bytes_of(actor, move->send_span));
 }
 
@@ -255,7 +255,7 @@ void actor_mark(const struct actor *actor, uint32_t job, uint32_t number)
 {
     if (actor->observed >= 0) {
         ar_timeline_marks(actor->simulation->trial, job, (uint32_t)actor->observed,
-                          actor->lane % actor->simulation->trial->collective.channels)[number] =
+                          actor->lane % actor->simulation->collective->channels)[number] =
             simgrid_get_clock();
     }
 }
@@ -284,7 +284,7 @@ static void run_step(struct actor *actor, const struct ar_phase *phase, const st
 static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
                       uint32_t first_step)
 {
-    const struct ar_cluster *cluster = actor->simulation->trial->collective.cluster;
+    const struct ar_cluster *cluster = actor->simulation->collective->cluster;
     actor->is_in_tree = phase->kind == AR_PHASE_TREE;
     actor->move_s_per_byte = phase->moves * ar_cluster_facts(cluster)->copy_s_per_byte;
     link_ends_keep_last(&actor->out);

@@ -52,7 +52,10 @@ enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err);
 /** In the child: loads the platform, before the actors are started. */
 void simulation_open(const struct simgrid_simulation *simulation);
 
-/** In the child: runs the actors, and answers with memory and results. */
-bool simulation_run(struct simgrid_simulation *simulation, FILE *answer);
+/** In the child: runs the actors. */
+void simulation_run(struct simgrid_simulation *simulation);
+
+/** In the child: answers with memory and results. */
+bool simulation_answer(const struct simgrid_simulation *simulation, FILE *answer);
 
 #endif

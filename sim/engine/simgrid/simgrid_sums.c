@@ -83,9 +83,9 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
                            const struct ar_slice *slice)
 {
     const struct simulation *simulation = own->simulation;
-    uint64_t bytes = slice->count * simulation->trial->collective.element_bytes +
-                     (uint64_t)llround(own->gap_bytes);
-    const struct ar_cluster *cluster = simulation->trial->collective.cluster;
+    uint64_t bytes =
+        slice->count * simulation->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
+    const struct ar_cluster *cluster = simulation->collective->cluster;
     child_progress++;
     return simgrid_send(child_host(cluster, source), child_host(cluster, destination),
                         bytes > 0 ? bytes : 1);
@@ -94,7 +94,7 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
 /* All messages of a part, at once. */
 static void move_part(const struct line_switch *own, uint32_t part)
 {
-    const struct ar_collective *collective = &own->simulation->trial->collective;
+    const struct ar_collective *collective = own->simulation->collective;
     uint32_t count = own->line.count, comms_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct ar_move move =
@@ -118,7 +118,7 @@ static void move_part(const struct line_switch *own, uint32_t part)
 
 static double latency_of(const struct line_switch *own, uint32_t part)
 {
-    const struct ar_collective *collective = &own->simulation->trial->collective;
+    const struct ar_collective *collective = own->simulation->collective;
     uint32_t step = own->first_step + part * own->phase->period + own->stage;
     uint64_t largest = line_sum_elements(collective, &own->line, own->elements, step);
     return ar_line_latency_s(&own->sum, own->simulation->cost,
@@ -131,7 +131,7 @@ static void switch_main(int argc, char **argv)
     (void)argv;
     struct line_switch *own = sg_actor_self_get_data();
     const struct simulation *simulation = own->simulation;
-    uint32_t window = simulation->trial->collective.window;
+    uint32_t window = simulation->collective->window;
     for (uint32_t part = 0; part < own->phase->steps / own->phase->period; part++) {
         double start_s = own->finish_s[part % window];
         for (uint32_t i = 0; i < own->line.count; i++) {
@@ -158,7 +158,7 @@ static void switch_main(int argc, char **argv)
 /* The slowest of the members' latencies, and the farthest tier. */
 static void find_sum(struct line_switch *own)
 {
-    const struct ar_cluster *cluster = own->simulation->trial->collective.cluster;
+    const struct ar_cluster *cluster = own->simulation->collective->cluster;
     own->sum = (struct ar_line_sum){.tier = AR_TIER_NVLINK};
     for (uint32_t i = 0; i < own->line.count; i++) {
         struct ar_path path;
@@ -174,7 +174,7 @@ static void find_sum(struct line_switch *own)
 static void start_switch(const struct actor *actor, const struct ar_phase *phase,
                          const struct ar_line *line, struct line_switch start)
 {
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    const struct ar_collective *collective = actor->simulation->collective;
     struct line_switch *own = malloc(sizeof *own);
     if (own == NULL) {
         child_no_memory("its switches");
@@ -200,7 +200,7 @@ void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elemen
               uint32_t first_step)
 {
     const struct simulation *simulation = actor->simulation;
-    const struct ar_collective *collective = &simulation->trial->collective;
+    const struct ar_collective *collective = simulation->collective;
     uint32_t parts = phase->steps / phase->period;
     double done_s = 0;
     for (uint32_t stage = 0; stage < phase->period; stage++) {

@@ -35,13 +35,17 @@ static void expect_all_ended(void)
     }
 }
 
-bool simulation_run(struct simgrid_simulation *simulation, FILE *answer)
+void simulation_run(struct simgrid_simulation *simulation)
 {
     struct rusage usage;
     simgrid_run();
     expect_all_ended();
     getrusage(RUSAGE_SELF, &usage);
     simulation->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+bool simulation_answer(const struct simgrid_simulation *simulation, FILE *answer)
+{
     fwrite(&simulation->memory_bytes, sizeof simulation->memory_bytes, 1, answer);
     for (int i = 0; i < simulation->results_count; i++) {
         if (simulation->results[i].iov_len > 0) {

@@ -10,6 +10,7 @@
 #include "ar_collective.h"
 #include "ar_library_fit.h"
 
+struct ar_graph_trial;
 struct ar_trial;
 
 /** What a trial takes on one core, in seconds: measured on sweeps of abci-v100 with two cores, 16
@@ -40,6 +41,9 @@ struct ar_engine {
     struct ar_library_prediction (*predict)(const struct ar_library *library, enum ar_calls calls,
                                             const struct ar_library_run *run);
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
+    /** Runs all ranks of a task graph, with all that they send at once; NULL: the engine times each
+     * work alone, and graphs are scheduled with these times. */
+    enum ar_status (*run_graph)(struct ar_graph_trial *trial, struct ar_error *err);
 };
 
 /** Refuses, with AR_USAGE, what an engine cannot run: the choice of a library (no algorithm) by one

@@ -1,0 +1,200 @@
+/* Parent side of a graph: every work that is sent has routes, and tasks get their times. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_clock.h"
+#include "ar_simgrid_xml.h"
+#include "engine_graph.h"
+#include "simgrid_child.h"
+
+/* --- routes ----------------------------------------------------------------------------------- */
+
+struct routes {
+    struct ar_flow *pairs;
+    size_t count, room;
+};
+
+static enum ar_status add_routes(struct routes *routes, const struct ar_flow *pairs, size_t count,
+                                 struct ar_error *err)
+{
+    if (routes->count + count > routes->room) {
+        size_t room = 2 * (routes->count + count);
+        struct ar_flow *larger = realloc(routes->pairs, room * sizeof *larger);
+        if (larger == NULL) {
+            return ar_error_no_memory(err, "the routes of the platform");
+        }
+        routes->pairs = larger;
+        routes->room = room;
+    }
+    memcpy(routes->pairs + routes->count, pairs, count * sizeof *pairs);
+    routes->count += count;
+    return AR_OK;
+}
+
+static enum ar_status add_collective(const struct ar_collective *collective, struct routes *routes,
+                                     struct ar_error *err)
+{
+    struct ar_arena arena = {.last = NULL};
+    struct ar_flow *pairs;
+    size_t count;
+    enum ar_status status = ar_collective_check(collective, err);
+    if (status == AR_OK) {
+        status = simgrid_find_pairs(collective, &arena, &pairs, &count, err);
+    }
+    if (status == AR_OK) {
+        status = add_routes(routes, pairs, count, err);
+    }
+    ar_arena_end(&arena);
+    return status;
+}
+
+static enum ar_status add_messages(const struct ar_graph_trial *trial, const struct ar_task *task,
+                                   struct routes *routes, struct ar_error *err)
+{
+    uint32_t places = trial->ranks / trial->graph->roles_count;
+    for (uint32_t place = 0; place < places; place++) {
+        struct ar_flow pair = {task->role * places + place, task->to * places + place};
+        AR_TRY(add_routes(routes, &pair, 1, err));
+    }
+    return AR_OK;
+}
+
+/* Each pair of roles that a work goes between once, and each work that is a collective. */
+static enum ar_status find_routes(const struct ar_graph_trial *trial, struct routes *routes,
+                                  struct ar_error *err)
+{
+    const struct ar_graph *graph = trial->graph;
+    uint32_t roles = graph->roles_count;
+    bool *seen = calloc(graph->works_count + (size_t)roles * roles, sizeof *seen);
+    enum ar_status status = seen != NULL ? AR_OK : ar_error_no_memory(err, "the routes of a step");
+    for (uint32_t i = 0; status == AR_OK && i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        enum ar_task_kind kind = graph->works[task->work].kind;
+        bool *is_known = kind == AR_TASK_MESSAGE
+                             ? &seen[graph->works_count + (size_t)task->role * roles + task->to]
+                             : &seen[task->work];
+        if (kind == AR_TASK_MESSAGE && !*is_known) {
+            status = add_messages(trial, task, routes, err);
+        } else if (kind == AR_TASK_COLLECTIVE && !*is_known) {
+            status = add_collective(&trial->sendings[task->work].collective, routes, err);
+        }
+        *is_known = true;
+    }
+    free(seen);
+    return status == AR_OK && routes->count > 0
+               ? ar_cluster_prepare_paths(trial->cluster, routes->pairs, routes->count, err)
+               : status;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static void blame(struct ar_graph *graph, struct ar_task *task, uint32_t other)
+{
+    if (other != AR_NO_TASK && (task->waited_for == AR_NO_TASK ||
+                                graph->tasks[other].end_s > graph->tasks[task->waited_for].end_s)) {
+        task->waited_for = other;
+    }
+}
+
+/* What is sent gets the mean time of its tasks. */
+static void time_works(struct ar_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        struct ar_work *work = &graph->works[i];
+        double sum_s = 0, count = 0;
+        for (uint32_t j = 0; j < graph->tasks_count; j++) {
+            const struct ar_task *task = &graph->tasks[j];
+            if (task->work == i) {
+                sum_s += task->end_s - task->start_s - task->copy_s;
+                count += task->count;
+            }
+        }
+        if (work->kind != AR_TASK_COMPUTE && work->every == 0 && count > 0) {
+            work->time_s = sum_s / count;
+        }
+    }
+}
+
+static void take_times(struct ar_graph *graph, const struct graph_time *times)
+{
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        const struct ar_work *work = &graph->works[task->work];
+        task->start_s = times[i].start_s;
+        task->end_s = times[i].end_s;
+        task->longer_s = 0;
+        if (work->kind == AR_TASK_COMPUTE) {
+            double longer_s = task->end_s - task->start_s - task->count * work->time_s;
+            task->longer_s = fabs(longer_s) > 1e-9 * task->end_s ? longer_s : 0;
+        }
+        task->waited_for = AR_NO_TASK;
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        blame(graph, task, task->before);
+        for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
+            blame(graph, task, graph->needs[need].task);
+        }
+    }
+    time_works(graph);
+}
+
+static enum ar_status simulate(struct ar_graph_trial *trial, const struct routes *routes,
+                               struct graph_task *own, struct ar_error *err)
+{
+    const struct iovec results[] = {{own->times, trial->graph->tasks_count * sizeof *own->times},
+                                    {own->rank_end_s, trial->ranks * sizeof *own->rank_end_s}};
+    bool is_nested = ar_cluster_is_nested(trial->cluster);
+    uint32_t channels = 1;
+    for (uint32_t i = 0; i < trial->graph->works_count; i++) {
+        uint32_t more = trial->sendings[i].collective.channels;
+        bool wants_sums = more > 0 && trial->sendings[i].collective.algorithm->wants_sums;
+        channels = more > channels ? more : channels;
+        is_nested = is_nested && !wants_sums;
+    }
+    own->simulation = (struct simgrid_simulation){
+        .task = {.kind = SIMGRID_GRAPH,
+                 .actors_count = (uint64_t)trial->ranks * channels * AR_STREAMS_COUNT},
+        .cluster = trial->cluster,
+        .ranks = trial->ranks,
+        .pairs = is_nested ? NULL : routes->pairs,
+        .pairs_count = is_nested ? 0 : routes->count,
+        .results = results,
+        .results_count = sizeof results / sizeof results[0]};
+    AR_TRY(simgrid_simulate(&own->simulation, err));
+    return simgrid_describe(trial->options, sizeof trial->options, err);
+}
+
+static enum ar_status run(struct ar_graph_trial *trial, struct routes *routes,
+                          struct graph_task *own, struct ar_error *err)
+{
+    own->times = calloc(trial->graph->tasks_count, sizeof *own->times);
+    own->rank_end_s = calloc(trial->ranks, sizeof *own->rank_end_s);
+    if (own->times == NULL || own->rank_end_s == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    AR_TRY(find_routes(trial, routes, err));
+    AR_TRY(simulate(trial, routes, own, err));
+    take_times(trial->graph, own->times);
+    trial->end_s = ar_graph_end_s(trial->graph);
+    trial->messages_count = ar_graph_trial_messages(trial);
+    trial->memory_bytes = own->simulation.memory_bytes;
+    if (trial->rank_end_s != NULL) {
+        memcpy(trial->rank_end_s, own->rank_end_s, trial->ranks * sizeof *own->rank_end_s);
+    }
+    return AR_OK;
+}
+
+enum ar_status engine_graph_run(struct ar_graph_trial *trial, struct ar_error *err)
+{
+    double began_s = ar_clock_s();
+    struct routes routes = {.count = 0};
+    struct graph_task own = {.trial = trial};
+    enum ar_status status = run(trial, &routes, &own, err);
+    free(routes.pairs);
+    free(own.times);
+    free(own.rank_end_s);
+    trial->wall_s = ar_clock_s() - began_s;
+    return status;
+}

@@ -1,0 +1,194 @@
+/* Task graphs whose ranks are run one by one, beside the same graphs scheduled by roles. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_engines.h"
+#include "ar_graph_trial.h"
+#include "ar_step.h"
+#include "test_support.h"
+
+/* --- a graph by hand -------------------------------------------------------------------------- */
+
+enum { PLACES = 2, BYTES = 1000000 };
+
+/* Role 0 computes and sends to its counterparts, role 1 takes what comes and sums it. */
+static struct ar_graph *make_pair(bool waits_in_a_circle)
+{
+    struct ar_graph *graph = ar_graph_create(2);
+    uint32_t work = ar_graph_work(graph, &(struct ar_work){.time_s = 1e-3});
+    uint32_t send = ar_graph_work(graph, &(struct ar_work){.kind = AR_TASK_MESSAGE,
+                                                           .time_s = AR_GRAPH_UNTIMED,
+                                                           .operation = &ar_operation_send,
+                                                           .axes = 1 << AR_AXIS_PP,
+                                                           .bytes = BYTES});
+    uint32_t sum = ar_graph_work(graph, &(struct ar_work){.kind = AR_TASK_COLLECTIVE,
+                                                          .time_s = AR_GRAPH_UNTIMED,
+                                                          .operation = &ar_operation_all_reduce,
+                                                          .axes = 1 << AR_AXIS_DP,
+                                                          .bytes = BYTES});
+    (void)ar_graph_add(graph, &(struct ar_task){.work = work, .count = 2});
+    uint32_t sent = ar_graph_add(graph, &(struct ar_task){.work = send, .count = 1, .to = 1});
+    uint32_t own = ar_graph_add(graph, &(struct ar_task){.work = work, .count = 1, .role = 1});
+    (void)ar_graph_add(graph, &(struct ar_task){.work = sum, .count = 1, .role = 1, .to = 1});
+    ar_graph_need(graph, own, sent);
+    if (waits_in_a_circle) {
+        ar_graph_need(graph, sent, own);
+    }
+    return graph;
+}
+
+static enum ar_status run_pair(struct ar_graph *graph, const struct ar_cluster *cluster,
+                               const double *factors, struct ar_graph_trial *trial,
+                               struct ar_error *err)
+{
+    static double rank_end_s[2 * PLACES];
+    struct ar_graph_sending sendings[3] = {{.elements = 0}};
+    struct ar_collective ring = support_collective(cluster, "ring", PLACES, 1);
+    ring.mesh = (struct ar_mesh){.axes_count = 2, .axes = {{"pp", 2, false}, {"dp", PLACES, true}}};
+    for (int i = 1; i < 3; i++) {
+        sendings[i] = (struct ar_graph_sending){.collective = ring, .elements = BYTES / 4};
+    }
+    *trial = (struct ar_graph_trial){.graph = graph,
+                                     .cluster = cluster,
+                                     .ranks = 2 * PLACES,
+                                     .sendings = sendings,
+                                     .rank_factor = factors,
+                                     .speed_frac = 1,
+                                     .rank_end_s = rank_end_s};
+    return ar_engine_simgrid.run_graph(trial, err);
+}
+
+Test(ranks, wait_for_their_counterparts_and_for_the_slowest_of_their_group)
+{
+    static const double factors[2 * PLACES] = {1, 3, 1, 1};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_graph *graph = make_pair(false);
+    struct ar_graph_trial trial;
+    struct ar_error err;
+    struct ar_path path;
+    cr_assert_eq(run_pair(graph, flat, factors, &trial, &err), AR_OK, "%s", err.text);
+    ar_cluster_path(flat, 1, 3, &path);
+    double setup_s = ar_cluster_facts(flat)->collective_setup_s;
+    double sent_s = 6e-3 + setup_s + BYTES / path.bandwidth_Bps + path.latency_s;
+    double sum_s = graph->works[2].time_s;
+    cr_expect(support_near(graph->tasks[1].end_s, sent_s, 1e-9), "place 1 ends last");
+    cr_expect(support_near(graph->tasks[2].end_s, sent_s + 1e-3, 1e-9));
+    cr_expect_eq(graph->tasks[2].waited_for, 1);
+    cr_expect_eq(graph->tasks[3].waited_for, 2);
+    cr_expect(support_near(graph->tasks[0].longer_s, 4e-3, 1e-9), "%g", graph->tasks[0].longer_s);
+    cr_expect(support_near(trial.end_s, sent_s + 1e-3 + sum_s, 1e-9));
+    cr_expect(support_near(trial.rank_end_s[0], 2e-3 + sent_s - 6e-3, 1e-9), "it waits for nobody");
+    cr_expect(support_near(trial.rank_end_s[2], trial.end_s, 1e-3), "in one group with rank 3");
+    cr_expect_eq(trial.messages_count, PLACES + 2 * (PLACES - 1) * PLACES);
+    ar_graph_destroy(graph);
+}
+
+Test(ranks, that_wait_in_a_circle_are_one_error_line)
+{
+    struct ar_graph *graph = make_pair(true);
+    struct ar_graph_trial trial;
+    struct ar_error err;
+    cr_assert_eq(run_pair(graph, support_cluster("flat", NULL), NULL, &trial, &err), AR_INTERNAL);
+    cr_expect_not_null(strstr(err.text, "actors wait"), "%s", err.text);
+    cr_expect_null(strchr(err.text, '\n'));
+    ar_graph_destroy(graph);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static struct ar_transformer gpt;
+
+static struct ar_step make_step(const char *cluster, const uint32_t sizes[AR_AXES_COUNT],
+                                const struct ar_strategy *strategy)
+{
+    struct ar_error err = {.text = ""};
+    bool has_experts = sizes[AR_AXIS_EP] > 1;
+    gpt = (struct ar_transformer){.layers = 4,
+                                  .hidden = 512,
+                                  .heads = 8,
+                                  .seq = 512,
+                                  .vocab = 5120,
+                                  .experts = has_experts ? 8 : 0,
+                                  .top_k = has_experts ? 2 : 0,
+                                  .imbalance = 1};
+    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK, "%s", err.text);
+    struct ar_step step = {
+        .layout = {.model = &gpt,
+                   .global_batch = 4 * sizes[AR_AXIS_DP] * sizes[AR_AXIS_EP],
+                   .micro_batch = 1,
+                   .prefetch = 1,
+                   .overlaps = true,
+                   .strategy = strategy},
+        .times = {.forward_s = {[AR_PART_LAYER] = 1e-3}, .backward_s = {[AR_PART_LAYER] = 2e-3}},
+        .collective = {.cluster = support_cluster(cluster, NULL),
+                       .channels = 2,
+                       .window = 8,
+                       .element_bytes = 2},
+        .iterations_count = 1};
+    memcpy(step.layout.sizes, sizes, sizeof step.layout.sizes);
+    cr_assert_eq(ar_schedule_parse("", "1f1b", &step.layout.schedule, &step.layout.chunks, &err),
+                 AR_OK);
+    cr_assert_eq(ar_layout_check("", &step.layout, &err), AR_OK, "%s", err.text);
+    return step;
+}
+
+/* The iteration by an engine; the numbers of the step stay. */
+static double iteration(struct ar_step *step, const struct ar_engine *engine)
+{
+    struct ar_error err = {.text = ""};
+    step->engine = engine;
+    cr_assert_eq(ar_step_run(step, &err), AR_OK, "%s", err.text);
+    ar_step_destroy(step);
+    return step->iteration_s;
+}
+
+static void expect_near(struct ar_step step, double tolerance, const char *what)
+{
+    double by_roles_s = iteration(&step, &ar_engine_recurrence);
+    double by_ranks_s = iteration(&step, &ar_engine_simgrid);
+    cr_expect(support_near(by_roles_s, by_ranks_s, tolerance), "%s: %g, rank by rank %g", what,
+              by_roles_s, by_ranks_s);
+    cr_expect(support_near(step.iteration_s, step.compute_s + step.exposed_s + step.bubble_s, 1e-9),
+              "%s", what);
+}
+
+Test(ranks, of_a_step_end_when_their_roles_do_where_they_share_no_link_with_other_axes)
+{
+    static const struct {
+        const char *title, *cluster;
+        uint32_t sizes[AR_AXES_COUNT];
+        const struct ar_strategy *strategy;
+    } cases[] = {{"data", "abci-v100", {1, 8, 1, 1}, &ar_strategy_data},
+                 {"zero1", "dgx-a100", {1, 16, 1, 1}, &ar_strategy_zero1},
+                 {"zero3", "flat", {1, 8, 1, 1}, &ar_strategy_zero3},
+                 {"tensors", "dgx-a100", {1, 1, 1, 8}, &ar_strategy_data},
+                 {"experts", "abci-v100", {1, 1, 8, 1}, &ar_strategy_data},
+                 {"pipeline", "dgx-a100", {4, 1, 1, 2}, &ar_strategy_data}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_near(make_step(cases[i].cluster, cases[i].sizes, cases[i].strategy), 2e-3,
+                    cases[i].title);
+    }
+}
+
+Test(ranks, that_differ_and_computations_beside_communication_are_as_by_roles)
+{
+    static const uint32_t sizes[AR_AXES_COUNT] = {1, 8, 1, 1};
+    static const struct ar_straggler slow = {.rank = 3, .factor = 1.5};
+    struct ar_framework framework;
+    struct ar_step step = make_step("abci-v100", sizes, &ar_strategy_data);
+    struct ar_step straggling = step, jittery = step, slowed = step;
+    straggling.stragglers = &slow;
+    straggling.stragglers_count = 1;
+    expect_near(straggling, 0.01, "a straggler");
+    jittery.jitter_frac = 0.05;
+    jittery.iterations_count = 3;
+    expect_near(jittery, 0.01, "jitter");
+    ar_framework_clear(&framework);
+    framework.terms[AR_TERM_CONTENTION_SMS].number = 20;
+    framework.terms[AR_TERM_GPU_SMS].number = 80;
+    slowed.framework = &framework;
+    expect_near(slowed, 0.01, "contention");
+    (void)iteration(&slowed, &ar_engine_simgrid);
+    cr_expect_gt(slowed.contention_s, 0);
+}
