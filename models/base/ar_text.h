@@ -5,6 +5,7 @@
 #define AR_BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "ar_error.h"
 
@@ -35,6 +36,9 @@ void ar_copy_text(char *target, size_t size, const char *source);
 
 /** Copies the file name of `path`, without folders and without `suffix`, as ar_copy_text() does. */
 void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix);
+
+/** Writes a text as one word of a shell: as it is, or in single quotes. */
+void ar_write_shell_word(FILE *file, const char *text);
 
 /** Cuts the next part off `*rest` at a `separator`, without the blanks around it; NULL when there
  * is none left. The text is changed. */

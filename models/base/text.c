@@ -144,3 +144,16 @@ char *ar_next_part(char **rest, char separator)
     }
     return part;
 }
+
+void ar_write_shell_word(FILE *file, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "@%+=:,./_-";
+    bool is_plain = text[0] != '\0' && text[strspn(text, plain)] == '\0';
+    const char *quote = is_plain ? "" : "'";
+    fputs(quote, file);
+    for (; *text != '\0'; text++) { /* a quote ends the quotes, stands for itself, begins others */
+        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, file);
+    }
+    fputs(quote, file);
+}

@@ -96,7 +96,7 @@ static enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *ar
             continue; /* the table has it */
         }
         fprintf(text, "%s%s on %llu GPUs", is_new ? "" : " and ",
-                ar_format_duration(run->time_s, time), (unsigned long long)run->gpus);
+                ar_format_seconds(run->time_s, time), (unsigned long long)run->gpus);
         write_percent(text, " (scaling efficiency ", run->efficiency_frac, ")");
         if (is_end) {
             fputs(". ", text);
@@ -327,7 +327,9 @@ static enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *ar
     if (stages > 0 && stages <= STAGES_MAX && end_s > 0) {
         fprintf(text, "; stream %s of a stage is busy for %.3g %%", tasks[0].stream,
                 100 * least_s / end_s);
-        write_percent(text, " to ", most_s / end_s, "");
+        if (most_s - least_s > 5e-4 * end_s) {
+            write_percent(text, " to ", most_s / end_s, "");
+        }
         fputs(" of that", text);
     }
     fputs(". ", text);
@@ -340,10 +342,10 @@ static enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *ar
 static const struct {
     enum page_file file;
     page_sentences *write;
-} answers[] = {{PAGE_STEP, answer_rows},         {PAGE_SWEEP, answer_rows},
-               {PAGE_TRAIN, answer_train},       {PAGE_RESULTS, answer_results},
-               {PAGE_ACCURACY, answer_compared}, {PAGE_KINDS, answer_kinds},
-               {PAGE_SETS, answer_sets},         {PAGE_TASKS, answer_tasks}};
+} answers[] = {
+    {PAGE_STEP, answer_rows},   {PAGE_SWEEP, answer_rows},      {PAGE_LAYOUTS, answer_rows},
+    {PAGE_TRAIN, answer_train}, {PAGE_RESULTS, answer_results}, {PAGE_ACCURACY, answer_compared},
+    {PAGE_KINDS, answer_kinds}, {PAGE_SETS, answer_sets},       {PAGE_TASKS, answer_tasks}};
 
 static enum ar_status write_all(struct page_parts *parts, FILE *text, struct ar_error *err)
 {

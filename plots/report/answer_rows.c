@@ -54,10 +54,19 @@ static const struct ar_column columns[] = {CELL(string, cluster),
                                            AR_COLUMN_OTHERS};
 
 /* Rows that differ in one of these are not compared as algorithms. */
-static const char *const circumstances[] = {
-    "cluster",        "trace", "batch_per_gpu", "precision",   "baseline",    "settings",
-    "gradient_scale", "wire",  "framework",     "jitter_frac", "seed",        "engine",
-    "operation",      "mesh",  "along",         "root",        "global_batch"};
+static const char *const circumstances[] = {"cluster",        "trace",
+                                            "batch_per_gpu",  "precision",
+                                            "baseline",       "settings",
+                                            "gradient_scale", "wire",
+                                            "framework",      "jitter_frac",
+                                            "seed",           "engine",
+                                            "operation",      "mesh",
+                                            "along",          "root",
+                                            "global_batch",   "micro_batch",
+                                            "strategy",       "schedule",
+                                            "recompute",      "sequence_parallel",
+                                            "attention",      "overlap",
+                                            "prefetch"};
 enum { CIRCUMSTANCES = sizeof circumstances / sizeof circumstances[0] };
 
 struct rows {
@@ -109,12 +118,13 @@ struct choice {
     uint64_t payload_bytes; /* AR_NO_COUNT: any */
     size_t alike;           /* to this row; SIZE_MAX: to any */
     const char *algorithm;  /* NULL: any */
+    size_t but;             /* not this row; SIZE_MAX: any */
 };
 
 static bool is_chosen(const struct rows *rows, const struct choice *choice, size_t i)
 {
     const struct row *row = &rows->list[i];
-    return has_result(rows, i) && row->gpus == choice->gpus &&
+    return has_result(rows, i) && i != choice->but && row->gpus == choice->gpus &&
            (choice->payload_bytes == AR_NO_COUNT || row->payload_bytes == choice->payload_bytes) &&
            (choice->alike == SIZE_MAX || is_alike(rows, choice->alike, i)) &&
            (choice->algorithm == NULL || is_same(row->algorithm, choice->algorithm));
@@ -142,7 +152,8 @@ static struct others others_of(const struct rows *rows, size_t best)
 {
     struct others others = {.next = SIZE_MAX, .last = SIZE_MAX};
     for (size_t i = 0; i < rows->count; i++) {
-        struct choice choice = {rows->list[best].gpus, AR_NO_COUNT, best, rows->list[i].algorithm};
+        struct choice choice = {rows->list[best].gpus, AR_NO_COUNT, best, rows->list[i].algorithm,
+                                SIZE_MAX};
         if (!is_chosen(rows, &choice, i) || best_of(rows, &choice) != i ||
             is_same(rows->list[i].algorithm, rows->list[best].algorithm)) {
             continue;
@@ -202,6 +213,18 @@ static void write_circumstances(FILE *text, const struct rows *rows, size_t best
     fputs(between[0] == ',' ? ")" : "", text);
 }
 
+/* Of steps without an algorithm, layouts, the next one. */
+static void write_next(FILE *text, const struct rows *rows, size_t best)
+{
+    const struct choice others = {rows->list[best].gpus, AR_NO_COUNT, SIZE_MAX, NULL, best};
+    size_t next = best_of(rows, &others);
+    if (next != SIZE_MAX) {
+        fprintf(text, ", %.3g %% less than the next",
+                100 * (1 - time_of(rows, best) / time_of(rows, next)));
+        write_circumstances(text, rows, next);
+    }
+}
+
 static void write_best(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
@@ -223,7 +246,9 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
     }
     write_circumstances(text, rows, best);
     fprintf(text, " takes %s", ar_format_seconds(time_of(rows, best), time));
-    if (others.count == 0 && row->algorithm != NULL) {
+    if (others.count == 0 && row->algorithm == NULL) {
+        write_next(text, rows, best);
+    } else if (others.count == 0) {
         fputs(" with ", text);
         write_algorithm(text, row);
     } else if (others.count > 0) {
@@ -247,6 +272,7 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
 static void write_rates(FILE *text, const struct row *row)
 {
     bool has_samples = row->samples_per_s > 0;
+    char bytes[AR_UNIT_TEXT];
     if (has_samples) {
         fprintf(text,
                 row->samples_per_s < 1e4 ? "That is %.4g samples per second"
@@ -261,6 +287,10 @@ static void write_rates(FILE *text, const struct row *row)
         fprintf(text, ", %.3g %% of the peak of the GPUs", 100 * row->mfu_frac);
     }
     fputs(has_samples ? ". " : "", text);
+    if (row->memory_bytes > 0) {
+        fprintf(text, "The fullest GPU holds %s. ",
+                ar_format_bytes((uint64_t)row->memory_bytes, bytes));
+    }
 }
 
 /* Where the time goes; the parts of the all-reduce are those of the closed form. */
@@ -317,7 +347,7 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     const char *winner = NULL;
     size_t changes = 0;
     for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
-        struct choice choice = {gpus, AR_NO_COUNT, best, NULL};
+        struct choice choice = {gpus, AR_NO_COUNT, best, NULL, SIZE_MAX};
         const struct row *row = &rows->list[best_of(rows, &choice)];
         if (winner == NULL || !is_same(winner, row->algorithm)) {
             fprintf(text,
@@ -410,7 +440,7 @@ enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FIL
     uint64_t gpus = most_gpus(&rows);
     uint64_t least = rows.is_step ? AR_NO_COUNT : payload_of(&rows, gpus, true);
     uint64_t most = rows.is_step ? AR_NO_COUNT : payload_of(&rows, gpus, false);
-    size_t best = best_of(&rows, &(const struct choice){gpus, most, SIZE_MAX, NULL});
+    size_t best = best_of(&rows, &(const struct choice){gpus, most, SIZE_MAX, NULL, SIZE_MAX});
     if (best == SIZE_MAX) {
         *title = "Predictions";
         fprintf(text, "None of %zu rows has a result. ", rows.count);
@@ -428,7 +458,7 @@ enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FIL
     write_parts(text, row);
     if (least != most) {
         write_best(text, &rows,
-                   best_of(&rows, &(const struct choice){gpus, least, SIZE_MAX, NULL}));
+                   best_of(&rows, &(const struct choice){gpus, least, SIZE_MAX, NULL, SIZE_MAX}));
     } else if (others_of(&rows, best).count > 0) {
         write_winners(text, &rows, best);
     }

@@ -13,7 +13,7 @@
  *
  * | in the directory                          | left by                              |
  * |-------------------------------------------|--------------------------------------|
- * | sweep.csv, payload.csv                    | sweep                                |
+ * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
  * | step.csv, pipeline.csv                    | explain                              |
  * | train.csv                                 | train                                |
  * | reproduce.csv, sensitivity.csv, curves.csv | reproduce                           |
@@ -42,7 +42,8 @@ struct ar_page_request {
 
 struct ar_page {
     const char *answer; /**< one paragraph, the arena's */
-    const char *reason; /**< why there are fewer pictures, a line each; NULL: all are there */
+    const char
+        *reason; /**< why there are fewer pictures, a line for each reason; NULL: all are there */
 };
 
 /** Writes the page, whole or not at all. Errors: AR_NO_INPUT (no directory, nothing in it that is

@@ -1,10 +1,12 @@
 #include "ar_page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_file.h"
 #include "ar_output.h"
 #include "ar_plot_quote.h"
+#include "ar_text.h"
 #include "page.h"
 
 enum { TEMPLATE_MAX = 1 << 20 };
@@ -26,66 +28,53 @@ static void write_made_by(FILE *file, const struct page_parts *parts)
     ar_plot_write_html(file, parts->request->made_by);
 }
 
-/* Lines of a text as a list; each loses what it begins with. */
-static void write_lines(FILE *file, const char *title, const char *text, const char *begin)
+static void write_notes(FILE *file, const struct page_parts *parts)
 {
-    if (text == NULL || text[0] == '\0') {
-        return;
-    }
-    fprintf(file, "<section><h2>%s</h2>\n<ul>", title);
+    const char *text = parts->notes;
+    fputs(text[0] != '\0' ? "<section><h2>What the command noted</h2>\n<ul>" : "", file);
     while (*text != '\0') {
-        size_t size = strcspn(text, "\n");
         char line[1024];
-        text += strncmp(text, begin, strlen(begin)) == 0 ? strlen(begin) : 0;
-        size = strcspn(text, "\n");
+        text += strncmp(text, "note: ", 6) == 0 ? 6 : 0;
+        size_t size = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)size, text);
         fputs("<li>", file);
         ar_plot_write_html(file, line);
         fputs("</li>\n", file);
         text += size + (text[size] == '\n');
     }
-    fputs("</ul></section>\n", file);
+    fputs(parts->notes[0] != '\0' ? "</ul></section>\n" : "", file);
 }
 
-static void write_notes(FILE *file, const struct page_parts *parts)
+/* The command line, of which only the directory is known elsewhere. */
+static char *make_command(const struct page_parts *parts)
 {
-    write_lines(file, "What the command noted", parts->notes, "note: ");
-}
-
-/* A word of a shell. */
-static void write_word(FILE *file, const char *word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "@%+=:,./_-";
-    bool is_plain = word[0] != '\0' && word[strspn(word, plain)] == '\0';
-    char text[4096];
-    fputs(is_plain ? "" : "&#39;", file);
-    while (*word != '\0') { /* a quote ends the quotes, stands for itself, and begins them again */
-        size_t size = strcspn(word, "'");
-        snprintf(text, sizeof text, "%.*s%s", (int)size, word, word[size] == '\'' ? "'\\''" : "");
-        ar_plot_write_html(file, text);
-        word += size + (word[size] == '\'');
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    if (file == NULL) {
+        return NULL;
     }
-    fputs(is_plain ? "" : "&#39;", file);
+    fprintf(file, "%s --out ", parts->command);
+    ar_write_shell_word(file, parts->request->directory);
+    fputs(" &&\nallreckon report ", file);
+    ar_write_shell_word(file, parts->request->directory);
+    if (parts->request->where != NULL) {
+        fputs(" --where ", file);
+        ar_write_shell_word(file, parts->request->where);
+    }
+    fclose(file);
+    return ar_arena_own(parts->arena, text, free);
 }
 
 static void write_command(FILE *file, const struct page_parts *parts)
 {
-    const char *directory = parts->request->directory;
-    if (parts->command == NULL) {
-        return;
+    const char *command = parts->command != NULL ? make_command(parts) : NULL;
+    if (command != NULL) {
+        fputs("<section><h2>The command that makes it again</h2>\n<pre tabindex=\"0\"><code>",
+              file);
+        ar_plot_write_html(file, command);
+        fputs("</code></pre></section>\n", file);
     }
-    fputs("<section><h2>The command that makes it again</h2>\n<pre tabindex=\"0\"><code>", file);
-    ar_plot_write_html(file, parts->command);
-    fputs(" --out ", file);
-    write_word(file, directory);
-    fputs(" &amp;&amp;\nallreckon report ", file);
-    write_word(file, directory);
-    if (parts->request->where != NULL) {
-        fputs(" --where ", file);
-        write_word(file, parts->request->where);
-    }
-    fputs("</code></pre></section>\n", file);
 }
 
 /* How much of an SVG is names of its parts that nobody wants to read. */
@@ -126,19 +115,27 @@ static void write_svg(FILE *file, const struct page_picture *picture)
     }
 }
 
+static void write_reasons(FILE *file, const struct page_parts *parts)
+{
+    fputs(parts->reasons != NULL ? "<section><h2>What is not drawn</h2>\n<ul>" : "", file);
+    for (const struct page_reason *at = parts->reasons; at != NULL; at = at->next) {
+        fprintf(file, "<li>%s: ", at->names);
+        ar_plot_write_html(file, at->reason);
+        fputs("</li>\n", file);
+    }
+    fputs(parts->reasons != NULL ? "</ul></section>\n" : "", file);
+}
+
 static void write_pictures(FILE *file, const struct page_parts *parts)
 {
-    if (parts->pictures == NULL && parts->reason == NULL) {
-        return;
-    }
-    fputs("<section class=\"pictures\"><h2>Pictures</h2>\n", file);
+    fputs(parts->pictures != NULL ? "<section class=\"pictures\"><h2>Pictures</h2>\n" : "", file);
     for (const struct page_picture *at = parts->pictures; at != NULL; at = at->next) {
         fprintf(file, "<figure id=\"%s\">", at->name);
         write_svg(file, at);
         fputs("</figure>\n", file);
     }
-    fputs("</section>\n", file);
-    write_lines(file, "What is not drawn", parts->reason, "");
+    fputs(parts->pictures != NULL ? "</section>\n" : "", file);
+    write_reasons(file, parts);
 }
 
 /* --- the frame ---------------------------------------------------------------------------- */
@@ -221,6 +218,12 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
     AR_TRY(page_draw(parts, err));
     AR_TRY(write_page(output->file, parts, err));
     AR_TRY(ar_output_commit(output, err));
-    *page = (struct ar_page){.answer = parts->answer, .reason = parts->reason};
+    page->answer = parts->answer;
+    page->reason = NULL;
+    for (const struct page_reason *at = parts->reasons; at != NULL; at = at->next) {
+        page->reason =
+            ar_arena_format(arena, "%s%s%s: %s", page->reason != NULL ? page->reason : "",
+                            page->reason != NULL ? "\n" : "", at->names, at->reason);
+    }
     return AR_OK;
 }

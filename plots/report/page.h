@@ -13,6 +13,7 @@
 enum page_file {
     PAGE_STEP,
     PAGE_SWEEP,
+    PAGE_LAYOUTS,
     PAGE_PAYLOADS,
     PAGE_TRAIN,
     PAGE_RESULTS,
@@ -39,6 +40,13 @@ struct page_picture {
     struct page_picture *next;
 };
 
+/** Why pictures are not drawn, or what gnuplot said of one that is. */
+struct page_reason {
+    const char *names; /**< of the pictures, separated by commas */
+    const char *reason;
+    struct page_reason *next;
+};
+
 struct page_parts {
     const struct ar_page_request *request;
     struct ar_arena *arena;
@@ -46,9 +54,9 @@ struct page_parts {
     struct page_picture *pictures;    /**< in order */
     const char *title;                /**< what the page is about */
     const char *answer;               /**< sentences */
-    const char *reason;               /**< ar_page.h */
-    const char *command;              /**< without --out; NULL: not known */
-    char *notes;                      /**< of the command, a line each; "": none */
+    struct page_reason *reasons;
+    const char *command; /**< without --out; NULL: not known */
+    char *notes;         /**< of the command, a line each; "": none */
 };
 
 /** Reads the files of the directory. */

@@ -16,6 +16,7 @@ enum { COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 const struct page_source page_sources[PAGE_FILES] = {
     [PAGE_STEP] = {"step.csv", "The step"},
     [PAGE_SWEEP] = {"sweep.csv", "Predictions"},
+    [PAGE_LAYOUTS] = {"layouts.csv", "Layouts"},
     [PAGE_PAYLOADS] = {"payload.csv", "One collective, by payload"},
     [PAGE_TRAIN] = {"train.csv", "Runs and their phases"},
     [PAGE_RESULTS] = {"reproduce.csv", "Published results"},
@@ -151,13 +152,24 @@ static enum ar_status make_directory(const struct page_parts *parts, char **path
     return *path != NULL ? AR_OK : ar_error_no_memory(err, "the report");
 }
 
+/* Several pictures may have the same reason, which is said once. */
 static enum ar_status add_reason(struct page_parts *parts, const struct ar_plot_picture *picture,
                                  struct ar_error *err)
 {
-    const char *before = parts->reason != NULL ? parts->reason : "";
-    parts->reason = ar_arena_format(parts->arena, "%s%s%s: %s", before,
-                                    before[0] != '\0' ? "\n" : "", picture->name, picture->reason);
-    return parts->reason != NULL ? AR_OK : ar_error_no_memory(err, "the report");
+    struct page_reason **end = &parts->reasons;
+    while (*end != NULL && strcmp((*end)->reason, picture->reason) != 0) {
+        end = &(*end)->next;
+    }
+    if (*end != NULL) {
+        (*end)->names = ar_arena_format(parts->arena, "%s, %s", (*end)->names, picture->name);
+        return (*end)->names != NULL ? AR_OK : ar_error_no_memory(err, "the report");
+    }
+    *end = ar_arena_alloc(parts->arena, 1, sizeof **end);
+    if (*end == NULL) {
+        return ar_error_no_memory(err, "the report");
+    }
+    **end = (struct page_reason){.names = picture->name, .reason = picture->reason};
+    return AR_OK;
 }
 
 static enum ar_status take_picture(struct page_parts *parts, const char *directory,

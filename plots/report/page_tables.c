@@ -143,16 +143,17 @@ static void write_table(FILE *file, const struct page_parts *parts, enum page_fi
     const struct page_source *source = &page_sources[which];
     struct shown shown[AR_CSV_COLUMNS_MAX];
     size_t shown_count = 0;
+    size_t same_count = 0;
     for (size_t i = 0; i < csv->columns_count; i++) {
         shown[i] = look_at(csv, i, parts->request);
         shown[i].is_shown = shown[i].is_shown || which == PAGE_PARAMETERS;
         shown_count += shown[i].is_shown;
+        same_count +=
+            !shown[i].is_shown && csv->rows_count > 0 && ar_csv_cell(csv, 0, i)[0] != '\0';
     }
-    fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\">", source->title);
-    fprintf(file, "<code>%s</code>%s</p>\n", source->name,
-            csv->rows_count > 1 && shown_count < csv->columns_count ? ", the same in all rows:"
-                                                                    : "");
-    if (shown_count < csv->columns_count) {
+    fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
+            source->name, csv->rows_count > 1 && same_count > 0 ? ", the same in all rows:" : "");
+    if (same_count > 0) {
         write_constants(file, csv, shown);
     }
     if (shown_count > 0) {
@@ -172,7 +173,7 @@ void page_write_tables(FILE *file, const struct page_parts *parts)
 
 void page_write_parameters(FILE *file, const struct page_parts *parts)
 {
-    if (parts->files[PAGE_PARAMETERS] != NULL) {
+    if (parts->files[PAGE_PARAMETERS] != NULL && parts->files[PAGE_PARAMETERS]->rows_count > 0) {
         write_table(file, parts, PAGE_PARAMETERS);
     }
 }

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer.h"
 #include "ar_plot_quote.h"
 #include "ar_units.h"
-#include "page.h"
 
 /* Colours of the style sheet; a page is as wide as WIDTH units. */
 enum { COLOURS = 8, WIDTH = 100000 };
@@ -13,7 +13,8 @@ enum { COLOURS = 8, WIDTH = 100000 };
 struct task {
     uint64_t stage;
     const char *kind, *stream;
-    uint64_t batch, chunk;
+    uint64_t batch, chunk, tensors;
+    const char *name;
     double begin_s, end_s;
 };
 
@@ -25,6 +26,8 @@ static const struct ar_column columns[] = {
     CELL(string, stream, "a stream"),
     CELL(count, batch, "", .may_be_empty = true, .may_be_missing = true),
     CELL(count, chunk, "", .may_be_empty = true, .may_be_missing = true),
+    CELL(count, tensors, "", .may_be_empty = true, .may_be_missing = true),
+    CELL(string, name, "", .may_be_empty = true, .may_be_missing = true),
     CELL(number, begin_s, "seconds >= 0"),
     CELL(number, end_s, "seconds >= 0"),
     AR_COLUMN_OTHERS,
@@ -76,7 +79,7 @@ static enum ar_status read_tasks(const struct page_parts *parts, struct timeline
     const struct ar_csv *csv = parts->files[PAGE_TASKS];
     size_t count = csv->rows_count;
     *timeline = (struct timeline){.count = count};
-    timeline->tasks = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->tasks);
+    timeline->tasks = answer_room(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, parts->arena);
     timeline->kinds = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->kinds);
     timeline->lines = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->lines);
     if (timeline->tasks == NULL || timeline->kinds == NULL || timeline->lines == NULL) {
@@ -92,21 +95,38 @@ static enum ar_status read_tasks(const struct page_parts *parts, struct timeline
     return AR_OK;
 }
 
-static void write_task(FILE *file, struct timeline *timeline, const struct task *task, size_t line)
+/* What a task is; what the file does not say of it is left out. */
+static void write_text(FILE *file, const struct task *task)
 {
+    const struct {
+        const char *name;
+        uint64_t count;
+    } counts[] = {{"micro-batch", task->batch}, {"chunk", task->chunk}, {"tensors", task->tensors}};
     char begin[AR_UNIT_TEXT];
     char time[AR_UNIT_TEXT];
+    ar_plot_write_html(file, task->kind);
+    fputs(task->name != NULL ? ": " : "", file);
+    ar_plot_write_html(file, task->name != NULL ? task->name : "");
+    fprintf(file, "\nstage %" PRIu64 ", ", task->stage);
+    ar_plot_write_html(file, task->stream);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i].count != AR_NO_COUNT) {
+            fprintf(file, ", %s %" PRIu64, counts[i].name, counts[i].count);
+        }
+    }
+    fprintf(file, "\nat %s for %s", ar_format_seconds(task->begin_s, begin),
+            ar_format_seconds(task->end_s - task->begin_s, time));
+}
+
+static void write_task(FILE *file, struct timeline *timeline, const struct task *task, size_t line)
+{
     double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
     double x = scale * task->begin_s;
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
             kind_of(timeline, task->kind) % COLOURS, x, line, fmax(1, scale * task->end_s - x));
-    ar_plot_write_html(file, task->kind);
-    fprintf(file, ", stage %" PRIu64 ", ", task->stage);
-    ar_plot_write_html(file, task->stream);
-    fprintf(file, "\nbatch %" PRIu64 ", chunk %" PRIu64 "\nat %s for %s</title></rect>\n",
-            task->batch, task->chunk, ar_format_seconds(task->begin_s, begin),
-            ar_format_seconds(task->end_s - task->begin_s, time));
+    write_text(file, task);
+    fputs("</title></rect>\n", file);
 }
 
 /* What the colours mean, and the names of the lines. */

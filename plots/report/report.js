@@ -90,13 +90,14 @@ function takeTable(table) {
     button.addEventListener("click", () => sortTable(table, head.cellIndex));
   }
   for (const cell of table.querySelectorAll("td:not(.n)")) {
-    if (text(cell).length > 48) cell.classList.add("prose");
+    if (text(cell).length > 48) cell.classList.add(text(cell).length > 400 ? "essay" : "prose");
   }
   const bar = document.createElement("div"), label = document.createElement("label");
   const input = document.createElement("input"), shown = document.createElement("output");
   bar.className = "filter";
   input.type = "search";
-  input.placeholder = "words, or gpus>64";
+  const example = table.tHead.querySelector(".n");
+  input.placeholder = "words" + (example ? `, or ${text(example.firstChild).trim().split(" ")[0]}>1` : "");
   label.append("Filter ", input);
   bar.append(label, shown);
   input.addEventListener("input", () => filterTable(table, input.value, shown));

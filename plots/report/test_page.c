@@ -84,7 +84,7 @@ Test(page, each_kind_of_file_has_its_answer)
         {"train.csv",
          "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
          "0.8\nmine,128,total,c,60,0.4\n",
-         "mine on c takes 2 min on 64 GPUs (scaling efficiency 80 %) and 60 s on 128 GPUs"},
+         "mine on c takes 120 s on 64 GPUs (scaling efficiency 80 %) and 60 s on 128 GPUs"},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",

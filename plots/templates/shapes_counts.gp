@@ -16,7 +16,9 @@ lines = ''
 do for [name in algorithms] { if (!has(grids, name)) { lines = add(lines, name) } }
 
 panels_rows = (words(counts) + 1) / 2
-picture_height = 130 + 220 * panels_rows
+# The key has two columns, so many lines, and room for them below.
+key_height = 21 * ceil((words(grids) + words(lines) + 1) / 2.0)
+picture_height = 110 + key_height + 220 * panels_rows
 low = time_min / 1.4
 high = time_max * 1.3
 set format y '%g'
@@ -45,9 +47,9 @@ key_plot = "plot for [name in grids] keyentry with linespoints lw 1.8 pt key_mar
 eval begin
 part(points) = 1.0 * points / picture_height
 top = 1 - (lines_count + 2) * line - part(10)
-bottom = part(70)
+bottom = part(50 + key_height)
 panel_height = (top - bottom) / panels_rows
-set label 98 'grid shape, X (row) x Y (column)' at screen 0.535, screen part(52) center
+set label 98 'grid shape, X (row) x Y (column)' at screen 0.535, screen part(32 + key_height) center
 set multiplot
 set key off
 do for [p = 1:words(counts)] {
@@ -94,9 +96,9 @@ set xrange [0:1]
 set yrange [0:1]
 set lmargin at screen 0
 set rmargin at screen 1
-set tmargin at screen part(36)
+set tmargin at screen part(16 + key_height)
 set bmargin at screen 0
-set key on at screen 0.5, screen part(10) bottom center
+set key on at screen 0.5, screen part(10) bottom center maxcols 2
 eval key_plot
 unset multiplot
 eval finish

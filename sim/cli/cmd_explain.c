@@ -1,5 +1,6 @@
 /* explain: every term of a prediction, each parameter with its source. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "ar_note.h"
 #include "ar_output.h"
@@ -23,24 +24,44 @@ static enum ar_status explain_bare(const struct options *options,
     return status;
 }
 
-static enum ar_status draw_pipeline(const struct options *options, const struct ar_step *step,
-                                    const struct ar_row *row, struct ar_error *err)
+/* Opens a file of --out. */
+static enum ar_status begin(const struct options *options, const char *name,
+                            struct ar_output **output, struct ar_error *err)
 {
-    static const char *const names[] = {"pipeline.csv", NULL};
-    struct ar_output *output;
-    char *path = ar_arena_format(options->arena, "%s/pipeline.csv", options->out);
-    char *subject =
-        ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row->trace,
-                        row->mesh, row->schedule, row->micro_batch, row->cluster);
-    if (path == NULL || subject == NULL) {
-        return ar_error_no_memory(err, "a picture");
+    char *path = ar_arena_format(options->arena, "%s/%s", options->out, name);
+    return path != NULL ? ar_output_begin(path, options->arena, output, err)
+                        : ar_error_no_memory(err, "the files");
+}
+
+/* Leaves what 'allreckon report' takes: the row, the tasks, the parameters; of a workload also a
+ * picture of its stages. */
+static enum ar_status save(const struct options *options, const struct ar_scenario *scenario,
+                           const struct ar_step *step, struct ar_row row, struct ar_error *err)
+{
+    static const char *const names[] = {"pipeline.csv", "step.csv", NULL};
+    struct parameters parameters = {0};
+    struct ar_output *tasks, *rows;
+    if (options->out == NULL) {
+        return AR_OK;
     }
+    row.wall_s = NAN; /* the same step gives the same file */
     AR_TRY(made_by_check_directory(options, names, NULL, err));
-    AR_TRY(ar_output_begin(path, options->arena, &output, err));
-    AR_TRY(pipeline_write(output->file, step, err));
-    AR_TRY(ar_output_commit(output, err));
-    AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
-    return made_by_sign(options, NULL, err);
+    AR_TRY(begin(options, names[0], &tasks, err));
+    AR_TRY(begin(options, names[1], &rows, err));
+    AR_TRY(pipeline_write(tasks->file, step, err));
+    AR_TRY(ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1, err));
+    AR_TRY(ar_output_commit(tasks, err));
+    AR_TRY(ar_output_commit(rows, err));
+    AR_TRY(parameters_add_scenario(&parameters, scenario, options->arena, err));
+    AR_TRY(made_by_sign(options, NULL, &parameters, err));
+    if (scenario->trace != NULL) {
+        return AR_OK;
+    }
+    char *subject =
+        ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row.trace,
+                        row.mesh, row.schedule, row.micro_batch, row.cluster);
+    return subject != NULL ? option_draw(options, AR_PLOT_PIPELINE, subject, err)
+                           : ar_error_no_memory(err, "a picture");
 }
 
 static enum ar_status explain_with_servers(const struct options *options,
@@ -75,10 +96,7 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    enum ar_status status = AR_OK;
-    if (options->out != NULL) {
-        status = draw_pipeline(options, &step, &row, err);
-    }
+    enum ar_status status = save(options, &scenario, &step, row, err);
     status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
     ar_step_destroy(&step);
     return status;
@@ -88,16 +106,17 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
+    struct ar_row row;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
         return explain_workload(options, err);
     }
-    if (options->out != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found without --workload; expected it with the workload whose "
-                            "pipeline is drawn");
-    }
     AR_TRY(option_require_work(options, err));
+    if (options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found with --payload; expected it with the trace or the "
+                            "workload of a step");
+    }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     if (scenario.trace == NULL) {
         return explain_bare(options, &scenario, err);
@@ -111,8 +130,9 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
                    ar_run_cost_s(&scenario) + (has_terms ? explain_terms_cost_s(&scenario) : 0));
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
-    AR_TRY(ar_step_run(&step, err));
-    enum ar_status status = explain_step(&scenario, &step, err);
+    AR_TRY(ar_run_step(&scenario, &step, &row, err));
+    enum ar_status status = save(options, &scenario, &step, row, err);
+    status = status == AR_OK ? explain_step(&scenario, &step, err) : status;
     double iteration_s = step.iteration_s;
     ar_step_destroy(&step);
     AR_TRY(status);

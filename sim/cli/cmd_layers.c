@@ -67,8 +67,8 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     snprintf(subject, sizeof subject, "%s, %s, batch of %u, computed by cost table %.60s",
              measured->name, ar_precision_names[measured->precision], measured->batch,
              measured->cost_table);
-    AR_TRY(option_draw(options, AR_PLOT_LAYERS, subject, err));
-    return made_by_sign(options, NULL, err);
+    AR_TRY(made_by_sign(options, NULL, NULL, err));
+    return option_draw(options, AR_PLOT_LAYERS, subject, err);
 }
 
 enum ar_status command_layers(const struct options *options, struct ar_error *err)

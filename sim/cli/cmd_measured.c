@@ -96,7 +96,7 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
 /* By the cluster and the engine that the command line names. */
 static enum ar_status compare_cluster(const struct options *options,
                                       struct ar_comparison *comparison, const char **subject,
-                                      struct ar_error *err)
+                                      struct parameters *parameters, struct ar_error *err)
 {
     struct ar_scenario *scenario = ar_arena_alloc(options->arena, 1, sizeof *scenario);
     struct ar_calibrate_request request;
@@ -124,7 +124,7 @@ static enum ar_status compare_cluster(const struct options *options,
                      request.notes);
     *subject = ar_arena_format(options->arena, "cluster %.60s, predicted by engine %.40s",
                                ar_cluster_facts(cluster)->name, scenario->engine->name);
-    return AR_OK;
+    return parameters_add_scenario(parameters, scenario, options->arena, err);
 }
 
 /* Further rows of measured sets, which the stem of the file names, by a fit to those that are
@@ -205,11 +205,12 @@ static enum ar_status find_sets(const struct options *options, struct ar_measure
 }
 
 static enum ar_status write_out(const struct options *options, const char *subject,
-                                const struct ar_comparison *comparison, struct ar_error *err)
+                                const struct ar_comparison *comparison,
+                                const struct parameters *parameters, struct ar_error *err)
 {
     AR_TRY(ar_comparison_save(comparison, options->out, options->arena, err));
-    AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
-    return made_by_sign(options, NULL, err);
+    AR_TRY(made_by_sign(options, NULL, parameters, err));
+    return option_draw(options, AR_PLOT_COMPARE, subject, err);
 }
 
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
@@ -218,6 +219,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct ar_measured_index index;
     struct ar_comparison comparison;
     const char *subject = "predicted by a fit to the shipped rows of its set";
+    struct parameters parameters = {0};
     bool is_of_set = false;
     if (command_layers_takes(options)) {
         return command_layers(options, err);
@@ -229,9 +231,9 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     }
     AR_TRY(find_sets(options, &index, &is_of_set, err));
     AR_TRY(is_of_set ? compare_sets(options, &index, &comparison, err)
-                     : compare_cluster(options, &comparison, &subject, err));
+                     : compare_cluster(options, &comparison, &subject, &parameters, err));
     if (options->out != NULL) {
-        AR_TRY(write_out(options, subject, &comparison, err));
+        AR_TRY(write_out(options, subject, &comparison, &parameters, err));
     }
     ar_note_flush(option_notes(options));
     return ar_comparison_write(stdout, &view, &comparison, err);
@@ -251,8 +253,8 @@ static enum ar_status write_accuracy(const struct options *options,
     AR_TRY(ar_records_write(sets->file, AR_VIEW(AR_FORMAT_CSV), ar_accuracy_columns,
                             accuracies->rows, accuracies->count, sizeof *accuracies->rows, err));
     AR_TRY(ar_output_commit(sets, err));
-    AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
-    return made_by_sign(options, NULL, err);
+    AR_TRY(made_by_sign(options, NULL, NULL, err));
+    return option_draw(options, AR_PLOT_ACCURACY, NULL, err);
 }
 
 enum ar_status command_accuracy(const struct options *options, struct ar_error *err)

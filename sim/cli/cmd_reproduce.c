@@ -63,8 +63,8 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     AR_TRY(reproduce_run(&reproduction, err));
     if (options->out != NULL) {
         AR_TRY(reproduce_write_files(options->out, &reproduction, err));
+        AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
-        AR_TRY(made_by_sign(options, NULL, err));
     }
     ar_note_flush(option_notes(options));
     return reproduce_write(stdout, &view, &reproduction, err);

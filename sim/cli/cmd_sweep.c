@@ -169,6 +169,20 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
     return describe(request->notes, space, err);
 }
 
+/* What has another value in the last combination varies. */
+static enum ar_status sign(const struct options *options, struct space *space, const char *mark,
+                           struct ar_error *err)
+{
+    struct parameters parameters = {0};
+    const struct ar_scenario *scenario;
+    const uint32_t ends[] = {0, space->variants.count - 1};
+    for (size_t i = 0; i < 2; i++) {
+        AR_TRY(variants_scenario(&space->variants, ends[i], &scenario, err));
+        AR_TRY(parameters_add_scenario(&parameters, scenario, options->arena, err));
+    }
+    return made_by_sign(options, mark, &parameters, err);
+}
+
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
     if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
@@ -189,7 +203,7 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
     enum ar_status status = prepare(options, &request, points, space, &mark, err);
     status = sweep_run(&request, space, status, err);
     if (status == AR_OK && mark != NULL) {
-        status = made_by_sign(options, mark, err);
+        status = sign(options, space, mark, err);
     }
     space_destroy(space);
     return status;

@@ -125,6 +125,7 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
                                       .resumes = options->resume,
                                       .forces = options->force,
                                       .notes = option_notes(options)};
+    struct parameters parameters = {0};
     struct layouts layouts;
     struct ar_view view;
     const char *mark = NULL;
@@ -144,5 +145,9 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
     }
     enum ar_status status = run(options, &layouts, &view, err);
     layouts_close(&layouts, status == AR_OK);
-    return status == AR_OK && mark != NULL ? made_by_sign(options, mark, err) : status;
+    if (status != AR_OK || mark == NULL) {
+        return status;
+    }
+    AR_TRY(parameters_add_scenario(&parameters, &request.base, options->arena, err));
+    return made_by_sign(options, mark, &parameters, err);
 }

@@ -139,11 +139,17 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     struct ar_output file;
     char path[sizeof file.path];
     const char *directory = output->options->out;
+    struct parameters parameters = {0};
     snprintf(path, sizeof path, "%s/train.csv", directory);
     AR_TRY(ar_output_open(path, &file, err));
     (void)write_all(output, file.file, AR_VIEW(AR_FORMAT_CSV), err); /* a CSV needs no memory */
     AR_TRY(ar_output_commit(&file, err));
-    return made_by_sign(output->options, NULL, err);
+    for (const struct training *at = output->first; at != NULL; at = at->next) {
+        struct ar_scenario step;
+        AR_TRY(training_step(at, 0, output->inputs, &step, err));
+        AR_TRY(parameters_add_scenario(&parameters, &step, output->options->arena, err));
+    }
+    return made_by_sign(output->options, NULL, &parameters, err);
 }
 
 static enum ar_status check_options(struct output *output, struct ar_error *err)
@@ -174,15 +180,15 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     for (size_t i = 0; i < options->arguments_count; i++) {
         AR_TRY(predict_file(options->arguments[i], &output, err));
     }
-    if (options->out != NULL) {
-        AR_TRY(write_file(&output, err));
-    }
     for (const struct training *at = output.first; at != NULL; at = at->next) {
         for (size_t i = 0; i < at->phases_count; i++, rows++) {
             estimates += ar_rows_estimates(&at->phases[i].row, 1);
         }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
+    if (options->out != NULL) {
+        AR_TRY(write_file(&output, err));
+    }
     ar_note_flush(option_notes(options));
     return write_all(&output, stdout, &output.view, err);
 }

@@ -9,6 +9,7 @@
 
 #include "ar_hash.h"
 #include "ar_output.h"
+#include "ar_text.h"
 #include "option_rows.h"
 
 enum { LOOKED_AT_BYTES = 4096 };
@@ -21,12 +22,14 @@ static void write_option(FILE *file, const struct options *options, const struct
     }
     if (row->is_key) {
         for (size_t i = 0; i < options->keys[row->key].count; i++) {
-            fprintf(file, " --%s %s", row->name, options->keys[row->key].texts[i]);
+            fprintf(file, " --%s ", row->name);
+            ar_write_shell_word(file, options->keys[row->key].texts[i]);
         }
     } else if (row->placeholder != NULL) {
         const char *text = *(const char *const *)place;
         if (text != NULL && (row->standard == NULL || strcmp(text, row->standard) != 0)) {
-            fprintf(file, " --%s %s", row->name, text);
+            fprintf(file, " --%s ", row->name);
+            ar_write_shell_word(file, text);
         }
     } else if (*(const bool *)place) {
         fprintf(file, " --%s", row->name);
@@ -46,7 +49,8 @@ static char *command_line(const struct options *options)
     }
     fprintf(file, "allreckon %s", options->command->name);
     for (size_t i = 0; i < options->arguments_count; i++) {
-        fprintf(file, " %s", options->arguments[i]);
+        fputc(' ', file);
+        ar_write_shell_word(file, options->arguments[i]);
     }
     for (size_t i = 0; i < count; i++) {
         write_option(file, options, &rows[i]);
@@ -149,26 +153,121 @@ static enum ar_status make_directory(const struct options *options, struct ar_er
                : ar_error_set(err, AR_IO, "%s: cannot write: %s", options->out, strerror(errno));
 }
 
+static enum ar_status refuse_file(const struct options *options, const char *name,
+                                  struct ar_error *err)
+{
+    const char *path = path_in(options, name);
+    if (path == NULL) {
+        return ar_error_no_memory(err, options->out);
+    }
+    return is_file(path) ? refuse(path, err) : AR_OK;
+}
+
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err)
 {
     const char *mark;
     AR_TRY(make_mark(options, options->out, "a directory", &mark, err));
-    const char *path = path_in(options, "command.txt");
-    bool is_ours = path != NULL && (has_mark(path, mark) || (more != NULL && has_mark(path, more)));
-    for (; path != NULL && !options->force && !is_ours; names++) {
-        if (is_file(path)) {
-            return refuse(path, err);
-        }
-        if (*names == NULL) {
-            return make_directory(options, err);
-        }
-        path = path_in(options, *names);
+    bool is_ours =
+        made_by_has_mark(options, mark) || (more != NULL && made_by_has_mark(options, more));
+    if (options->force || is_ours) {
+        return make_directory(options, err);
     }
-    return path != NULL ? make_directory(options, err) : ar_error_no_memory(err, options->out);
+    AR_TRY(refuse_file(options, "command.txt", err));
+    AR_TRY(refuse_file(options, "parameters.csv", err));
+    for (; *names != NULL; names++) {
+        AR_TRY(refuse_file(options, *names, err));
+    }
+    return make_directory(options, err);
 }
 
-enum ar_status made_by_sign(const struct options *options, const char *more, struct ar_error *err)
+/* The text of an option, of several joined by blanks; NULL: it is not given and has no default. */
+static const char *text_of(const struct options *options, const struct option_row *row,
+                           bool *is_given)
+{
+    const char *place = (const char *)options + row->offset;
+    const char *text = NULL;
+    if (row->is_key) {
+        for (size_t i = 0; i < options->keys[row->key].count; i++) {
+            const char *next = options->keys[row->key].texts[i];
+            text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
+        }
+    } else if (row->placeholder != NULL) {
+        text = *(const char *const *)place;
+        text =
+            text != NULL && row->standard != NULL && strcmp(text, row->standard) == 0 ? NULL : text;
+    } else if (*(const bool *)place) {
+        text = "yes";
+    }
+    *is_given = text != NULL;
+    return text != NULL ? text : row->standard;
+}
+
+/* Whether a default counts: that of an option of what the command line asks for. A run file, or a
+ * published row, may have others. */
+static bool is_default_known(const struct options *options, const struct option_row *row)
+{
+    bool is_bare = option_key(options, AR_KEY_PAYLOAD) != NULL || options->payloads != NULL;
+    unsigned uses = option_key(options, AR_KEY_WORKLOAD) != NULL ? AR_KEY_OF_LAYOUT
+                    : option_key(options, AR_KEY_TRACE) != NULL  ? AR_KEY_OF_STEP
+                    : is_bare                                    ? AR_KEY_OF_BARE
+                                                                 : 0;
+    uses |= uses != 0 ? AR_KEY_OF_COLLECTIVE : 0;
+    return !row->is_key || (ar_keys[row->key].uses & uses) != 0;
+}
+
+static enum ar_status add_options(const struct options *options, struct parameters *parameters,
+                                  struct ar_error *err)
+{
+    struct option_row rows[OPTIONS_MAX];
+    size_t count = option_rows_of(options->command, rows);
+    for (size_t i = 0; i < count; i++) {
+        char name[80];
+        bool is_given = false;
+        const char *text = rows[i].is_shown_only ? NULL : text_of(options, &rows[i], &is_given);
+        if (text != NULL && (is_given || is_default_known(options, &rows[i]))) {
+            snprintf(name, sizeof name, "--%s", rows[i].name);
+            const struct parameter option = {name, text, is_given ? "command line" : "default"};
+            AR_TRY(parameters_add(parameters, option, options->arena, err));
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status write_parameters(const struct options *options, const struct parameters *more,
+                                       struct ar_error *err)
+{
+    struct parameters parameters = {0};
+    struct ar_output *output;
+    const char *path = path_in(options, "parameters.csv");
+    if (path == NULL) {
+        return ar_error_no_memory(err, "the parameters");
+    }
+    AR_TRY(add_options(options, &parameters, err));
+    for (size_t i = 0; more != NULL && i < more->count; i++) {
+        AR_TRY(parameters_add(&parameters, more->list[i], options->arena, err));
+    }
+    AR_TRY(ar_output_begin(path, options->arena, &output, err));
+    AR_TRY(ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), parameter_columns,
+                            parameters.list, parameters.count, sizeof *parameters.list, err));
+    return ar_output_commit(output, err);
+}
+
+/* What was noted so far, a line each, as `note: ...`. */
+static void write_notes(FILE *file, const struct options *options)
+{
+    static const char begin[] = "allreckon: ";
+    fflush(options->notes);
+    for (const char *at = *options->said; at != NULL && *at != '\0';) {
+        at += strncmp(at, begin, sizeof begin - 1) == 0 ? sizeof begin - 1 : 0;
+        size_t size = strcspn(at, "\n");
+        fprintf(file, "%.*s\n", (int)size, at);
+        at += size + (at[size] == '\n');
+    }
+}
+
+enum ar_status made_by_sign(const struct options *options, const char *more,
+                            const struct parameters *parameters, struct ar_error *err)
 {
     struct ar_output output;
     const char *line = command_line(options);
@@ -177,7 +276,9 @@ enum ar_status made_by_sign(const struct options *options, const char *more, str
     if (line == NULL || mark == NULL || path == NULL) {
         return ar_error_no_memory(err, "the command line");
     }
+    AR_TRY(write_parameters(options, parameters, err));
     AR_TRY(ar_output_open(path, &output, err));
     fprintf(output.file, "%s\n%s\n%s\n", line, mark, more != NULL ? more : "");
+    write_notes(output.file, options);
     return ar_output_commit(&output, err);
 }

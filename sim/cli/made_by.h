@@ -2,14 +2,16 @@
  * What output is the output of: no command overwrites that of another one without --force.
  *
  * Output carries a mark, `allreckon COMMAND, command HASH`: a file in a comment, a directory in its
- * file `command.txt`, which begins with the command line. The hash is of the options and arguments
- * that decide what comes out, so the same command overwrites its own output, also with another
- * number of --jobs. Files without a mark that stand where output would go are kept, too.
+ * file `command.txt`, which begins with the command line and ends with what was noted. The hash is
+ * of the options and arguments that decide what comes out, so the same command overwrites its own
+ * output, also with another number of --jobs. Files without a mark that stand where output would go
+ * are kept, too.
  */
 #ifndef AR_MADE_BY_H
 #define AR_MADE_BY_H
 
 #include "options.h"
+#include "parameters.h"
 
 /** The mark of a command; in the arena of the options, NULL without memory. */
 const char *made_by(const struct options *options);
@@ -27,7 +29,10 @@ enum ar_status made_by_check_directory(const struct options *options, const char
 /** Whether `command.txt` of the directory `--out` has a mark. */
 bool made_by_has_mark(const struct options *options, const char *mark);
 
-/** Writes `command.txt`, when all output is there. */
-enum ar_status made_by_sign(const struct options *options, const char *more, struct ar_error *err);
+/** When all output is there but pictures, which are drawn of it: writes `parameters.csv`, the
+ * options that decide what comes out, given or not, and `parameters` (NULL: no others); and
+ * `command.txt`, with a `more` mark unless that is NULL. */
+enum ar_status made_by_sign(const struct options *options, const char *more,
+                            const struct parameters *parameters, struct ar_error *err);
 
 #endif

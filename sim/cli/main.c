@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,10 +57,20 @@ static enum ar_status finish_stdout(int cause, struct ar_error *err)
                           : AR_OK;
 }
 
+struct notes {
+    int stdout_cause;
+    FILE *kept;
+    char *text; /* of it */
+    size_t bytes;
+};
+
 /* Notes do not cut into a table that is not written yet. */
-static ssize_t write_notes(void *stdout_cause, const char *text, size_t size)
+static ssize_t write_notes(void *cookie, const char *text, size_t size)
 {
-    flush_stdout(stdout_cause);
+    struct notes *notes = cookie;
+    flush_stdout(&notes->stdout_cause);
+    fwrite(text, 1, size, notes->kept);
+    fflush(notes->kept);
     return (ssize_t)fwrite(text, 1, size, stderr);
 }
 
@@ -68,9 +79,12 @@ static enum ar_status run_command(const struct command *command, struct options 
                                   struct ar_error *err)
 {
     enum { HELD_BYTES = 1 << 16 };
-    int cause = 0;
-    options->notes = fopencookie(&cause, "w", (cookie_io_functions_t){.write = write_notes});
-    if (options->notes == NULL || setvbuf(options->notes, NULL, _IOFBF, HELD_BYTES) != 0) {
+    struct notes notes = {0};
+    notes.kept = open_memstream(&notes.text, &notes.bytes);
+    options->notes = fopencookie(&notes, "w", (cookie_io_functions_t){.write = write_notes});
+    options->said = &notes.text;
+    if (notes.kept == NULL || options->notes == NULL ||
+        setvbuf(options->notes, NULL, _IOFBF, HELD_BYTES) != 0) {
         return ar_error_no_memory(err, "the notes");
     }
     enum ar_status status = command->run(options, err);
@@ -78,7 +92,9 @@ static enum ar_status run_command(const struct command *command, struct options 
         __fpurge(options->notes);
     }
     fclose(options->notes);
-    return status == AR_OK ? finish_stdout(cause, err) : status;
+    fclose(notes.kept);
+    free(notes.text);
+    return status == AR_OK ? finish_stdout(notes.stdout_cause, err) : status;
 }
 
 static enum ar_status show_help(const char *name, struct ar_error *err)

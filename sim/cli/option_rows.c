@@ -97,7 +97,9 @@ static const struct option_row own_rows[] = {
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
     OWN("out", "DIR", OF(explain), AT(out), NULL,
-        "of a workload: also write DIR/pipeline.csv, and a picture of it", .is_shown_only = true),
+        "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
+        "report DIR'; of a workload with a picture",
+        .is_shown_only = true),
     OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",
         .is_shown_only = true),
     OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data",

@@ -33,6 +33,7 @@ struct options {
     const struct command *command; /**< that they are of */
     struct ar_arena *arena;        /**< ends with the command */
     FILE *notes;                   /**< main()'s; see option_notes() */
+    char *const *said;             /**< all that was flushed from there so far */
     struct option_values keys[AR_KEYS_COUNT];
     const char *gpus_list;
     const char *operation; /**< of a sweep and a proof a list; of others it is a key */

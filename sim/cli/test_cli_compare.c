@@ -108,10 +108,10 @@ Test(cli_compare, pictures_lie_beside_their_data)
     struct cli_run run =
         cli_good("$AR compare abci.csv --cluster fitted.topo --out deep/er --format json");
     cr_expect_eq(cli_lines_with(run.out, "\"measured_s\""), 96);
-    cr_expect_str_eq(
-        cli_good("ls -A deep/er | tr '\\n' ' '").out,
-        "accuracy.csv command.txt compare.csv compare_error.gp "
-        "compare_error.png compare_error.svg compare_time.gp compare_time.png compare_time.svg ");
+    cr_expect_str_eq(cli_good("ls -A deep/er | tr '\\n' ' '").out,
+                     "accuracy.csv command.txt compare.csv compare_error.gp "
+                     "compare_error.png compare_error.svg compare_time.gp compare_time.png "
+                     "compare_time.svg parameters.csv ");
     const char *picture = cli_read("deep/er/compare_time.svg");
     cr_expect_not_null(strstr(picture, "32 GPUs (8 nodes), held out"));
     cr_expect_not_null(strstr(picture, "cluster fitted, predicted by engine library"));

@@ -115,6 +115,6 @@ Test(cli_force, a_directory_says_by_which_command_it_was_made)
     cli_good(SWEEP "4 --term 'cycle.time=1 ms' --jobs 1 --out 'o p'");
     cr_expect_eq(cli_lines_with(cli_read("o p/command.txt"),
                                 "allreckon sweep --cluster cluster.topo --trace resnet50-v1.5 "
-                                "--term cycle.time=1 ms --engine closed --gpus 4"),
+                                "--term 'cycle.time=1 ms' --engine closed --gpus 4"),
                  1, "%s", cli_read("o p/command.txt"));
 }

@@ -175,7 +175,7 @@ Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
     struct cli_run many = cli_run(line, "65536 --out o2");
     cli_expect_error(&many, "a large batch", 64, "expected at most 20000 for a picture");
     struct cli_run trace = cli_run("$AR explain --cluster flat --gpus 4 --payload 1MB --out o3");
-    cli_expect_error(&trace, "a payload", 64, "--out: found without --workload");
+    cli_expect_error(&trace, "a payload", 64, "--out: found with --payload");
 }
 
 Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)

@@ -8,6 +8,8 @@ struct task_row {
     const char *stream;
     uint32_t batch;
     uint32_t chunk;
+    uint64_t tensors;
+    const char *name;
     double begin_s, end_s;
 };
 
@@ -18,6 +20,8 @@ static const struct ar_column columns[] = {
     ROW(string, stream, "compute or gradients"),
     ROW(count, batch, "number of the micro-batch"),
     ROW(count, chunk, "of the layers of the stage"),
+    ROW(count, tensors, "of a bucket of gradients"),
+    ROW(string, name, "of a task that the others do not tell"),
     ROW(number, begin_s, "since the step began"),
     ROW(number, end_s, "its end"),
 };
@@ -50,6 +54,8 @@ enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_
                                     .stream = streams[task->stream],
                                     .batch = task->batch,
                                     .chunk = task->chunk,
+                                    .tensors = task->tensors > 0 ? task->tensors : AR_NO_COUNT,
+                                    .name = task->name,
                                     .begin_s = task->start_s,
                                     .end_s = task->end_s};
     }

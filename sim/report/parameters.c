@@ -1,0 +1,87 @@
+#include "parameters.h"
+
+#include <string.h>
+
+#define COLUMN(field, help) AR_COLUMN(string, struct parameter, field, #field, help)
+static const struct ar_column columns[] = {
+    COLUMN(parameter, "a key of the cluster file, an option, or what was read"),
+    COLUMN(value, "as it is written there"),
+    COLUMN(source, "where the value is from"),
+};
+const struct ar_columns parameter_columns = AR_COLUMNS(columns);
+
+static enum ar_status make_room(struct parameters *parameters, struct ar_arena *arena,
+                                struct ar_error *err)
+{
+    if (parameters->count < parameters->capacity) {
+        return AR_OK;
+    }
+    size_t capacity = 2 * parameters->capacity + 64;
+    struct parameter *list = ar_arena_alloc(arena, capacity, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the parameters");
+    }
+    if (parameters->count > 0) {
+        memcpy(list, parameters->list, parameters->count * sizeof *list);
+    }
+    parameters->list = list;
+    parameters->capacity = capacity;
+    return AR_OK;
+}
+
+enum ar_status parameters_add(struct parameters *parameters, struct parameter parameter,
+                              struct ar_arena *arena, struct ar_error *err)
+{
+    for (size_t i = 0; i < parameters->count; i++) {
+        struct parameter *known = &parameters->list[i];
+        if (strcmp(known->parameter, parameter.parameter) == 0) {
+            known->value = strcmp(known->value, parameter.value) == 0 ? known->value : "varies";
+            return AR_OK;
+        }
+    }
+    AR_TRY(make_room(parameters, arena, err));
+    const struct parameter copy = {ar_arena_text(arena, parameter.parameter),
+                                   ar_arena_text(arena, parameter.value),
+                                   ar_arena_text(arena, parameter.source)};
+    if (copy.parameter == NULL || copy.value == NULL || copy.source == NULL) {
+        return ar_error_no_memory(err, "the parameters");
+    }
+    parameters->list[parameters->count++] = copy;
+    return AR_OK;
+}
+
+static enum ar_status add_terms(struct parameters *parameters, const struct ar_framework *framework,
+                                struct ar_arena *arena, struct ar_error *err)
+{
+    for (size_t i = 0; i < AR_TERMS_COUNT; i++) {
+        const struct ar_term_value *term = &framework->terms[i];
+        if (ar_framework_is_on(framework, (enum ar_term)i)) {
+            AR_TRY(parameters_add(parameters,
+                                  (struct parameter){ar_terms[i].key, term->text, term->source},
+                                  arena, err));
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status parameters_add_scenario(struct parameters *parameters,
+                                       const struct ar_scenario *scenario, struct ar_arena *arena,
+                                       struct ar_error *err)
+{
+    for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
+        struct ar_cluster_parameter of = ar_cluster_parameter(scenario->cluster, i);
+        if (strcmp(of.key, "description") == 0) {
+            continue;
+        }
+        const char *source = of.source[0] != '\0' ? of.source : "not stated";
+        AR_TRY(parameters_add(parameters, (struct parameter){of.key, of.text, source}, arena, err));
+    }
+    if (scenario->trace != NULL) {
+        AR_TRY(parameters_add(
+            parameters,
+            (struct parameter){"layer times", scenario->trace->name, scenario->trace->source},
+            arena, err));
+    }
+    return scenario->framework != NULL ? add_terms(parameters, scenario->framework, arena, err)
+                                       : AR_OK;
+}
