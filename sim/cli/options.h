@@ -91,6 +91,7 @@ struct command {
 };
 
 #define KEY_BIT(key) (UINT64_C(1) << (key))
+_Static_assert(AR_KEYS_COUNT <= 64, "each key has a bit");
 
 /** The table of commands, ended by a row without a name. */
 extern const struct command commands[];

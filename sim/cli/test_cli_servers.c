@@ -74,6 +74,18 @@ Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_l
     }
 }
 
+Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
+{
+    struct cli_table *gpus = predict(RESNET50 "--strategy ps-sync");
+    struct cli_table *nodes = predict(RESNET50 "--strategy ps-sync --worker node");
+    struct cli_table *ring = predict(RESNET50 "--algorithm ring");
+    cr_expect_lt(number(nodes, 1, "exposed_s"), number(gpus, 1, "exposed_s") / 8);
+    cr_expect_float_eq(number(nodes, 1, "iteration_s"), number(ring, 1, "iteration_s"), 2e-3);
+    struct cli_run run = cli_run("$AR predict --cluster v100-8gpu-1edr --gpus 12 --trace "
+                                 "resnet50-v1.5 --strategy ps-sync --worker node");
+    cli_expect_error(&run, "half a node", 64, "--worker: found node with 12 GPUs; expected whole");
+}
+
 Test(cli_servers, engine_simgrid_says_about_the_same)
 {
     struct cli_table *rows = predict("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "

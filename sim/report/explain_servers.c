@@ -58,7 +58,8 @@ static void print_bounds(const struct ar_step *step)
     double node_Bps =
         ar_cluster_link_cost(run->cluster, AR_LINK_HCA_BANDWIDTH) * facts->hcas_per_node;
     double each = (double)step->payload_bytes / run->every;
-    double of_node = run->workers < facts->gpus_per_node ? run->workers : facts->gpus_per_node;
+    uint32_t each_node = facts->gpus_per_node / run->gpus_each;
+    double of_node = run->workers < each_node ? run->workers : each_node;
     printf("\nwhat is sent: each worker pushes and pulls %s; slices: %" PRIu32 "; servers: %" PRIu32
            "; steps between: %" PRIu32 "; timed by engine %s\n",
            ar_format_bytes(step->payload_bytes, bytes), run->slices_count, run->servers, run->every,

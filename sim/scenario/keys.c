@@ -128,6 +128,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                            "BytePS)",
                            SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
                            FIELD(async.servers_at), .words = ar_servers_at_names},
+    [AR_KEY_WORKER] = {"--worker", "W", "gpu",
+                       "who pushes and pulls: each gpu, or a node, whose GPUs first sum what they "
+                       "found (as MXNet and BytePS do)",
+                       SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                       FIELD(async.worker), .words = ar_worker_names},
     [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
                            "steps that a worker computes before it pushes and pulls", SERVERS,
                            AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,

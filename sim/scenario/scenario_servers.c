@@ -7,10 +7,10 @@
 enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
 
 /* The keys of servers, those of work units behind the others. */
-static const enum ar_key server_keys[] = {AR_KEY_SERVERS, AR_KEY_SERVERS_AT, AR_KEY_PUSH_EVERY,
-                                          AR_KEY_PULL,    AR_KEY_UNITS,      AR_KEY_BACKUPS,
-                                          AR_KEY_TAIL};
-enum { SERVER_KEYS = 4, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
+static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, AR_KEY_WORKER,
+                                          AR_KEY_PUSH_EVERY, AR_KEY_PULL,       AR_KEY_UNITS,
+                                          AR_KEY_BACKUPS,    AR_KEY_TAIL};
+enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
 static enum ar_status refuse_keys(const struct ar_scenario *scenario, int first,
                                   const char *expected, struct ar_error *err)
@@ -80,9 +80,13 @@ struct ar_async ar_scenario_async(const struct ar_scenario *scenario)
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     struct ar_async run = scenario->async;
     run.cluster = scenario->cluster;
-    run.workers = scenario->gpus;
+    run.gpus_each = 1;
+    if (run.worker == AR_WORKER_NODE) {
+        run.gpus_each = scenario->gpus < per_node ? scenario->gpus : per_node;
+    }
+    run.workers = scenario->gpus / run.gpus_each;
     if (!ar_scenario_has(scenario, AR_KEY_SERVERS)) {
-        run.servers = (run.workers - 1) / per_node + 1;
+        run.servers = (scenario->gpus - 1) / per_node + 1;
     }
     return run;
 }
@@ -91,7 +95,7 @@ struct ar_units ar_scenario_units(const struct ar_scenario *scenario)
 {
     struct ar_units units = scenario->units;
     if (!ar_scenario_has(scenario, AR_KEY_UNITS)) {
-        units.count = UNITS_STANDARD * scenario->gpus;
+        units.count = UNITS_STANDARD * ar_scenario_async(scenario).workers;
     }
     return units;
 }
@@ -110,6 +114,12 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
     }
     const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
     const struct ar_async run = ar_scenario_async(scenario);
+    if (scenario->gpus % run.gpus_each != 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKER, err,
+                                  "found node with %" PRIu32
+                                  " GPUs; expected whole nodes of %" PRIu32,
+                                  scenario->gpus, run.gpus_each);
+    }
     return ar_error_blame(ar_async_check(ar_scenario_where(scenario, AR_KEY_SERVERS), &run, err),
                           origin->where != NULL ? origin->status : AR_USAGE, err);
 }
@@ -122,10 +132,10 @@ void ar_note_servers(FILE *notes, const struct ar_scenario *scenario)
     }
     const struct ar_async run = ar_scenario_async(scenario);
     ar_note(notes,
-            "%" PRIu32 " workers, one on each GPU; %" PRIu32 " servers %s%s (--servers, "
+            "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers %s%s (--servers, "
             "--servers-at), which add and store in no time; the optimizer's time counts at the "
             "workers; means of %" PRIu32 " steps (--iterations)",
-            run.workers, run.servers,
+            run.workers, run.worker == AR_WORKER_GPU ? "GPU" : "node", run.servers,
             run.servers_at == AR_SERVERS_AT_WORKERS ? "beside the workers"
                                                     : "on nodes of their own",
             run.servers_at == AR_SERVERS_AT_BOTH ? " and one on each node of workers" : "",

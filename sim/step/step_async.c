@@ -82,11 +82,12 @@ static enum ar_status slice_layout(struct ar_step *step, struct ar_error *err)
             backward_s += is_in ? times->backward_s[part] : 0;
             parameters += is_in ? parameters_of(layout, part) : 0;
         }
-        slices[i] =
-            (struct ar_async_slice){backward_s, (uint64_t)((parameters - before) * gradient_bytes)};
+        slices[i] = (struct ar_async_slice){
+            .ready_s = backward_s, .bytes = (uint64_t)((parameters - before) * gradient_bytes)};
     }
     if (!layout->overlaps) {
-        slices[0] = (struct ar_async_slice){backward_s, (uint64_t)(parameters * gradient_bytes)};
+        slices[0] = (struct ar_async_slice){.ready_s = backward_s,
+                                            .bytes = (uint64_t)(parameters * gradient_bytes)};
         step->async.slices_count = 1;
     }
     set_times(step, batches * forward_s, batches * backward_s, backward_s,
@@ -103,19 +104,33 @@ static void apply_stragglers(const struct ar_step *step, double *factors)
     }
 }
 
+/* From GPUs to workers, in place: a worker is as slow as its slowest GPU. */
+static void take_slowest(const struct ar_async *run, double *factors)
+{
+    for (uint32_t i = 0; i < run->workers; i++) {
+        double slowest = 0;
+        for (uint32_t j = 0; j < run->gpus_each; j++) {
+            slowest = fmax(slowest, factors[(size_t)i * run->gpus_each + j]);
+        }
+        factors[i] = slowest;
+    }
+}
+
 /* [step][worker]. */
 static enum ar_status draw_factors(struct ar_step *step, struct ar_draw *draw, struct ar_error *err)
 {
     struct ar_async *run = &step->async;
-    double *factors =
-        ar_arena_alloc(&step->memory, (size_t)run->steps_count * run->workers, sizeof *factors);
+    uint32_t gpus = run->workers * run->gpus_each;
+    double *factors = ar_arena_alloc(&step->memory, (size_t)run->steps_count * run->workers + gpus,
+                                     sizeof *factors);
     if (factors == NULL) {
         return ar_error_no_memory(err, "the jitter of a step");
     }
     for (uint32_t i = 0; i < run->steps_count; i++) {
-        double *own = factors + (size_t)i * run->workers;
-        ar_jitter_factors(draw, step->jitter_frac, run->workers, own);
+        double *own = factors + (size_t)i * run->workers; /* the next step's room is drawn over */
+        ar_jitter_factors(draw, step->jitter_frac, gpus, own);
         apply_stragglers(step, own);
+        take_slowest(run, own);
     }
     run->factors = factors;
     return AR_OK;
@@ -142,17 +157,19 @@ static enum ar_status deal(struct ar_step *step, struct ar_draw *draw, struct ar
     uint32_t draws = step->units.count * AR_UNIT_COPIES;
     double *factors =
         ar_arena_alloc(&step->memory, (size_t)run->steps_count * run->workers, sizeof *factors);
-    double *speeds = ar_arena_alloc(&step->memory, run->workers, sizeof *speeds);
+    uint32_t gpus = run->workers * run->gpus_each;
+    double *speeds = ar_arena_alloc(&step->memory, gpus, sizeof *speeds);
     double *times = ar_arena_alloc(&step->memory, draws, sizeof *times);
     double *ends_s = ar_arena_alloc(&step->memory, run->workers, sizeof *ends_s);
     struct ar_async_slice *all = make_slices(step, 1);
     if (factors == NULL || speeds == NULL || times == NULL || ends_s == NULL || all == NULL) {
         return ar_error_no_memory(err, "the units of a step");
     }
-    for (uint32_t i = 0; i < run->workers; i++) {
+    for (uint32_t i = 0; i < gpus; i++) {
         speeds[i] = 1;
     }
     apply_stragglers(step, speeds);
+    take_slowest(run, speeds);
     struct ar_work_units pass = {.workers = run->workers,
                                  .units = step->units.count,
                                  .unit_s = run->forward_s + run->backward_s,
@@ -171,7 +188,7 @@ static enum ar_status deal(struct ar_step *step, struct ar_draw *draw, struct ar
             factors[(size_t)i * run->workers + j] = ends_s[j] / pass.unit_s;
         }
     }
-    *all = (struct ar_async_slice){pass.unit_s, step->payload_bytes};
+    *all = (struct ar_async_slice){.ready_s = pass.unit_s, .bytes = step->payload_bytes};
     run->forward_s = 0;
     run->backward_s = pass.unit_s;
     run->factors = factors;
@@ -191,13 +208,60 @@ static enum ar_status make_factors(struct ar_step *step, struct ar_error *err)
     return status;
 }
 
+/* --- workers of several GPUs ------------------------------------------------------------------ */
+
+/* A collective of the GPUs of a worker. */
+static enum ar_status time_within(const struct ar_step *step, const struct ar_operation *operation,
+                                  uint64_t bytes, double *time_s, struct ar_error *err)
+{
+    struct ar_job_time time;
+    struct ar_trial trial = {.collective = step->collective, .jobs_count = 1, .times = &time};
+    struct ar_collective *collective = &trial.collective;
+    const struct ar_job job = {.elements = bytes / collective->element_bytes};
+    trial.jobs = &job;
+    collective->operation = operation;
+    collective->mesh = (struct ar_mesh){.axes_count = 0};
+    for (size_t i = ar_algorithms_count; i-- > 0;) {
+        collective->algorithm =
+            ar_algorithms[i]->operation == operation ? ar_algorithms[i] : collective->algorithm;
+    }
+    uint32_t gpus = step->async.gpus_each;
+    collective->shape = ar_algorithm_default_shape(collective->algorithm, gpus, gpus);
+    AR_TRY(ar_trial_run(&trial, step->engine, err));
+    *time_s = time.finish_s - time.start_s;
+    return AR_OK;
+}
+
+/* Gradients are summed by a reduce-scatter, parameters handed out by an all-gather. */
+static enum ar_status time_sums(struct ar_step *step, struct ar_error *err)
+{
+    uint32_t count = step->async.slices_count;
+    const struct ar_async_slice *even = step->async.slices;
+    if (step->async.gpus_each == 1) {
+        return AR_OK;
+    }
+    struct ar_async_slice *slices = make_slices(step, count);
+    if (slices == NULL) {
+        return ar_error_no_memory(err, "the gradients of a step");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        slices[i] = even[i];
+        AR_TRY(time_within(step, &ar_operation_reduce_scatter, slices[i].bytes, &slices[i].sum_s,
+                           err));
+        AR_TRY(
+            time_within(step, &ar_operation_all_gather, slices[i].bytes, &slices[i].hand_s, err));
+    }
+    return AR_OK;
+}
+
 /* --- the run ---------------------------------------------------------------------------------- */
 
 static void fill(struct ar_step *step)
 {
     const struct ar_async *run = &step->async;
     struct ar_async_split split = ar_async_split_mean(run);
-    double batches = step->layout.strategy->deals_units ? step->units.count : run->workers;
+    double rounds = step->layout.strategy->deals_units ? step->units.count : run->workers;
+    double batches = rounds * run->gpus_each;
     step->iteration_s = ar_async_iteration_s(run);
     step->iteration_ci95_s = NAN;
     step->compute_s = split.compute_s;
@@ -227,7 +291,7 @@ static enum ar_status run_steps(struct ar_step *step, struct ar_error *err)
 {
     struct ar_async *run = &step->async;
     run->cluster = step->collective.cluster;
-    run->workers = ar_step_ranks(step);
+    run->workers = ar_step_ranks(step) / run->gpus_each;
     run->steps_count = (step->iterations_count + run->every - 1) / run->every * run->every;
     AR_TRY(step->trace != NULL ? slice_trace(step, err) : slice_layout(step, err));
     step->payload_bytes = 0;
@@ -235,6 +299,7 @@ static enum ar_status run_steps(struct ar_step *step, struct ar_error *err)
         step->payload_bytes += run->slices[i].bytes;
     }
     AR_TRY(make_factors(step, err));
+    AR_TRY(time_sums(step, err));
     AR_TRY(ar_async_prepare(run, &step->memory, err));
     AR_TRY(step->engine->is_simulation ? ar_async_run_actors(run, err)
                                        : ar_async_run_events(run, err));

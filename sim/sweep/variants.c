@@ -11,10 +11,10 @@ enum { VARIANTS_MAX = 1 << 24 };
 
 /* The keys that are axes, after the settings; those of the trace come first. */
 static const enum ar_key axis_keys[] = {
-    AR_KEY_PRECISION, AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
-    AR_KEY_JITTER,    AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
-    AR_KEY_WINDOW,    AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_PUSH_EVERY,
-    AR_KEY_PULL,      AR_KEY_UNITS,    AR_KEY_BACKUPS,        AR_KEY_TAIL};
+    AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
+    AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
+    AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
+    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL};
 
 /* Adds a value; one that is there counts once. */
 static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)

@@ -2,14 +2,15 @@
  * An asynchronous run: workers that compute steps and exchange with parameter servers, each as it
  * gets round to it.
  *
- * Every GPU is a worker. Parameters lie on servers in shards, a part on each. A worker computes
- * `every` steps, **pushes** what it has found to the shards of all servers, **pulls** what
- * they have, and goes on. Gradients come in slices, which are pushed one after the other beside the
- * backward pass, and each of which may be pulled as soon as the worker's own push has arrived and
- * no other worker is too far behind: before step i all workers have pushed their step i - 1 -
- * staleness. With staleness 0 all workers are in step; without bound (AR_ASYNC_FREE) nobody waits
- * for anybody. Pulls are under way beside pushes. A push takes the latency of its path once its
- * bytes have left; so does a pull, whose request waits at the server.
+ * A worker is a GPU, or all GPUs of a node, which then sum what they found before they push, a part
+ * of it each, and hand out what they pulled. Parameters lie on servers in shards, a part on each. A
+ * worker computes `every` steps, **pushes** what it has found to the shards of all servers,
+ * **pulls** what they have, and goes on. Gradients come in slices, which are pushed one after the
+ * other beside the backward pass, and each of which may be pulled as soon as the worker's own push
+ * has arrived and no other worker is too far behind: before step i all workers have pushed their
+ * step i - 1 - staleness. With staleness 0 all workers are in step; without bound (AR_ASYNC_FREE)
+ * nobody waits for anybody. Pulls are under way beside pushes. A push takes the latency of its path
+ * once its bytes have left; so does a pull, whose request waits at the server.
  *
  * A step begins when all slices are there; pulled `sliced`, the forward pass begins with its first
  * layers, and works on a slice while the next one is pulled, two of them in memory (Yuan et al.,
@@ -48,6 +49,17 @@ enum ar_servers_at {
 };
 extern const char *const ar_servers_at_names[]; /**< NULL ends them */
 
+#define AR_WORKER_LIST(X)                                                                          \
+    X(AR_WORKER_GPU, "gpu")                                                                        \
+    X(AR_WORKER_NODE, "node")
+
+enum ar_worker {
+#define X(symbol, name) symbol,
+    AR_WORKER_LIST(X)
+#undef X
+};
+extern const char *const ar_worker_names[]; /**< NULL ends them */
+
 #define AR_PULL_LIST(X)                                                                            \
     X(AR_PULL_WHOLE, "whole")                                                                      \
     X(AR_PULL_SLICED, "sliced")
@@ -64,6 +76,8 @@ extern const char *const ar_pull_names[]; /**< NULL ends them */
 struct ar_async_slice {
     double ready_s; /**< since the backward pass began */
     uint64_t bytes; /**< of them and of their gradients, on the wire */
+    double sum_s;   /**< the GPUs of a worker sum it before it is pushed, */
+    double hand_s;  /**< and hand it out when it was pulled; 0 for one GPU */
 };
 
 /** Where the time of a worker goes; the parts add up to the end of its last step. A wait is put
@@ -96,8 +110,10 @@ struct ar_async_span {
 struct ar_async {
     /* Parameters. */
     const struct ar_cluster *cluster;
-    uint32_t workers; /**< GPUs 0 to workers - 1 */
-    uint32_t servers; /**< of `nodes` and `workers` all, of `both` those on nodes of their own */
+    enum ar_worker worker;
+    uint32_t workers;
+    uint32_t gpus_each; /**< of a worker, at least 1; they follow each other */
+    uint32_t servers;   /**< of `nodes` and `workers` all, of `both` those on nodes of their own */
     enum ar_servers_at servers_at;
     uint32_t staleness; /**< steps; AR_ASYNC_FREE */
     uint32_t every;     /**< steps between two exchanges, at least 1 */

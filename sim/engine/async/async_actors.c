@@ -1,17 +1,18 @@
 /* Asynchronous runs as actors that SimGrid simulates, the reference of those as events: every
  * message is sent, and each server answers on its own.
  *
- * Beside each worker stands a pusher for each shard; at the place of the shard that the worker
- * reaches, a receiver of its pushes, which counts them and wakes senders, and a sender of its
- * pulls. Actors share memory, and are told by messages that it changed. */
+ * For each shard stands on each GPU of a worker a pusher, and one that gets its pulls; at the place
+ * of the shard that the GPU reaches, a receiver of its pushes, which counts them and wakes senders,
+ * and a sender of its pulls. Actors share memory, and are told by messages that it changed. */
 #include <string.h>
 
 #include "ar_actors.h"
 #include "async_plan.h"
 
-/* A worker and a shard. */
+/* A GPU of a worker and a shard. */
 struct pair {
     uint32_t worker, shard;
+    uint32_t gpu;
     uint32_t place;  /* GPU at which they meet */
     uint32_t pushed; /* slices that have come there, since the run began */
     uint32_t pulled; /* that have come back */
@@ -20,19 +21,31 @@ struct pair {
 struct state {
     struct ar_async *run;
     const struct async_plan *plan;
-    struct pair *pairs;   /* [worker][shard] */
+    struct pair *pairs;   /* [GPU][shard] */
     uint32_t *gpus;       /* [actor] */
-    uint32_t *pushes;     /* [shard][round][slice]: workers whose push has come */
+    uint32_t *pushes;     /* [shard][round][slice]: GPUs whose push has come */
     uint32_t *freed;      /* [worker]: slices whose pulled parameters are in use */
     double *pushed_s;     /* [worker][slice]: the last shard has it */
     double *all_pushed_s; /* [round][slice]: the last shard has it of all */
 };
 
-/* Numbers of actors: workers, pushers, senders, receivers. */
+static uint32_t gpus_count(const struct state *state)
+{
+    return state->run->workers * state->run->gpus_each;
+}
+
 static uint32_t pairs_count(const struct state *state)
 {
-    return state->run->workers * state->plan->shards_count;
+    return gpus_count(state) * state->plan->shards_count;
 }
+
+/* Of a worker. */
+static uint32_t pairs_each(const struct state *state)
+{
+    return state->run->gpus_each * state->plan->shards_count;
+}
+
+/* Numbers of actors: workers, pushers, senders, receivers, getters. */
 
 static uint32_t pusher_of(const struct state *state, uint32_t pair)
 {
@@ -49,6 +62,11 @@ static uint32_t receiver_of(const struct state *state, uint32_t pair)
     return state->run->workers + 2 * pairs_count(state) + pair;
 }
 
+static uint32_t getter_of(const struct state *state, uint32_t pair)
+{
+    return state->run->workers + 3 * pairs_count(state) + pair;
+}
+
 static uint32_t slices_all(const struct state *state)
 {
     return state->plan->rounds * state->run->slices_count;
@@ -56,7 +74,8 @@ static uint32_t slices_all(const struct state *state)
 
 static uint64_t bytes_of(const struct state *state, const struct pair *pair, uint32_t slice)
 {
-    double bytes = state->plan->shards[pair->shard].frac * (double)state->run->slices[slice].bytes;
+    double bytes = state->plan->shards[pair->shard].frac * (double)state->run->slices[slice].bytes /
+                   state->run->gpus_each;
     return (uint64_t)(bytes + 0.5);
 }
 
@@ -66,9 +85,10 @@ static void push(const struct ar_actor_calls *calls, struct state *state, uint32
 {
     struct pair *pair = &state->pairs[index];
     for (uint32_t i = 0; i < slices_all(state); i++) {
+        uint32_t slice = i % state->run->slices_count;
         (void)calls->receive(0);
-        calls->send_and_wait(receiver_of(state, index), 0,
-                             bytes_of(state, pair, i % state->run->slices_count), NULL);
+        calls->sleep_for(state->run->slices[slice].sum_s);
+        calls->send_and_wait(receiver_of(state, index), 0, bytes_of(state, pair, slice), NULL);
     }
 }
 
@@ -79,17 +99,17 @@ static void receive_pushes(const struct ar_actor_calls *calls, struct state *sta
     for (uint32_t index = 0; index < slices_all(state); index++) {
         (void)calls->receive(0);
         pair->pushed++;
-        uint32_t first = pair->worker;
+        uint32_t first = pair->gpu;
         uint32_t last = first;
         state->pushed_s[(size_t)pair->worker * run->slices_count + index % run->slices_count] =
             calls->now_s();
-        if (++state->pushes[(size_t)pair->shard * slices_all(state) + index] == run->workers) {
+        if (++state->pushes[(size_t)pair->shard * slices_all(state) + index] == gpus_count(state)) {
             state->all_pushed_s[index] = calls->now_s();
             first = 0;
-            last = run->workers - 1;
+            last = gpus_count(state) - 1;
         }
-        for (uint32_t worker = first; worker <= last; worker++) {
-            uint32_t sender = worker * state->plan->shards_count + pair->shard;
+        for (uint32_t gpu = first; gpu <= last; gpu++) {
+            uint32_t sender = gpu * state->plan->shards_count + pair->shard;
             calls->send(sender_of(state, sender), 0, 0, NULL);
         }
     }
@@ -107,20 +127,33 @@ static bool may_send(const struct state *state, const struct pair *pair, uint32_
     bool is_free = run->pull == AR_PULL_WHOLE || index <= state->freed[pair->worker];
     const uint32_t *pushes = &state->pushes[(size_t)pair->shard * slices_all(state)];
     return is_pushed && is_free &&
-           (needed == UINT32_MAX || pushes[needed * run->slices_count + slice] == run->workers);
+           (needed == UINT32_MAX ||
+            pushes[needed * run->slices_count + slice] == gpus_count(state));
+}
+
+static uint32_t pulls_count(const struct state *state)
+{
+    return (state->plan->rounds - 1) * state->run->slices_count + state->plan->end_pulls;
+}
+
+static void get_pulls(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
+{
+    for (uint32_t i = 0; i < pulls_count(state); i++) {
+        (void)calls->receive(0);
+        calls->send(state->pairs[index].worker, index % pairs_each(state), 0, NULL);
+    }
 }
 
 static void send_pulls(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
 {
-    struct pair *pair = &state->pairs[index];
+    const struct pair *pair = &state->pairs[index];
     uint32_t slices = state->run->slices_count;
-    uint32_t count = (state->plan->rounds - 1) * slices + state->plan->end_pulls;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < pulls_count(state); i++) {
         while (!may_send(state, pair, i)) {
             (void)calls->receive(0);
         }
         uint32_t slice = async_plan_pulled(state->run, i % slices);
-        calls->send_and_wait(pair->worker, pair->shard, bytes_of(state, pair, slice), NULL);
+        calls->send_and_wait(getter_of(state, index), 0, bytes_of(state, pair, slice), NULL);
     }
 }
 
@@ -132,16 +165,17 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
 {
     struct ar_async *run = state->run;
     double from_s = calls->now_s();
-    for (uint32_t shard = 0; shard < state->plan->shards_count; shard++) {
-        struct pair *pair = &state->pairs[number * state->plan->shards_count + shard];
+    for (uint32_t i = 0; i < pairs_each(state); i++) {
+        struct pair *pair = &state->pairs[number * pairs_each(state) + i];
         for (; pair->pulled < gate; pair->pulled++) {
-            (void)calls->receive(shard);
+            (void)calls->receive(i);
         }
     }
     if (calls->now_s() == from_s || gate == 0) {
         return;
     }
     uint32_t slice = async_plan_pulled(run, (gate - 1) % run->slices_count);
+    calls->sleep_for(run->slices[slice].hand_s);
     uint32_t needed = async_plan_needs(state->plan, round);
     struct async_cause cause = {state->pushed_s[(size_t)number * run->slices_count + slice], 0};
     if (needed != UINT32_MAX) {
@@ -153,8 +187,8 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
 static void tell_all(const struct ar_actor_calls *calls, const struct state *state, uint32_t worker,
                      uint32_t (*actor_of)(const struct state *state, uint32_t pair))
 {
-    for (uint32_t shard = 0; shard < state->plan->shards_count; shard++) {
-        calls->send(actor_of(state, worker * state->plan->shards_count + shard), 0, 0, NULL);
+    for (uint32_t i = 0; i < pairs_each(state); i++) {
+        calls->send(actor_of(state, worker * pairs_each(state) + i), 0, 0, NULL);
     }
 }
 
@@ -199,8 +233,10 @@ static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)
         push(calls, state, actor - pusher_of(state, 0));
     } else if (actor < receiver_of(state, 0)) {
         send_pulls(calls, state, actor - sender_of(state, 0));
-    } else {
+    } else if (actor < getter_of(state, 0)) {
         receive_pushes(calls, state, actor - receiver_of(state, 0));
+    } else {
+        get_pulls(calls, state, actor - getter_of(state, 0));
     }
 }
 
@@ -211,12 +247,14 @@ static void place_actors(struct state *state)
     struct ar_async *run = state->run;
     for (uint32_t i = 0; i < pairs_count(state); i++) {
         struct pair *pair = &state->pairs[i];
-        *pair = (struct pair){.worker = i / state->plan->shards_count,
-                              .shard = i % state->plan->shards_count};
-        pair->place = async_plan_place(run, &state->plan->shards[pair->shard], pair->worker);
-        state->gpus[pair->worker] = state->gpus[pusher_of(state, i)] = pair->worker;
+        *pair = (struct pair){.worker = i / pairs_each(state),
+                              .shard = i % state->plan->shards_count,
+                              .gpu = i / state->plan->shards_count};
+        pair->place = async_plan_place(run, &state->plan->shards[pair->shard], pair->gpu);
+        state->gpus[pair->worker] = pair->worker * run->gpus_each;
+        state->gpus[pusher_of(state, i)] = state->gpus[getter_of(state, i)] = pair->gpu;
         state->gpus[sender_of(state, i)] = state->gpus[receiver_of(state, i)] = pair->place;
-        run->messages_count += pair->place != pair->worker ? 2 * slices_all(state) : 0;
+        run->messages_count += pair->place != pair->gpu ? 2 * slices_all(state) : 0;
     }
 }
 
@@ -226,7 +264,7 @@ static enum ar_status make_state(struct state *state, struct ar_arena *arena, st
     size_t pairs = pairs_count(state);
     size_t all = slices_all(state);
     state->pairs = ar_arena_alloc(arena, pairs, sizeof *state->pairs);
-    state->gpus = ar_arena_alloc(arena, 3 * pairs + run->workers, sizeof(uint32_t));
+    state->gpus = ar_arena_alloc(arena, 4 * pairs + run->workers, sizeof(uint32_t));
     state->pushes = ar_arena_alloc(arena, state->plan->shards_count * all, sizeof(uint32_t));
     state->freed = ar_arena_alloc(arena, run->workers, sizeof(uint32_t));
     state->pushed_s =
@@ -246,9 +284,9 @@ static enum ar_status simulate(struct ar_async *run, struct ar_arena *arena, str
     async_plan_begin(run);
     place_actors(&state);
     struct ar_actors actors = {.cluster = run->cluster,
-                               .count = receiver_of(&state, pairs_count(&state)),
+                               .count = getter_of(&state, pairs_count(&state)),
                                .gpus = state.gpus,
-                               .tags_count = plan.shards_count,
+                               .tags_count = pairs_each(&state),
                                .run = act,
                                .data = &state,
                                .results = run->results,

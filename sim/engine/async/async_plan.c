@@ -9,6 +9,12 @@ const char *const ar_servers_at_names[] = {
 #undef X
         NULL};
 
+const char *const ar_worker_names[] = {
+#define X(symbol, name) [symbol] = name,
+    AR_WORKER_LIST(X)
+#undef X
+        NULL};
+
 const char *const ar_pull_names[] = {
 #define X(symbol, name) [symbol] = name,
     AR_PULL_LIST(X)
@@ -28,7 +34,7 @@ static uint32_t gpus_of(const struct ar_async *run)
 
 static uint32_t worker_nodes(const struct ar_async *run)
 {
-    return (run->workers - 1) / gpus_of(run) + 1;
+    return (run->workers * run->gpus_each - 1) / gpus_of(run) + 1;
 }
 
 /* --- before a run ----------------------------------------------------------------------------- */
@@ -135,13 +141,12 @@ static void place_shards(const struct ar_async *run, struct async_plan *plan)
 }
 
 /* A server has a place for each HCA of its node: the first GPU on it. */
-uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
-                          uint32_t worker)
+uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard, uint32_t gpu)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
     uint32_t gpus = facts->gpus_per_node;
     uint32_t hcas = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
-    uint32_t hca = worker % gpus * hcas / gpus;
+    uint32_t hca = gpu % gpus * hcas / gpus;
     return shard->node * gpus + (hca * gpus + hcas - 1) / hcas;
 }
 
@@ -149,7 +154,7 @@ double ar_async_deal_s(const struct ar_async *run)
 {
     bool is_beside = run->servers_at == AR_SERVERS_AT_WORKERS;
     const struct async_shard first = {.node = is_beside ? 0 : worker_nodes(run)};
-    uint32_t last = run->workers - 1;
+    uint32_t last = run->workers * run->gpus_each - 1;
     uint32_t place = async_plan_place(run, &first, last);
     struct ar_path path = {.latency_s = 0};
     if (place != last) {

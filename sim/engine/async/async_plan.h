@@ -38,9 +38,9 @@ enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *aren
 /** Empties the results. */
 void async_plan_begin(struct ar_async *run);
 
-/** Place among the ranks at which a worker reaches a shard; the worker's own: no message. */
+/** The GPU at which a GPU of a worker reaches a shard; itself: no message. */
 uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
-                          uint32_t worker);
+                          uint32_t gpu);
 
 /** The slice that is pulled as number `place` of an exchange. */
 static inline uint32_t async_plan_pulled(const struct ar_async *run, uint32_t place)

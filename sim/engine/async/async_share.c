@@ -79,28 +79,42 @@ static void add_costs(const struct ar_async *run, const struct ar_path *path, do
     }
 }
 
+/* The messages of one GPU in a transfer. */
+static void add_messages(const struct ar_async *run, const struct async_plan *plan, uint32_t gpu,
+                         uint32_t way, double *latency_s, double *bytes, struct async_share *share,
+                         struct parts *parts)
+{
+    struct ar_path path;
+    for (uint32_t i = 0; i < plan->shards_count; i++) {
+        uint32_t place = async_plan_place(run, &plan->shards[i], gpu);
+        double frac = plan->shards[i].frac / run->gpus_each;
+        bool is_push = way == ASYNC_PUSH;
+        if (place != gpu) {
+            ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
+            add_path(parts, run->cluster, &path, frac);
+            add_costs(run, &path, frac, latency_s, bytes);
+            share->messages++;
+        }
+    }
+}
+
 static enum ar_status find_parts(const struct ar_async *run, const struct async_plan *plan,
                                  struct async_share *share, struct parts *parts,
                                  struct ar_error *err)
 {
-    struct ar_path path;
     for (uint32_t transfer = 0; transfer < share->transfers_count; transfer++) {
-        uint32_t worker = transfer / ASYNC_WAYS;
+        uint32_t way = transfer % ASYNC_WAYS;
+        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each;
         double *latency_s = share->latency_s + (size_t)transfer * run->slices_count;
         double *bytes = share->bytes + (size_t)transfer * run->slices_count;
         for (uint32_t i = 0; i < run->slices_count; i++) {
             bytes[i] = (double)run->slices[i].bytes;
         }
-        for (uint32_t i = 0; i < plan->shards_count; i++) {
-            uint32_t place = async_plan_place(run, &plan->shards[i], worker);
-            bool is_push = transfer % ASYNC_WAYS == ASYNC_PUSH;
-            if (place != worker) {
-                ar_cluster_path(run->cluster, is_push ? worker : place, is_push ? place : worker,
-                                &path);
-                add_path(parts, run->cluster, &path, plan->shards[i].frac);
-                add_costs(run, &path, plan->shards[i].frac, latency_s, bytes);
-                share->messages++;
-            }
+        for (uint32_t i = 0; i < run->gpus_each; i++) {
+            add_messages(run, plan, first + i, way, latency_s, bytes, share, parts);
+        }
+        for (uint32_t i = 0; i < run->slices_count; i++) {
+            latency_s[i] += way == ASYNC_PUSH ? run->slices[i].sum_s : run->slices[i].hand_s;
         }
         AR_TRY(end_transfer(parts, run->cluster, transfer, err));
     }

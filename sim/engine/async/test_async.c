@@ -30,6 +30,7 @@ static struct ar_async run_of(const struct ar_cluster *cluster, uint32_t workers
     }
     return (struct ar_async){.cluster = cluster,
                              .workers = workers,
+                             .gpus_each = 1,
                              .servers = servers,
                              .every = 1,
                              .steps_count = STEPS,
@@ -92,6 +93,18 @@ Test(async, few_servers_are_the_bound_of_many_workers)
         cr_assert(support_near(found, expected, 1e-9), "%u servers: %g, expected %g", servers,
                   found, expected);
     }
+}
+
+Test(async, a_node_that_sums_sends_its_bytes_once)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
+    struct ar_async run = run_of(cluster, 4, 4, 1);
+    run.gpus_each = 8;
+    slices[0].sum_s = 0.003;
+    slices[0].hand_s = 0.002;
+    double expected = 0.035 + 2 * (BYTES / hca_Bps(cluster) + latency_s(cluster));
+    cr_assert(support_near(iterate(&run), expected, 1e-9));
+    cr_assert(run.messages_count == 2 * STEPS * 32 * 4);
 }
 
 Test(async, bytes_through_a_shared_hca_take_as_long_as_all_of_them)

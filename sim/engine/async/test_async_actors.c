@@ -18,7 +18,7 @@ struct test_case {
     enum ar_servers_at at;
     uint32_t staleness, slices;
     enum ar_pull pull;
-    uint32_t every;
+    uint32_t every, gpus_each;
     double jitter_frac;
     double max_frac; /* difference that is expected at most */
 };
@@ -26,17 +26,20 @@ struct test_case {
 /* With one slice and servers that are alike they are equal. Actors wait a latency between slices;
  * and where shards differ, or one is in the worker's node, its messages are not done together. */
 static const struct test_case cases[] = {
-    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, AR_PULL_WHOLE, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, AR_PULL_WHOLE, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 2, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, AR_PULL_WHOLE, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, AR_PULL_SLICED, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, AR_PULL_WHOLE, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, AR_PULL_WHOLE, 1, 0.2, 0.01},
-    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, AR_PULL_WHOLE, 1, 0.2, 0.05},
-    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, AR_PULL_WHOLE, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, AR_PULL_WHOLE, 1, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, AR_PULL_WHOLE, 1, 1, 0.2,
+     1e-6},
+    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 2, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, AR_PULL_WHOLE, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, AR_PULL_SLICED, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, AR_PULL_WHOLE, 1, 1, 0.2, 0.01},
+    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, AR_PULL_WHOLE, 1, 1, 0.2, 0.05},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 1, 8, 0.2, 1e-3},
+    {"abci-v100", 16, 2, AR_SERVERS_AT_NODES, 0, 2, AR_PULL_WHOLE, 1, 4, 0.2, 1e-2},
+    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, AR_PULL_WHOLE, 1, 1, 0.2, 1e-3},
 };
 
 static double iterate(struct ar_async *run,
@@ -52,16 +55,16 @@ static double iterate(struct ar_async *run,
 static void compare(const struct test_case *test)
 {
     struct ar_async_slice slices[SLICES_MAX];
+    double sum_s = test->gpus_each > 1 ? 0.001 : 0;
     struct ar_draw *draw;
     struct ar_error err;
     for (uint32_t i = 0; i < test->slices; i++) {
-        slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices, 51100000 / test->slices};
+        slices[i] = (struct ar_async_slice){0.02 * (i + 1) / test->slices, 51100000 / test->slices,
+                                            sum_s, 2 * sum_s};
     }
-    cr_assert(ar_draw_create(5, NULL, &draw, &err) == AR_OK);
-    ar_jitter_factors(draw, test->jitter_frac, STEPS * test->workers, factors);
-    ar_draw_destroy(draw);
     struct ar_async run = {.cluster = support_cluster(test->cluster, NULL),
-                           .workers = test->workers,
+                           .workers = test->workers / test->gpus_each,
+                           .gpus_each = test->gpus_each,
                            .servers = test->servers,
                            .servers_at = test->at,
                            .staleness = test->staleness,
@@ -73,6 +76,9 @@ static void compare(const struct test_case *test)
                            .slices = slices,
                            .slices_count = test->slices,
                            .factors = factors};
+    cr_assert(ar_draw_create(5, NULL, &draw, &err) == AR_OK);
+    ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
+    ar_draw_destroy(draw);
     double events_s = iterate(&run, ar_async_run_events);
     double wait_s = ar_async_split_mean(&run).wait_s;
     uint64_t messages = run.messages_count;
