@@ -1,9 +1,7 @@
 /* The graph of a step: stage by stage in the order of the schedule, run by run. */
 #include "build.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Those of the axes that have more than one GPU. */
 static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
@@ -14,14 +12,9 @@ static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
     return axes;
 }
 
-static enum ar_duty duty_of(const struct ar_action *action)
-{
-    return action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
-}
-
-static uint32_t add_task(struct ar_build *build, const struct ar_work *work, uint32_t stage,
-                         uint32_t to, enum ar_stream stream, enum ar_duty duty, uint32_t count,
-                         const struct ar_action *action)
+uint32_t build_task(struct ar_build *build, const struct ar_work *work, uint32_t stage, uint32_t to,
+                    enum ar_stream stream, enum ar_duty duty, uint32_t count,
+                    const struct ar_action *action)
 {
     const struct ar_task task = {.work = ar_graph_work(build->graph, work),
                                  .count = count,
@@ -47,325 +40,25 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                                  .operation = operation,
                                  .axes = axes,
                                  .bytes = (uint64_t)bytes};
-    return add_task(build, &work, stage, stage, stream, duty_of(action), count, action);
+    return build_task(build, &work, stage, stage, stream, build_duty(action), count, action);
 }
 
 uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
                        const struct ar_action *action)
 {
     const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = time_s};
-    return add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
+    return build_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
 }
 
-static double trace_parameters(const struct ar_trace *trace, uint32_t first, uint32_t layers)
-{
-    uint64_t elements = 0;
-    for (uint32_t i = first; i < first + layers; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
-        for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
-            elements += trace->tensor_elements[layer->tensors_first + tensor];
-        }
-    }
-    return (double)elements;
-}
-
-static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t first,
-                                          uint32_t layers, bool has_embedding, bool has_head)
-{
-    const struct ar_layout *layout = build->layout;
-    if (layout->trace != NULL) {
-        return (struct ar_parameters){.dense = trace_parameters(layout->trace, first, layers)};
-    }
-    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
-    double experts, none;
-    double dense =
-        ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) * layers;
-    dense += has_embedding
-                 ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none)
-                 : 0;
-    dense +=
-        has_head ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none) : 0;
-    return (struct ar_parameters){.dense = dense, .experts = experts * layers};
-}
-
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
-{
-    return parameters_of(build, run->first, run->layers, run->has_embedding, run->has_head);
-}
-
-struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
-{
-    uint32_t layers = ar_layout_chunk_layers(build->layout) * build->pipeline.chunks;
-    return parameters_of(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
-}
-
-/* What sums gradients along axes: of sparse ones every rank gathers those of all, values and
- * places, and adds them up itself. */
-static struct ar_work sum_of(const struct ar_layout *layout, const struct ar_operation *operation,
-                             uint32_t axes, double elements, double element_bytes)
-{
-    double ranks = 1;
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
-    }
-    if (layout->sparse_frac == 0 || ranks == 1 || operation != &ar_operation_all_reduce) {
-        return (struct ar_work){
-            .operation = operation, .axes = axes, .bytes = (uint64_t)(elements * element_bytes)};
-    }
-    double sent = ceil(layout->sparse_frac * elements);
-    return (struct ar_work){.operation = &ar_operation_all_gather,
-                            .axes = axes,
-                            .bytes = (uint64_t)(ranks * sent * (element_bytes + AR_PLACE_BYTES))};
-}
-
-/* Appends a sum of gradients. */
-static uint32_t add_sum(struct ar_build *build, uint32_t stage,
-                        const struct ar_operation *operation, uint32_t axes, double elements,
-                        double element_bytes, const struct ar_action *action)
-{
-    struct ar_work work = sum_of(build->layout, operation, axes, elements, element_bytes);
-    return build_collective(build, stage, AR_STREAM_GRADIENTS, work.operation, work.axes,
-                            (double)work.bytes, 1, action);
-}
-
-uint32_t build_gradients(struct ar_build *build, uint32_t stage,
-                         const struct ar_operation *operation, struct ar_parameters parameters,
-                         double element_bytes, const struct ar_action *action, uint32_t after)
-{
-    uint32_t dense =
-        add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, element_bytes, action);
-    uint32_t experts = add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts,
-                               element_bytes, action);
-    ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
-    return experts != AR_NO_TASK ? experts : dense;
-}
-
-static uint32_t add_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
-                            uint32_t to, enum ar_stream stream, double bytes)
+uint32_t build_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
+                       uint32_t to, enum ar_stream stream, double bytes)
 {
     const struct ar_work work = {.kind = AR_TASK_MESSAGE,
                                  .time_s = AR_GRAPH_UNTIMED,
                                  .operation = &ar_operation_send,
                                  .axes = 1 << AR_AXIS_PP,
                                  .bytes = (uint64_t)bytes};
-    return add_task(build, &work, stage, to, stream, duty_of(action), 1, action);
-}
-
-/* An embedding that is tied to the head has a copy on either end of the pipeline: their gradients
- * are added, each end sending its own to the other one. */
-static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optimizer, uint32_t sent)
-{
-    if (stage == 0) {
-        build->tied_sent = sent;
-        build->tied_optimizer = optimizer;
-    } else {
-        ar_graph_need(build->graph, optimizer, build->tied_sent);
-        ar_graph_need(build->graph, build->tied_optimizer, sent);
-    }
-}
-
-void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
-                  const struct ar_action *action)
-{
-    struct ar_work work =
-        sum_of(build->layout, &ar_operation_all_reduce, 1 << AR_AXIS_DP, (double)bucket->elements,
-               ar_precision_bytes(build->layout->gradients));
-    work.kind = AR_TASK_COLLECTIVE;
-    work.time_s = AR_GRAPH_UNTIMED;
-    const struct ar_task task = {.work = ar_graph_work(build->graph, &work),
-                                 .count = 1,
-                                 .stream = AR_STREAM_GRADIENTS,
-                                 .duty = duty_of(action),
-                                 .layer = bucket->layer,
-                                 .tensors = bucket->tensors_count,
-                                 .wait_s = bucket->wait_s,
-                                 .copy_s = bucket->copy_s};
-    ar_graph_need(build->graph, ar_graph_add(build->graph, &task), build->ends[0]);
-}
-
-/* What replicas exchange after the gradients, on the compute stream since nothing hides it. */
-static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
-{
-    const struct ar_layout *layout = build->layout;
-    const struct ar_statistics *statistics = &layout->statistics;
-    const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
-    if (statistics->interval == 0 || statistics->elements == 0 || layout->sizes[AR_AXIS_DP] == 1) {
-        return task;
-    }
-    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = &ar_operation_all_reduce,
-                                 .axes = 1 << AR_AXIS_DP,
-                                 .bytes = statistics->elements * element_bytes,
-                                 .element_bytes = element_bytes,
-                                 .every = statistics->interval};
-    uint32_t exchange = add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, AR_DUTY_BACKWARD, 1,
-                                 &(struct ar_action){.is_backward = true});
-    ar_graph_need(build->graph, exchange, task);
-    return exchange;
-}
-
-static double optimizer_time(const struct ar_build *build, uint32_t stage, double parts)
-{
-    if (build->layout->trace != NULL) {
-        return build->layout->trace->optimizer_s / parts;
-    }
-    struct ar_parameters all = build_stage_parameters(build, stage);
-    return (all.dense + all.experts) / parts * build->times->optimizer_s;
-}
-
-uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
-{
-    const struct ar_transformer *model = build->layout->model;
-    const struct ar_action action = {.is_backward = true};
-    uint32_t last = build->pipeline.stages - 1;
-    bool is_tied = last > 0 && (stage == 0 || stage == last) && !model->is_untied;
-    uint32_t sent = AR_NO_TASK;
-    task = task != AR_NO_TASK ? add_statistics(build, stage, task) : task;
-    if (is_tied) {
-        double bytes = (double)model->hidden * model->vocab / build->layout->sizes[AR_AXIS_TP] *
-                       ar_precision_bytes(build->layout->gradients);
-        sent = add_message(build, &action, stage, last - stage, AR_STREAM_GRADIENTS, bytes);
-        ar_graph_need(build->graph, sent, build->ends[0]);
-        ar_graph_need(build->graph, sent, task);
-    }
-    uint32_t optimizer = build_compute(build, stage, optimizer_time(build, stage, parts),
-                                       AR_DUTY_OPTIMIZER, &action);
-    ar_graph_need(build->graph, optimizer, task);
-    if (is_tied) {
-        exchange_tied(build, stage, optimizer, sent);
-    }
-    return optimizer;
-}
-
-/* --- runs ------------------------------------------------------------------------------------- */
-
-/* Places of a layer where tensor parallelism meets: twice in each pass, and twice in what is
- * recomputed in full. The embedding is split by its rows, and the head by its columns. */
-static uint32_t tensor_places(const struct ar_build *build, const struct ar_run *run)
-{
-    bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
-    bool has_end = run->action.is_backward ? run->has_head : run->has_embedding;
-    return run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
-}
-
-/* Collectives of tensor parallelism for `count` places where partial sums meet: all-reduces, or
- * reduce-scatters and all-gathers of the sequence. */
-static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar_stream stream,
-                       double part, uint32_t count)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = part * ar_transformer_state_bytes(layout->model, &slice);
-    const uint32_t axes = 1 << AR_AXIS_TP;
-    if (layout->is_sequence_parallel) {
-        build_collective(build, run->stage, stream, &ar_operation_all_gather, axes, bytes, count,
-                         &run->action);
-        build_collective(build, run->stage, stream, &ar_operation_reduce_scatter, axes, bytes,
-                         count, &run->action);
-    } else {
-        build_collective(build, run->stage, stream, &ar_operation_all_reduce, axes, bytes, count,
-                         &run->action);
-    }
-}
-
-static uint32_t last_task(const struct ar_build *build, const struct ar_run *run,
-                          enum ar_stream stream)
-{
-    return build->graph->last[run->stage * AR_STREAMS_COUNT + stream];
-}
-
-/* What of tensor parallelism runs beside the computation of a run: a product and its collective go
- * in tp pieces, so that all but one piece of the shorter of the two are hidden (NVIDIA,
- * TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It begins with
- * the task `begins`. Returns its last task; AR_NO_TASK: nothing is hidden. */
-static uint32_t add_hidden_tensor(struct ar_build *build, const struct ar_run *run, uint32_t begins)
-{
-    uint32_t first = build->graph->tasks_count;
-    add_tensor(build, run, AR_STREAM_GRADIENTS, 1 - 1.0 / build->layout->sizes[AR_AXIS_TP],
-               tensor_places(build, run));
-    if (first == build->graph->tasks_count) {
-        return AR_NO_TASK;
-    }
-    ar_graph_need(build->graph, first, begins);
-    return last_task(build, run, AR_STREAM_GRADIENTS);
-}
-
-/* Tokens go to their experts and back. */
-static void add_experts(struct ar_build *build, const struct ar_run *run, uint32_t count)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k *
-                   layout->model->imbalance;
-    if (layout->model->experts > 0) {
-        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
-                         1 << AR_AXIS_EP, bytes, count, &run->action);
-    }
-}
-
-static double run_time(const struct ar_build *build, const struct ar_run *run)
-{
-    double time_s = 0;
-    for (uint32_t i = 0; build->layout->trace != NULL && i < run->layers; i++) {
-        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
-        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
-    }
-    if (build->layout->trace != NULL) {
-        return time_s;
-    }
-    const double *times =
-        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
-    return run->layers * times[AR_PART_LAYER] +
-           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
-           (run->has_head ? times[AR_PART_HEAD] : 0);
-}
-
-/* A head that is split by its columns finds the maximum of each token's logits, the sum of their
- * exponentials and the logit of its target together: one fp32 number of each. */
-static void add_loss(struct ar_build *build, const struct ar_run *run)
-{
-    const struct ar_layout *layout = build->layout;
-    double tokens = (double)layout->micro_batch * layout->model->seq;
-    if (run->has_head && !run->action.is_backward) {
-        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
-                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
-    }
-}
-
-/* The tasks of a run; returns the first one, which waits for what comes before. */
-static uint32_t add_run(struct ar_build *build, const struct ar_run *run)
-{
-    const struct ar_strategy *strategy = build->layout->strategy;
-    uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
-    enum ar_duty duty = duty_of(&run->action);
-    uint32_t hidden = AR_NO_TASK;
-    uint32_t task = AR_NO_TASK;
-    if (build->layout->overlaps_tensor) { /* a mark for what begins with the computation */
-        task = build_compute(build, run->stage, 0, duty, &run->action);
-        hidden = add_hidden_tensor(build, run, task);
-    }
-    uint32_t computed = build_compute(build, run->stage, run_time(build, run), duty, &run->action);
-    task = task != AR_NO_TASK ? task : computed;
-    ar_graph_need(build->graph, task, ready);
-    if (computed != AR_NO_TASK) {
-        build->graph->tasks[computed].layer = run->first;
-    }
-    if (build->layout->model != NULL) {
-        uint32_t places = tensor_places(build, run);
-        add_experts(build, run, places / 2 * 2);
-        double part = hidden != AR_NO_TASK ? 1.0 / build->layout->sizes[AR_AXIS_TP] : 1;
-        uint32_t first = build->graph->tasks_count;
-        add_tensor(build, run, AR_STREAM_COMPUTE, part, places);
-        ar_graph_need(build->graph, first < build->graph->tasks_count ? first : AR_NO_TASK, hidden);
-        add_loss(build, run);
-    }
-    memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
-    build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
-    if (strategy->after != NULL) {
-        strategy->after(build, run, build->ends[0]);
-    }
-    return task;
+    return build_task(build, &work, stage, to, stream, build_duty(action), 1, action);
 }
 
 /* --- the pipeline ----------------------------------------------------------------------------- */
@@ -393,8 +86,8 @@ static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_acti
     struct ar_transformer_slice slice = ar_layout_slice(build->layout);
     double bytes = ar_transformer_state_bytes(build->layout->model, &slice);
     build->arrivals[chunk_index(build, next, action)] =
-        add_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
-                    bytes / build->layout->sizes[AR_AXIS_TP]);
+        build_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
+                      bytes / build->layout->sizes[AR_AXIS_TP]);
 }
 
 /* What a chunk begins with: parts of the hidden states that came are gathered. */
@@ -431,7 +124,7 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                              .has_embedding = from == 0 && place == 0,
                              .has_head = from + each == layers && place == places - 1,
                              .ends_batches = ends_batches};
-        uint32_t task = add_run(build, &run);
+        uint32_t task = build_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
     }
     pass_on(build, stage, action);

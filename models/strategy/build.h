@@ -31,6 +31,21 @@ struct ar_build {
     uint32_t tied_optimizer;            /**< and the optimizer that waits for the last stage's */
 };
 
+static inline enum ar_duty build_duty(const struct ar_action *action)
+{
+    return action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
+}
+
+/** Appends a task of a stage, and a message to another one. */
+uint32_t build_task(struct ar_build *build, const struct ar_work *work, uint32_t stage, uint32_t to,
+                    enum ar_stream stream, enum ar_duty duty, uint32_t count,
+                    const struct ar_action *action);
+uint32_t build_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
+                       uint32_t to, enum ar_stream stream, double bytes);
+
+/** The tasks of a run; returns the first one, which waits for what comes before. */
+uint32_t build_run(struct ar_build *build, const struct ar_run *run);
+
 /** Appends a computation to the compute stream of a stage. */
 uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
                        const struct ar_action *action);
