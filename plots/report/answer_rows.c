@@ -206,7 +206,11 @@ static void write_circumstances(FILE *text, const struct rows *rows, size_t best
         }
         if (varies) {
             const char *cell = ar_csv_cell(rows->csv, best, rows->places[i]);
-            fprintf(text, "%s%s %s", between, circumstances[i], cell[0] != '\0' ? cell : "none");
+            fputs(between, text);
+            for (const char *at = circumstances[i]; *at != '\0'; at++) {
+                fputc(*at == '_' ? ' ' : *at, text);
+            }
+            fprintf(text, " %s", cell[0] != '\0' ? cell : "none");
             between = ", ";
         }
     }
