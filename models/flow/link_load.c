@@ -22,6 +22,7 @@ struct phase_load {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
+    struct ar_order order;
     uint32_t first_step;
     struct hop_load *hops;     /* [hop of the pattern] */
     uint64_t *sums;            /* [2 * ranks + 1] */
@@ -100,10 +101,10 @@ static void add_tree(const struct phase_load *load, uint32_t lane, uint64_t elem
 static void path_of(const struct phase_load *load, uint32_t hop, uint32_t lane,
                     struct ar_path *path)
 {
-    struct ar_order order = ar_collective_order(load->collective);
+    const struct ar_order *order = &load->order;
     const struct ar_hop *ends = &load->pattern->hops[hop];
-    ar_cluster_path(load->collective->cluster, ar_order_rank(&order, lane, ends->from),
-                    ar_order_rank(&order, lane, ends->to), path);
+    ar_cluster_path(load->collective->cluster, ar_order_rank(order, lane, ends->from),
+                    ar_order_rank(order, lane, ends->to), path);
 }
 
 /* What a hop of a lane carries, on the links of its path. */
@@ -163,14 +164,14 @@ static void add_message(struct phase_load *load, const struct ar_order *order, u
 /* The steps of a phase that is at once are together, else each is for itself. */
 static void add_exchange(struct phase_load *load, const uint64_t *elements, size_t count)
 {
-    struct ar_order order = ar_collective_order(load->collective);
+    const struct ar_order *order = &load->order;
     uint32_t steps = load->phase->steps;
     uint32_t together = load->phase->is_at_once ? steps : 1;
     for (uint32_t first = 0; first < steps; first += together) {
         load->time++;
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-            for (uint32_t i = 0; i < together * order.ranks; i++) {
-                add_message(load, &order, lane, i % order.ranks, first + i / order.ranks, elements,
+            for (uint32_t i = 0; i < together * order->ranks; i++) {
+                add_message(load, order, lane, i % order->ranks, first + i / order->ranks, elements,
                             count);
             }
         }
@@ -289,6 +290,7 @@ enum ar_status ar_link_load_add(const struct ar_collective *collective, const ui
     struct ar_arena arena = {NULL};
     struct phase_load load = {.collective = collective, .loads = loads};
     AR_TRY(ar_collective_check(collective, err));
+    load.order = ar_collective_order(collective);
     enum ar_status status = add_all(&arena, &load, elements, count, err);
     ar_arena_end(&arena);
     return status;

@@ -30,6 +30,8 @@
  * Times of tasks are then those of the last rank; those of a series begin on the first one.
  *
  * **Slowdown.** Computations beside communication go slower (ar_slowdown.h), but not the optimizer.
+ * **Sharing.** What is sent goes slower while a role that sends it, or gets it, sends or gets
+ * something else on another stream, one of the two on a second stream.
  */
 #ifndef AR_GRAPH_H
 #define AR_GRAPH_H
@@ -39,6 +41,7 @@
 
 #include "ar_arena.h"
 #include "ar_operation.h"
+#include "ar_sendings.h"
 #include "ar_slowdown.h"
 
 enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
@@ -87,9 +90,6 @@ enum ar_duty {
 };
 extern const char *const ar_duty_names[]; /**< NULL ends them */
 
-/** The streams of a role. */
-enum ar_stream { AR_STREAM_COMPUTE, AR_STREAM_GRADIENTS, AR_STREAMS_COUNT };
-
 #define AR_NO_TASK UINT32_MAX
 
 struct ar_task {
@@ -132,6 +132,12 @@ struct ar_graph {
     bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_check() */
 };
 
+/** The stream of a task, among those of all roles. */
+static inline uint32_t ar_task_from(const struct ar_task *task)
+{
+    return task->role * AR_STREAMS_COUNT + (uint32_t)task->stream;
+}
+
 /** An empty graph, which the caller ends with ar_graph_destroy(); NULL if there is no memory. */
 struct ar_graph *ar_graph_create(uint32_t roles_count);
 void ar_graph_destroy(struct ar_graph *graph);
@@ -159,7 +165,10 @@ struct ar_graph_series {
 
 /** How a graph is scheduled. All zeros: ranks are alike, and nothing slows computations down. */
 struct ar_graph_request {
-    const struct ar_slowdown *slowdowns; /**< [role]; NULL: none */
+    const struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
+    const struct ar_sendings *sendings;  /**< [role], what it sends and gets; NULL: nothing is
+                                              shared. Else there are no series */
+    const double *speeds;                /**< [work][other work], of the one beside the other */
     uint32_t ranks_count;                /**< of a role, looked at one by one; 0: they are alike */
     const uint32_t *sizes;               /**< [ar_axis], of the mesh; pp are the roles */
     const double *start_s;               /**< [rank], those of a role follow each other; NULL: 0 */

@@ -98,8 +98,9 @@ static bool may_be_of_series(const struct walk *walk, uint32_t number)
 {
     const struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
-    return walk->moments.request->ranks_count > 0 && work->kind == AR_TASK_COLLECTIVE &&
-           work->every == 0 && task->stream != AR_STREAM_COMPUTE;
+    return walk->moments.request->ranks_count > 0 && walk->moments.request->sendings == NULL &&
+           work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
+           task->stream != AR_STREAM_COMPUTE;
 }
 
 static void make_ready(struct walk *walk, uint32_t number)
@@ -144,19 +145,48 @@ static void tell_all(struct walk *walk, uint32_t number)
 
 /* --- one task --------------------------------------------------------------------------------- */
 
-static void compute(struct walk *walk, uint32_t number, double time_s)
+static bool is_slowed(const struct walk *walk, const struct ar_task *task)
 {
-    struct ar_task *task = &walk->graph->tasks[number];
-    const struct ar_slowdown *slowdowns = walk->moments.request->slowdowns;
-    struct moment *end = &walk->end[number];
-    if (slowdowns == NULL || task->duty == AR_DUTY_OPTIMIZER || task->stream != AR_STREAM_COMPUTE) {
+    return walk->moments.request->slowdowns != NULL && task->duty != AR_DUTY_OPTIMIZER &&
+           task->stream == AR_STREAM_COMPUTE;
+}
+
+static void compute(struct walk *walk, const struct ar_task *task, double time_s,
+                    struct moment *end)
+{
+    if (!is_slowed(walk, task)) {
         end->elapsed_s += time_s;
         return;
     }
     double now_s = end->offset_s + end->elapsed_s;
+    const struct ar_slowdown *slowdown = &walk->moments.request->slowdowns[task->role];
     end->elapsed_s =
-        ar_slowdown_advance(&slowdowns[task->role], now_s, time_s, &walk->next[task->role]) -
-        end->offset_s;
+        ar_slowdown_advance(slowdown, now_s, time_s, &walk->next[task->role]) - end->offset_s;
+}
+
+/* When a task has been sent as far as it shares links with what a role sends and gets. */
+static double share(const struct walk *walk, const struct ar_task *task, uint32_t role,
+                    double now_s, double time_s)
+{
+    const struct ar_graph_request *request = walk->moments.request;
+    return ar_sendings_advance(&request->sendings[role],
+                               request->speeds + (size_t)task->work * walk->graph->works_count,
+                               ar_task_from(task), now_s, time_s);
+}
+
+/* A message is as slow as the slower one of its ends. */
+static void send(struct walk *walk, const struct ar_task *task, double time_s, struct moment *end)
+{
+    const struct ar_work *work = &walk->graph->works[task->work];
+    bool meets = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
+    if (walk->moments.request->sendings != NULL) {
+        double now_s = task->start_s + task->copy_s;
+        double own_s = share(walk, task, task->role, now_s, time_s);
+        double other_s = share(walk, task, task->to, now_s, time_s);
+        time_s = (own_s > other_s ? own_s : other_s) - now_s;
+    }
+    moment_add(&walk->moments, task->role, end, meets ? work->axes : 0,
+               task->wait_s + task->copy_s + time_s);
 }
 
 static void run_task(struct walk *walk, uint32_t number)
@@ -169,18 +199,16 @@ static void run_task(struct walk *walk, uint32_t number)
     *end = walk->start[number];
     task->start_s = moment_last(moments, task->role, end) + task->wait_s;
     task->longer_s = 0;
-    if (work->kind != AR_TASK_COMPUTE) {
-        bool meets = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
-        moment_add(moments, task->role, end, meets ? work->axes : 0,
-                   task->wait_s + task->copy_s + time_s);
-        task->end_s = moment_last(moments, task->role, end);
-        return;
+    if (work->kind == AR_TASK_COMPUTE) {
+        compute(walk, task, time_s, end);
+    } else {
+        send(walk, task, time_s, end);
     }
-    bool is_slowed = moments->request->slowdowns != NULL && task->duty != AR_DUTY_OPTIMIZER;
-    bool is_plain = moments->request->factor == NULL && !is_slowed;
-    compute(walk, number, time_s);
     task->end_s = moment_last(moments, task->role, end);
-    task->longer_s = is_plain ? 0 : task->end_s - task->start_s - time_s;
+    bool is_plain = moments->request->factor == NULL && !is_slowed(walk, task);
+    if (work->kind == AR_TASK_COMPUTE && !is_plain) {
+        task->longer_s = task->end_s - task->start_s - time_s;
+    }
 }
 
 /* --- series ----------------------------------------------------------------------------------- */

@@ -235,3 +235,16 @@ Test(graph, computations_beside_communication_take_longer)
     cr_expect_eq(splits[0].duty_s[AR_DUTY_FORWARD], 4);
     cr_expect_eq(splits[0].longer_s, 1);
 }
+
+Test(graph, what_is_sent_beside_what_else_is_sent_goes_as_fast_as_both_leave_each_other)
+{
+    static const struct ar_sending list[] = {{0, 2, 2, 1, AR_STREAM_GRADIENTS}};
+    static const struct ar_sendings sendings[] = {{list, 1}, {NULL, 0}};
+    static const double speeds[] = {1, 0.5, 0.5, 1};
+    const struct ar_graph_request request = {.sendings = sendings, .speeds = speeds};
+    uint32_t first = sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 3);
+    uint32_t other = sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 2);
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(graph->tasks[first].end_s, 4, "1 s of work in 2 s, then 2 s");
+    cr_expect_eq(graph->tasks[other].end_s, 2, "what is on the list is what it is itself");
+}

@@ -55,7 +55,7 @@ static void write_sent(const struct ar_step *step)
         count_tasks(graph, i, &first, &all);
         printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n", work->operation->name,
                ar_mesh_format_along(&mesh, axes), ar_format_bytes(work->bytes, bytes),
-               ar_format_seconds(work->time_s, time), first, all);
+               work->time_s >= 0 ? ar_format_seconds(work->time_s, time) : "in series", first, all);
     }
 }
 

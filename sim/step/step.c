@@ -71,7 +71,7 @@ static void forget(struct ar_step *step)
 }
 
 /* What is made here the caller ends with ar_step_destroy(), also after a failure. */
-static enum ar_status prepare(struct ar_step *step, struct ar_slowdown **slowdowns,
+static enum ar_status prepare(struct ar_step *step, struct step_overlap *overlap,
                               struct ar_error *err)
 {
     step->memory = (struct ar_arena){.last = NULL};
@@ -81,7 +81,7 @@ static enum ar_status prepare(struct ar_step *step, struct ar_slowdown **slowdow
     AR_TRY(step_make_graph(step, NULL, err));
     AR_TRY(make_plan(step, err));
     AR_TRY(make_ranks(step, err));
-    return step_contend(step, slowdowns, err);
+    return step_find_overlap(step, overlap, err);
 }
 
 static void draw_factors(struct ar_step *step, struct ar_draw *draw)
@@ -201,7 +201,9 @@ static enum ar_status run_once(struct ar_step *step, const struct step_clocks *c
     if (clocks->has_ranks && means->count > 0) {
         advance_ranks(step);
     }
-    AR_TRY(step_schedule(step, clocks, err));
+    if (clocks->has_ranks || clocks->timeline != NULL || !clocks->overlap.is_scheduled) {
+        AR_TRY(step_schedule(step, clocks, err));
+    }
     AR_TRY(split_of(step, split, err));
     double exposed_s = exposed_of(step, split);
     double before_s = exposed_s - means->exposed_s;
@@ -233,11 +235,11 @@ static void fill(struct ar_step *step, const struct means *means)
     }
 }
 
-static enum ar_status run_iterations(struct ar_step *step, const struct ar_slowdown *slowdowns,
+static enum ar_status run_iterations(struct ar_step *step, const struct step_overlap *overlap,
                                      struct ar_draw *draw, struct ar_error *err)
 {
     const struct step_clocks clocks = {
-        .slowdowns = slowdowns, .has_ranks = has_uneven_ranks(step), .timeline = step->timeline};
+        .overlap = *overlap, .has_ranks = has_uneven_ranks(step), .timeline = step->timeline};
     struct means means = {
         .splits = ar_arena_alloc(&step->memory, step->iterations_count, sizeof *means.splits)};
     if (means.splits == NULL) {
@@ -250,12 +252,12 @@ static enum ar_status run_iterations(struct ar_step *step, const struct ar_slowd
     return AR_OK;
 }
 
-static enum ar_status run_prepared(struct ar_step *step, const struct ar_slowdown *slowdowns,
+static enum ar_status run_prepared(struct ar_step *step, const struct step_overlap *overlap,
                                    struct ar_error *err)
 {
     struct ar_draw *draw;
     AR_TRY(ar_draw_create(step->seed, NULL, &draw, err));
-    enum ar_status status = run_iterations(step, slowdowns, draw, err);
+    enum ar_status status = run_iterations(step, overlap, draw, err);
     ar_draw_destroy(draw);
     return status;
 }
@@ -268,20 +270,20 @@ static bool is_asynchronous(const struct ar_step *step)
 static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 {
     double began_s = ar_clock_s();
-    struct ar_slowdown *slowdowns;
+    struct step_overlap overlap;
     if (is_asynchronous(step)) {
         forget(step);
         return step_async_run(step, err);
     }
-    enum ar_status status = prepare(step, &slowdowns, err);
+    enum ar_status status = prepare(step, &overlap, err);
     step->contention_s = 0;
-    if (status == AR_OK && slowdowns != NULL) {
+    if (status == AR_OK && overlap.slowdowns != NULL) {
         struct ar_graph_split split = {.longer_s = 0};
         status = split_of(step, &split, err);
         step->contention_s = split.longer_s;
     }
     if (status == AR_OK) {
-        status = run_prepared(step, slowdowns, err);
+        status = run_prepared(step, &overlap, err);
     }
     if (status == AR_OK && step_runs_ranks(step) && !has_uneven_ranks(step)) {
         step->contention_s = step->split.longer_s;

@@ -1,26 +1,32 @@
-/* Computations that go slower beside what is sent, which begins later because of that. What is sent
- * slows down what comes after its begin, so that in each round at least one more time is final, and
- * most are at once. */
+/* What goes slower beside what is sent, which begins later because of that. What is sent slows down
+ * what comes after its begin, so that in each round at least one more time is final, and most are
+ * at once. */
 #include <math.h>
 
 #include "step_parts.h"
 
-enum { ROUNDS_MAX = 50 };
+enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };
 
-/* Times that change by less than this part of the computations stay. */
-#define SETTLED_FRAC 1e-9
+/* Times that change by less than this part of the step stay. Shared links slow down both sides, of
+ * which each moves what the other one finds beside it: small changes go on for long, and after some
+ * rounds they are left. */
+#define SETTLED_FRAC         1e-9
+#define SHARING_SETTLED_FRAC 1e-4
 
-/* When something must not change any more: computations end, negotiations wait. NAN: not asked. */
+/* What must not change any more: when tasks end; of a series, which follows from that of the
+ * computations, how long negotiations wait. */
 static double mark_of(const struct ar_graph *graph, const struct ar_task *task)
 {
-    if (graph->works[task->work].kind != AR_TASK_COMPUTE) {
+    bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
+    if (graph->has_series && is_sent) {
         return task->wait_s;
     }
-    return task->duty == AR_DUTY_OPTIMIZER ? 0 : task->end_s;
+    return graph->has_series && task->duty == AR_DUTY_OPTIMIZER ? 0 : task->end_s;
 }
 
 /* Compares the times of tasks with the ones before, and notes them. */
-static bool has_settled(const struct ar_graph *graph, double *marks_s, uint32_t *count)
+static bool has_settled(const struct ar_graph *graph, double settled_frac, double *marks_s,
+                        uint32_t *count)
 {
     double last_s = 0;
     bool stays = *count == graph->tasks_count;
@@ -29,7 +35,7 @@ static bool has_settled(const struct ar_graph *graph, double *marks_s, uint32_t 
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         double mark_s = mark_of(graph, &graph->tasks[i]);
-        stays = stays && fabs(marks_s[i] - mark_s) < SETTLED_FRAC * last_s;
+        stays = stays && fabs(marks_s[i] - mark_s) < settled_frac * last_s;
         marks_s[i] = mark_s;
     }
     *count = graph->tasks_count;
@@ -37,7 +43,7 @@ static bool has_settled(const struct ar_graph *graph, double *marks_s, uint32_t 
 }
 
 /* When the second streams were busy. */
-static void note_busy(const struct ar_graph *graph, struct ar_interval *busy, double speed_frac,
+static void note_busy(const struct ar_graph *graph, double speed_frac, struct ar_interval *busy,
                       struct ar_slowdown *slowdowns)
 {
     for (uint32_t role = 0; role < graph->roles_count; role++) {
@@ -52,42 +58,76 @@ static void note_busy(const struct ar_graph *graph, struct ar_interval *busy, do
     }
 }
 
-/* Buckets may be others in each round; as many as there are tensors at most. */
-static uint32_t tasks_max(const struct ar_step *step)
-{
-    return step->graph->tasks_count + (step->trace != NULL ? step->trace->tensors_count : 0);
-}
+/* What is found out round by round. */
+struct rounds {
+    double speed_frac; /* of computations */
+    bool can_share;
+    struct step_sharing sharing;
+    struct ar_interval *busy;
+    double *marks_s;
+    uint32_t count;
+    struct ar_slowdown *slowdowns;
+};
 
-enum ar_status step_contend(struct ar_step *step, struct ar_slowdown **slowdowns,
-                            struct ar_error *err)
+/* Buckets may be others in each round; as many as there are tensors at most. */
+static enum ar_status begin_rounds(struct ar_step *step, struct rounds *rounds,
+                                   struct ar_error *err)
 {
-    double speed_frac;
-    uint32_t count = 0;
-    *slowdowns = NULL;
-    AR_TRY(step_find_speed(step, &speed_frac, err));
-    if (speed_frac == 1 || step_runs_ranks(step)) {
-        return AR_OK;
-    }
-    struct ar_interval *busy = ar_arena_alloc(&step->memory, tasks_max(step), sizeof *busy);
-    double *marks_s = ar_arena_alloc(&step->memory, tasks_max(step), sizeof *marks_s);
-    struct ar_slowdown *made =
-        ar_arena_alloc(&step->memory, step->graph->roles_count, sizeof *made);
-    bool is_settled = false;
-    if (busy == NULL || marks_s == NULL || made == NULL) {
+    uint32_t tasks =
+        step->graph->tasks_count + (step->trace != NULL ? step->trace->tensors_count : 0);
+    rounds->busy = ar_arena_alloc(&step->memory, tasks, sizeof *rounds->busy);
+    rounds->marks_s = ar_arena_alloc(&step->memory, tasks, sizeof *rounds->marks_s);
+    rounds->slowdowns =
+        ar_arena_alloc(&step->memory, step->graph->roles_count, sizeof *rounds->slowdowns);
+    if (rounds->busy == NULL || rounds->marks_s == NULL || rounds->slowdowns == NULL) {
         return ar_error_no_memory(err, "the times of a step");
     }
-    for (int i = 0; !is_settled && i <= ROUNDS_MAX; i++) {
-        AR_TRY(step_schedule(step, &(struct step_clocks){.slowdowns = *slowdowns}, err));
-        is_settled = has_settled(step->graph, marks_s, &count);
-        if (!is_settled) {
-            note_busy(step->graph, busy, speed_frac, made);
-            *slowdowns = made;
-            if (step->graph->has_series) {
-                AR_TRY(step_make_graph(step, made, err));
-            }
-        }
+    return rounds->can_share ? step_sharing_begin(step, &rounds->sharing, err) : AR_OK;
+}
+
+/* Schedules the graph, and sees what was under way at once. */
+static enum ar_status run_round(struct ar_step *step, struct rounds *rounds,
+                                struct step_overlap *overlap, bool *is_settled,
+                                struct ar_error *err)
+{
+    AR_TRY(step_schedule(step, &(struct step_clocks){.overlap = *overlap}, err));
+    if (rounds->can_share) {
+        AR_TRY(step_sharing_find(step, &rounds->sharing, err));
     }
-    return is_settled
+    double settled_frac = rounds->can_share ? SHARING_SETTLED_FRAC : SETTLED_FRAC;
+    *is_settled = has_settled(step->graph, settled_frac, rounds->marks_s, &rounds->count) ||
+                  (rounds->speed_frac == 1 && !rounds->sharing.is_needed);
+    if (*is_settled) {
+        return AR_OK;
+    }
+    if (rounds->speed_frac < 1) {
+        note_busy(step->graph, rounds->speed_frac, rounds->busy, rounds->slowdowns);
+        overlap->slowdowns = rounds->slowdowns;
+    }
+    if (rounds->sharing.is_needed) {
+        overlap->sendings = rounds->sharing.sendings;
+        overlap->speeds = rounds->sharing.speeds;
+    }
+    return step->graph->has_series ? step_make_graph(step, rounds->slowdowns, err) : AR_OK;
+}
+
+enum ar_status step_find_overlap(struct ar_step *step, struct step_overlap *overlap,
+                                 struct ar_error *err)
+{
+    struct rounds rounds = {.can_share = step_can_share(step)};
+    bool is_settled = false;
+    *overlap = (struct step_overlap){.slowdowns = NULL};
+    AR_TRY(step_find_speed(step, &rounds.speed_frac, err));
+    if ((rounds.speed_frac == 1 && !rounds.can_share) || step_runs_ranks(step)) {
+        return AR_OK;
+    }
+    AR_TRY(begin_rounds(step, &rounds, err));
+    for (int i = 0; !is_settled && i <= (rounds.can_share ? SHARING_ROUNDS_MAX : ROUNDS_MAX); i++) {
+        AR_TRY(run_round(step, &rounds, overlap, &is_settled, err));
+    }
+    overlap->is_scheduled = true;
+    step->exact = step->exact && overlap->sendings == NULL;
+    return is_settled || rounds.can_share
                ? AR_OK
                : ar_error_set(err, AR_INTERNAL,
                               "term contention.sms: the times of %s still change after %d rounds; "

@@ -50,7 +50,7 @@ static bool is_own(const struct ar_step *step, const struct ar_work *work)
 }
 
 /* A message goes from one stage to the next: two stages stand for all. */
-static struct ar_collective collective_of(const struct ar_step *step, const struct ar_work *work)
+struct ar_collective step_collective(const struct ar_step *step, const struct ar_work *work)
 {
     struct ar_collective collective = step->collective;
     collective.element_bytes =
@@ -74,7 +74,7 @@ static struct ar_collective collective_of(const struct ar_step *step, const stru
     return collective;
 }
 
-static uint64_t elements_of(const struct ar_work *work, const struct ar_collective *collective)
+uint64_t step_elements(const struct ar_work *work, const struct ar_collective *collective)
 {
     uint32_t element = collective->element_bytes;
     return (work->bytes + element - 1) / element;
@@ -84,12 +84,12 @@ static uint64_t elements_of(const struct ar_work *work, const struct ar_collecti
 static enum ar_status time_work(struct ar_step *step, struct ar_work *work, struct ar_error *err)
 {
     struct ar_job_time time;
-    struct ar_trial trial = {.collective = collective_of(step, work),
+    struct ar_trial trial = {.collective = step_collective(step, work),
                              .jobs_count = 1,
                              .times = &time,
                              .library = step->library,
                              .band = step->band};
-    const struct ar_job job = {.elements = elements_of(work, &trial.collective)};
+    const struct ar_job job = {.elements = step_elements(work, &trial.collective)};
     trial.jobs = &job;
     AR_TRY(ar_trial_run(&trial, step->engine, err));
     work->time_s = time.finish_s - time.start_s;
@@ -115,8 +115,9 @@ static enum ar_status time_works(struct ar_step *step, const struct step_clocks 
     struct ar_graph *graph = step->graph;
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         struct ar_work *work = &graph->works[graph->tasks[i].work];
-        bool may_be_of_series = has_clocks(step, clocks) && work->kind == AR_TASK_COLLECTIVE &&
-                                work->every == 0 && graph->tasks[i].stream != AR_STREAM_COMPUTE;
+        bool may_be_of_series = has_clocks(step, clocks) && clocks->overlap.sendings == NULL &&
+                                work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
+                                graph->tasks[i].stream != AR_STREAM_COMPUTE;
         if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
             AR_TRY(time_work(step, work, err));
         }
@@ -161,7 +162,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
     struct ar_task *tasks = step->graph->tasks;
     const struct ar_work *work = &step->graph->works[tasks[series->tasks[0]].work];
     struct ar_trial *trial = &step->trial;
-    *trial = (struct ar_trial){.collective = collective_of(step, work),
+    *trial = (struct ar_trial){.collective = step_collective(step, work),
                                .jobs = step->jobs,
                                .jobs_count = series->count,
                                .plan = is_own(step, work) ? step->plan : NULL,
@@ -176,7 +177,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         const struct ar_task *task = &tasks[series->tasks[i]];
         step->jobs[i] = (struct ar_job){
             .ready_s = series->ready_s[i],
-            .elements = elements_of(&step->graph->works[task->work], &trial->collective),
+            .elements = step_elements(&step->graph->works[task->work], &trial->collective),
             .wait_s = task->wait_s,
             .copy_s = task->copy_s};
     }
@@ -201,11 +202,11 @@ static void destroy_graph(void *graph)
     ar_graph_destroy(graph);
 }
 
-enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdowns,
+enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdown,
                                struct ar_error *err)
 {
     if (step->trace != NULL) {
-        AR_TRY(step_take_trace(step, slowdowns, err));
+        AR_TRY(step_take_trace(step, slowdown, err));
     }
     struct ar_graph *graph;
     AR_TRY(ar_strategy_graph(&step->layout, &step->times, &graph, err));
@@ -239,8 +240,8 @@ static enum ar_status make_trial(struct ar_step *step, struct ar_graph_trial *tr
     }
     for (uint32_t i = 0; i < graph->works_count; i++) {
         if (graph->works[i].kind != AR_TASK_COMPUTE) {
-            sendings[i].collective = collective_of(step, &graph->works[i]);
-            sendings[i].elements = elements_of(&graph->works[i], &sendings[i].collective);
+            sendings[i].collective = step_collective(step, &graph->works[i]);
+            sendings[i].elements = step_elements(&graph->works[i], &sendings[i].collective);
         }
     }
     *trial = (struct ar_graph_trial){.graph = graph,
@@ -293,7 +294,9 @@ enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clo
 {
     struct series_context context = {.step = step, .timeline = clocks->timeline};
     const struct ar_graph_request request = {
-        .slowdowns = clocks->slowdowns,
+        .slowdowns = clocks->overlap.slowdowns,
+        .sendings = clocks->overlap.sendings,
+        .speeds = clocks->overlap.speeds,
         .ranks_count =
             has_clocks(step, clocks) ? ar_step_ranks(step) / step->graph->roles_count : 0,
         .sizes = step->layout.sizes,

@@ -4,6 +4,7 @@
 #ifndef AR_STEP_PARTS_H
 #define AR_STEP_PARTS_H
 
+#include "ar_link_load.h"
 #include "ar_step.h"
 
 /** A term of the framework; 0 without one. */
@@ -23,14 +24,22 @@ enum ar_status step_find_speed(const struct ar_step *step, double *speed_frac,
 /** What a step lasts at least because of its input. */
 double step_input_s(const struct ar_step *step);
 
-/** Makes the graph. With slowdowns, [role], or NULL: buckets are negotiated beside them. */
-enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdowns,
+/** Makes the graph. With a slowdown, or NULL: buckets of a trace are negotiated beside it. */
+enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdown,
                                struct ar_error *err);
+
+/** What goes slower because of what runs beside it. */
+struct step_overlap {
+    struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
+    struct ar_sendings *sendings;  /**< [role]; NULL: nothing that is sent does */
+    const double *speeds;          /**< [work][other work] */
+    bool is_scheduled;             /**< even ranks are, with what is found here */
+};
 
 /** How a step is timed. */
 struct step_clocks {
-    const struct ar_slowdown *slowdowns; /**< [role]; NULL: none */
-    bool has_ranks;                      /**< of the step, with their starts and factors */
+    struct step_overlap overlap;
+    bool has_ranks; /**< of the step, with their starts and factors */
     struct ar_timeline *timeline;
 };
 
@@ -41,10 +50,37 @@ bool step_runs_ranks(const struct ar_step *step);
 enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clocks,
                              struct ar_error *err);
 
-/** With contention: the slowdowns, [role], with which even ranks find the times that make them; the
- * graph is made with them. NULL without, and where the engine runs all ranks. AR_INTERNAL if times
- * do not stay. */
-enum ar_status step_contend(struct ar_step *step, struct ar_slowdown **slowdowns,
-                            struct ar_error *err);
+/** What goes slower because of what runs beside it: the slowdowns with which even ranks find the
+ * times that make them; the graph is made with them. None where the engine runs all ranks.
+ * AR_INTERNAL if times do not stay. */
+enum ar_status step_find_overlap(struct ar_step *step, struct step_overlap *overlap,
+                                 struct ar_error *err);
+
+/** Speeds of works beside each other (step_sharing.c). */
+struct step_sharing {
+    double *speeds;               /**< [work][other work]; 1 until it is known */
+    bool *is_known;               /**< [work][other work] */
+    struct ar_link_load **loads;  /**< [work]; NULL: not asked for yet */
+    struct ar_sendings *sendings; /**< [role] */
+    struct ar_interval *windows;  /**< [role]: its second stream is busy */
+    uint32_t *first;              /**< [role]: in the list, */
+    struct ar_sending *list;      /**< of all roles */
+    bool is_needed;               /**< some speeds are below 1 */
+};
+
+/** Whether works of two streams may be under way at once and share links that the engine knows. */
+bool step_can_share(const struct ar_step *step);
+
+enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sharing,
+                                  struct ar_error *err);
+
+/** Lists what roles send and get in the graph as it is scheduled, and finds the speeds of the works
+ * that are under way at once. */
+enum ar_status step_sharing_find(struct ar_step *step, struct step_sharing *sharing,
+                                 struct ar_error *err);
+
+/** The collective of a work. */
+struct ar_collective step_collective(const struct ar_step *step, const struct ar_work *work);
+uint64_t step_elements(const struct ar_work *work, const struct ar_collective *collective);
 
 #endif

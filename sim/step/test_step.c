@@ -478,3 +478,27 @@ Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sen
     cr_expect_leq(slowed.iteration_s, even.iteration_s + slowed.contention_s * (1 + 1e-9));
     cr_expect_gt(slowed.iteration_s, even.iteration_s);
 }
+
+Test(step, gathers_beside_tensor_parallelism_take_longer_where_both_need_the_same_links)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL); /* 4 GPUs in a node */
+    static const uint32_t shards[] = {4, 8};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_step step = make_layout(abci, 1, 4, shards[i]);
+        step.layout.strategy = &ar_strategy_zero3;
+        step.times.forward_s[AR_PART_LAYER] = step.times.backward_s[AR_PART_LAYER] = 1e-4;
+        cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+        double shared_s = step.iteration_s;
+        bool is_exact = step.exact;
+        cr_assert_eq(ar_graph_schedule(step.graph, &err), AR_OK);
+        double alone_s = ar_graph_end_s(step.graph);
+        if (shards[i] == 4) {
+            cr_expect(support_near(shared_s, alone_s, 1e-12));
+        } else {
+            cr_expect_gt(shared_s, alone_s * 1.001);
+            cr_expect_not(is_exact);
+        }
+        ar_step_destroy(&step);
+    }
+}

@@ -1,0 +1,202 @@
+/* What roles send and get on several streams at once shares links. Alone a work keeps a link busy
+ * for a part of its time; if the parts of two works on one link are above 1 in sum, both go slower
+ * by that: a link that serves both in turn is never idle, and each needs it as long as before. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "step_parts.h"
+
+bool step_can_share(const struct ar_step *step)
+{
+    bool has[AR_STREAMS_COUNT] = {false};
+    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
+        const struct ar_task *task = &step->graph->tasks[i];
+        bool is_sent = step->graph->works[task->work].kind != AR_TASK_COMPUTE;
+        has[task->stream] = has[task->stream] || is_sent;
+    }
+    return step->engine->has_messages && !step->graph->has_series && has[AR_STREAM_COMPUTE] &&
+           has[AR_STREAM_GRADIENTS];
+}
+
+enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sharing,
+                                  struct ar_error *err)
+{
+    size_t count = step->graph->works_count;
+    struct ar_arena *memory = &step->memory;
+    sharing->speeds = ar_arena_alloc(memory, count * count, sizeof *sharing->speeds);
+    sharing->is_known = ar_arena_alloc(memory, count * count, sizeof *sharing->is_known);
+    sharing->loads = ar_arena_alloc(memory, count, sizeof *sharing->loads);
+    sharing->sendings = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->sendings);
+    sharing->windows = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->windows);
+    sharing->first = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->first);
+    sharing->list = ar_arena_alloc(memory, 2 * (size_t)step->graph->tasks_count,
+                                   sizeof *sharing->list); /* a message is of two roles */
+    if (sharing->speeds == NULL || sharing->is_known == NULL || sharing->loads == NULL ||
+        sharing->sendings == NULL || sharing->windows == NULL || sharing->first == NULL ||
+        sharing->list == NULL) {
+        return ar_error_no_memory(err, "the works of a step");
+    }
+    for (size_t i = 0; i < count * count; i++) {
+        sharing->speeds[i] = 1;
+        sharing->is_known[i] = i / count == i % count; /* a work does not slow itself down */
+    }
+    return AR_OK;
+}
+
+static enum ar_status load_links(struct ar_step *step, uint32_t number,
+                                 struct step_sharing *sharing, struct ar_error *err)
+{
+    const struct ar_work *work = &step->graph->works[number];
+    struct ar_collective collective = step_collective(step, work);
+    uint64_t elements = step_elements(work, &collective);
+    if (sharing->loads[number] != NULL) {
+        return AR_OK;
+    }
+    struct ar_link_load *loads =
+        ar_arena_alloc(&step->memory, ar_cluster_links_count(collective.cluster), sizeof *loads);
+    if (loads == NULL) {
+        return ar_error_no_memory(err, "the links of a step");
+    }
+    sharing->loads[number] = loads;
+    return ar_link_load_add(&collective, &elements, 1, loads, err);
+}
+
+/* The speed of two works beside each other. */
+static enum ar_status find_speed(struct ar_step *step, uint32_t one, uint32_t other,
+                                 struct step_sharing *sharing, struct ar_error *err)
+{
+    const struct ar_cluster *cluster = step->collective.cluster;
+    const struct ar_work *works = step->graph->works;
+    double busiest = 1;
+    AR_TRY(load_links(step, one, sharing, err));
+    AR_TRY(load_links(step, other, sharing, err));
+    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+        double a = (double)sharing->loads[one][link].bytes / works[one].time_s;
+        double b = (double)sharing->loads[other][link].bytes / works[other].time_s;
+        if (a > 0 && b > 0 && ar_cluster_link_is_shared(cluster, link)) {
+            busiest = fmax(busiest, (a + b) / ar_cluster_link_bandwidth(cluster, link));
+        }
+    }
+    size_t count = step->graph->works_count;
+    sharing->speeds[one * count + other] = sharing->speeds[other * count + one] = 1 / busiest;
+    sharing->is_known[one * count + other] = sharing->is_known[other * count + one] = true;
+    sharing->is_needed = sharing->is_needed || busiest > 1;
+    return AR_OK;
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const struct ar_sending *first = a;
+    const struct ar_sending *second = b;
+    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+}
+
+/* When the second streams of roles are busy, or messages to them on such. */
+static void find_windows(const struct ar_graph *graph, struct ar_interval *windows)
+{
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        windows[role] = (struct ar_interval){.begin_s = INFINITY, .end_s = 0};
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        const uint32_t ends[] = {task->role, task->to};
+        for (int end = 0; task->stream != AR_STREAM_COMPUTE && end < 2; end++) {
+            struct ar_interval *window = &windows[ends[end]];
+            window->begin_s = fmin(window->begin_s, task->start_s);
+            window->end_s = fmax(window->end_s, task->end_s);
+        }
+    }
+}
+
+/* Adds a task to what a role sends and gets while its second stream is busy; without a list counts
+ * it alone. */
+static void add(const struct step_sharing *sharing, const struct ar_task *task, uint32_t role,
+                struct ar_sending *list)
+{
+    const struct ar_interval *window = &sharing->windows[role];
+    struct ar_sendings *sendings = &sharing->sendings[role];
+    if (task->start_s >= window->end_s || task->end_s <= window->begin_s) {
+        return;
+    }
+    if (list != NULL) {
+        list[sharing->first[role] + sendings->count] =
+            (struct ar_sending){.begin_s = task->start_s,
+                                .end_s = task->end_s,
+                                .work = task->work,
+                                .from = ar_task_from(task)};
+    }
+    sendings->count++;
+}
+
+static void add_all(const struct ar_graph *graph, const struct step_sharing *sharing,
+                    struct ar_sending *list)
+{
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        sharing->sendings[role].count = 0;
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        if (graph->works[task->work].kind != AR_TASK_COMPUTE) {
+            add(sharing, task, task->role, list);
+        }
+        if (task->to != task->role) {
+            add(sharing, task, task->to, list);
+        }
+    }
+}
+
+static void list_roles(const struct ar_graph *graph, const struct step_sharing *sharing)
+{
+    uint32_t first = 0;
+    find_windows(graph, sharing->windows);
+    add_all(graph, sharing, NULL);
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        sharing->first[role] = first;
+        sharing->sendings[role].list = sharing->list + first;
+        first += sharing->sendings[role].count;
+    }
+    add_all(graph, sharing, sharing->list);
+}
+
+static void sort(struct ar_sending *list, uint32_t count)
+{
+    double last_s = 0;
+    qsort(list, count, sizeof *list, compare_begins);
+    for (uint32_t i = 0; i < count; i++) {
+        last_s = fmax(last_s, list[i].end_s);
+        list[i].last_s = last_s;
+    }
+}
+
+/* Finds the speeds of those that are under way at once. */
+static enum ar_status meet(struct ar_step *step, const struct ar_sendings *sendings,
+                           struct step_sharing *sharing, struct ar_error *err)
+{
+    size_t count = step->graph->works_count;
+    for (uint32_t i = 0; i < sendings->count; i++) {
+        const struct ar_sending *one = &sendings->list[i];
+        for (uint32_t j = i + 1; j < sendings->count; j++) {
+            const struct ar_sending *other = &sendings->list[j];
+            if (other->begin_s >= one->end_s) {
+                break;
+            }
+            if (ar_sending_shares(one->from, other->from) &&
+                !sharing->is_known[one->work * count + other->work]) {
+                AR_TRY(find_speed(step, one->work, other->work, sharing, err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status step_sharing_find(struct ar_step *step, struct step_sharing *sharing,
+                                 struct ar_error *err)
+{
+    list_roles(step->graph, sharing);
+    for (uint32_t role = 0; role < step->graph->roles_count; role++) {
+        const struct ar_sendings *sendings = &sharing->sendings[role];
+        sort(sharing->list + sharing->first[role], sendings->count);
+        AR_TRY(meet(step, sendings, sharing, err));
+    }
+    return AR_OK;
+}
