@@ -187,10 +187,10 @@ static enum ar_status export_servers(const struct options *options,
                                                         : scenario->buckets_count;
     uint64_t spans = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
     if (spans > SPANS_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_ITERATIONS, err,
-                                  "found %" PRIu32 " steps of %" PRIu32
-                                  " workers, too many for a timeline; expected fewer",
-                                  scenario->iterations_count, scenario->gpus);
+        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                  "found %" PRIu32 " workers, too many for a timeline of %" PRIu32
+                                  " steps; expected fewer",
+                                  scenario->gpus, scenario->iterations_count);
     }
     AR_TRY(read_ranks(options, scenario, &workers, &export.workers_count, err));
     struct ar_step step = ar_scenario_step(scenario);

@@ -48,6 +48,12 @@ static enum ar_status check_keys(const struct ar_scenario *scenario, struct ar_e
 
 static enum ar_status check_mesh(const struct ar_scenario *scenario, struct ar_error *err)
 {
+    if (ar_scenario_is_laid_out(scenario) && scenario->layout.model == NULL) {
+        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                  "found %s with a workload that is no transformer; expected one, "
+                                  "or --trace",
+                                  scenario->layout.strategy->name);
+    }
     if (!ar_scenario_is_laid_out(scenario) ||
         scenario->layout.sizes[AR_AXIS_DP] == ar_layout_gpus(&scenario->layout)) {
         return AR_OK;

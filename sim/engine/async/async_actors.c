@@ -79,6 +79,17 @@ static uint64_t bytes_of(const struct state *state, const struct pair *pair, uin
     return (uint64_t)(bytes + 0.5);
 }
 
+/* In a timeline the first shard stands for all. */
+static void note(const struct ar_actor_calls *calls, const struct state *state, uint32_t pair,
+                 uint32_t number, enum ar_async_doing doing, double begin_s)
+{
+    struct ar_async *run = state->run;
+    if (pair % pairs_each(state) == 0) {
+        async_plan_note(run, state->pairs[pair].worker, number / run->slices_count * run->every,
+                        doing, begin_s, calls->now_s());
+    }
+}
+
 /* --- pushes ----------------------------------------------------------------------------------- */
 
 static void push(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
@@ -88,7 +99,9 @@ static void push(const struct ar_actor_calls *calls, struct state *state, uint32
         uint32_t slice = i % state->run->slices_count;
         (void)calls->receive(0);
         calls->sleep_for(state->run->slices[slice].sum_s);
+        double begin_s = calls->now_s();
         calls->send_and_wait(receiver_of(state, index), 0, bytes_of(state, pair, slice), NULL);
+        note(calls, state, index, i, AR_ASYNC_PUSHES, begin_s);
     }
 }
 
@@ -153,7 +166,9 @@ static void send_pulls(const struct ar_actor_calls *calls, struct state *state, 
             (void)calls->receive(0);
         }
         uint32_t slice = async_plan_pulled(state->run, i % slices);
+        double begin_s = calls->now_s();
         calls->send_and_wait(getter_of(state, index), 0, bytes_of(state, pair, slice), NULL);
+        note(calls, state, index, i + slices, AR_ASYNC_PULLS, begin_s);
     }
 }
 

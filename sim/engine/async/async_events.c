@@ -278,9 +278,10 @@ static void end_transfer(struct events *events, uint32_t index)
     transfer->is_active = false;
     events->share.rate_Bps[index] = 0;
     events->is_stale = true;
-    async_plan_note(events->run, worker, transfer->left / events->run->slices_count,
+    uint32_t round = (transfer->left - 1) / events->run->slices_count + (way == ASYNC_PULL);
+    async_plan_note(events->run, worker, round * events->run->every,
                     way == ASYNC_PUSH ? AR_ASYNC_PUSHES : AR_ASYNC_PULLS, transfer->begin_s,
-                    events->now_s + latency_s);
+                    events->now_s);
     push_event(events, events->now_s + latency_s, worker, way == ASYNC_PUSH ? PUSHED : PULLED);
     way == ASYNC_PUSH ? try_push(events, worker) : try_pull(events, worker);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ar_actors.h"
 #include "ar_draw.h"
 #include "ar_work_units.h"
 #include "test_support.h"
@@ -77,4 +78,75 @@ Test(work_units, of_a_slow_worker_are_done_by_others)
     struct ar_work_units pass = {
         .workers = 4, .units = 31, .unit_s = 1, .speeds = speeds, .has_backups = true};
     cr_assert_float_eq(deal(&pass), 11, 1e-12); /* 30 by three workers, then its one again */
+}
+
+/* The same with messages: workers ask a coordinator, which answers each with a unit. */
+struct dealing {
+    const struct ar_work_units *pass;
+    uint32_t dealt;
+    double *end_s;
+};
+
+static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)
+{
+    struct dealing *dealing = data;
+    const struct ar_work_units *pass = dealing->pass;
+    static uint32_t numbers[WORKERS_MAX], units[WORKERS_MAX];
+    if (actor == pass->workers) { /* the coordinator */
+        for (uint32_t i = 0; i < pass->units + pass->workers; i++) {
+            uint32_t worker = *(uint32_t *)calls->receive(0);
+            units[worker] = dealing->dealt++;
+            calls->send(worker, 0, 0, &units[worker]);
+        }
+        return;
+    }
+    numbers[actor] = actor;
+    for (uint32_t unit = 0; unit < pass->units;) {
+        calls->send(pass->workers, 0, 0, &numbers[actor]);
+        unit = *(uint32_t *)calls->receive(0);
+        if (unit < pass->units) {
+            calls->sleep_for(pass->unit_s * pass->factors[unit * AR_UNIT_COPIES]);
+            dealing->end_s[actor] = calls->now_s();
+        }
+    }
+}
+
+Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
+{
+    enum { WORKERS = 12 };
+    double simulated_s[WORKERS];
+    uint32_t gpus[WORKERS + 1];
+    struct ar_draw *draw;
+    struct ar_error err;
+    struct ar_path path;
+    const struct ar_cluster *cluster = support_cluster(
+        "v100-8gpu-1edr",
+        (const char *const[]){"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none", NULL});
+    cr_assert(ar_draw_create(3, NULL, &draw, &err) == AR_OK);
+    ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
+    ar_draw_destroy(draw);
+    for (uint32_t i = 0; i <= WORKERS; i++) {
+        gpus[i] = i;
+    }
+    ar_cluster_path(cluster, 0, WORKERS, &path);
+    struct ar_work_units pass = {.workers = WORKERS,
+                                 .units = UNITS,
+                                 .unit_s = 1e-3,
+                                 .deal_s = 2 * path.latency_s,
+                                 .factors = factors};
+    struct dealing dealing = {.pass = &pass, .end_s = simulated_s};
+    struct ar_actors actors = {.cluster = cluster,
+                               .count = WORKERS + 1,
+                               .gpus = gpus,
+                               .tags_count = 1,
+                               .run = act,
+                               .data = &dealing,
+                               .results = simulated_s,
+                               .results_size = sizeof simulated_s};
+    deal(&pass);
+    cr_assert(ar_actors_run(&actors, &err) == AR_OK, "%s", err.text);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        cr_expect(support_near(pass.end_s[i], simulated_s[i], 1e-6), "worker %u: %g, by simgrid %g",
+                  i, pass.end_s[i], simulated_s[i]);
+    }
 }
