@@ -11,6 +11,7 @@
 #define AR_LAYOUT_H
 
 #include "ar_graph.h"
+#include "ar_recorded.h"
 #include "ar_schedule.h"
 #include "ar_transformer.h"
 #include "ar_workload.h"
@@ -33,6 +34,9 @@ struct ar_statistics {
 struct ar_layout {
     const struct ar_transformer *model; /**< NULL: a trace */
     const struct ar_trace *trace;       /**< NULL: a transformer */
+    /** A step that another program wrote down; then there is neither model nor trace, and sizes
+     * alone count. */
+    const struct ar_recorded *recorded;
     const struct ar_workload *workload; /**< of a trace: the buckets of its gradients */
     struct ar_statistics statistics;    /**< of a trace */
     uint32_t sizes[AR_AXES_COUNT];      /**< of the mesh, each at least 1 */
@@ -53,6 +57,9 @@ struct ar_layout {
     double sparse_frac; /**< of all gradients, the largest, that replicas which sum them exchange,
                              each with its place; 0: all */
 };
+
+/** Axes of the mesh, as bits, of groups of a recorded step (AR_RECORDED_DP, ...). */
+uint32_t ar_recorded_axes(unsigned groups);
 
 /** Replicas: GPUs that see other sequences. */
 static inline uint32_t ar_layout_replicas(const struct ar_layout *layout)
@@ -84,7 +91,7 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
 
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
  * activations of as many micro-batches as the schedule keeps. Buffers of the framework, of
- * collectives and what allocators waste are left out. */
+ * collectives and what allocators waste are left out. Of a recorded step nobody knows: 0. */
 struct ar_layout_memory {
     double states_bytes;
     double activations_bytes;

@@ -185,14 +185,17 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
 enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
                                  struct ar_graph **graph, struct ar_error *err)
 {
-    struct ar_build build = {
-        .layout = layout, .times = times, .pipeline = ar_layout_pipeline(layout)};
-    build.graph = ar_graph_create(build.pipeline.stages);
+    struct ar_build build = {.layout = layout, .times = times};
+    bool is_recorded = layout->recorded != NULL;
+    if (!is_recorded) {
+        build.pipeline = ar_layout_pipeline(layout);
+    }
+    build.graph = ar_graph_create(is_recorded ? 1 : build.pipeline.stages);
     if (build.graph == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
     build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
-    enum ar_status status = fill(&build, err);
+    enum ar_status status = is_recorded ? build_recorded(&build, err) : fill(&build, err);
     if (status != AR_OK) {
         ar_graph_destroy(build.graph);
         return status;

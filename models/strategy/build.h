@@ -6,6 +6,10 @@
 
 #include "ar_strategy.h"
 
+/** Fills the graph, of one role, with a recorded step. */
+struct ar_build;
+enum ar_status build_recorded(struct ar_build *build, struct ar_error *err);
+
 /** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
 struct ar_run {
     uint32_t stage;

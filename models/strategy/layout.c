@@ -192,6 +192,9 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
 
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
 {
+    if (layout->recorded != NULL) {
+        return (struct ar_layout_memory){.states_bytes = 0};
+    }
     struct ar_layout_memory most = {.states_bytes = 0};
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     for (uint32_t i = 0; i < 2; i++) { /* the first stage keeps the most, the last has the head */

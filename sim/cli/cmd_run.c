@@ -80,7 +80,9 @@ enum ar_status options_load(const struct options *options, uint64_t without,
     bool is_laid_out = option_key(options, AR_KEY_WORKLOAD) != NULL;
     bool is_bare = !is_laid_out && option_key(options, AR_KEY_TRACE) == NULL;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (option_key(options, AR_KEY_MESH) == NULL) {
+    const char *workload = option_key(options, AR_KEY_WORKLOAD);
+    bool may_say_gpus = workload != NULL && resource_is_path(RESOURCE_RECORDED, workload);
+    if (option_key(options, AR_KEY_MESH) == NULL && !may_say_gpus) {
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     }
     AR_TRY(options_inputs(options, inputs, err));

@@ -332,3 +332,43 @@ Test(cli_layout, wrong_lines_are_one_line)
         cli_run("$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
     cli_expect_error(&unknown, "a workload that is none", 66, "unknown workload \"mpt-2b\"");
 }
+
+#define STEPS AR_TEST_SOURCE_DIR "/traces/steps/fixtures/"
+
+Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
+{
+    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload " STEPS
+                                  "simai.txt --format csv --columns gpus,compute_s");
+    const struct cli_table *table = cli_table(run.out);
+    cr_expect_str_eq(cli_cell(table, 1, "gpus"), "8");
+    cr_expect_float_eq(strtod(cli_cell(table, 1, "compute_s"), NULL), 3.100304e-3, 1e-9);
+    cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et");
+    cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");
+}
+
+Test(cli_layout, a_step_of_another_program_on_one_gpu_only_computes)
+{
+    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --gpus 1 --workload " STEPS
+                                  "data.txt --format csv --quiet");
+    const struct cli_table *table = cli_table(run.out);
+    cr_expect_float_eq(strtod(cli_cell(table, 1, "iteration_s"), NULL), 1060.3e-6, 1e-9);
+}
+
+Test(cli_layout, a_step_of_another_program_takes_no_options_of_models)
+{
+    static const struct {
+        const char *options, *error;
+    } rows[] = {
+        {"data.txt --gpus 8 --layers 2", "--layers: found with the workload of a file"},
+        {"data.txt", "option --gpus is missing"},
+        {"simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
+        {"hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},
+        {"data.txt --mesh pp=2,dp=2", "--mesh: found pp=2 for"},
+        {"simai.txt --gpus 100000", "--gpus: found \"100000\"; expected a whole number from 1 to"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run =
+            cli_run("$AR predict --cluster dgx-a100 --workload " STEPS "%s", rows[i].options);
+        cli_expect_error(&run, rows[i].options, 64, rows[i].error);
+    }
+}

@@ -133,8 +133,13 @@ static void write_pass(const struct ar_scenario *scenario, enum ar_transformer_p
 enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err)
 {
-    struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
     char time[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT];
+    if (scenario->layout.recorded != NULL) {
+        printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step\n", row->trace, row->gpus,
+               row->cluster, row->mesh, ar_format_seconds(row->iteration_s, time));
+        return explain_graph(step, err);
+    }
+    struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
     printf("%s on %" PRIu64 " GPUs of %s, %s, %s, %s, recompute %s: %s per step, %.1f Tflop/s per "
            "GPU, mfu %.1f %%\n",
            row->trace, row->gpus, row->cluster, row->mesh, row->strategy, row->schedule,

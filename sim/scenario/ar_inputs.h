@@ -10,6 +10,7 @@
 #include "ar_device_cost.h"
 #include "ar_framework.h"
 #include "ar_library_table.h"
+#include "ar_recorded.h"
 #include "ar_topo.h"
 #include "ar_trace_file.h"
 #include "ar_transformer_file.h"
@@ -27,6 +28,7 @@ struct ar_input {
         struct ar_framework *framework;
         struct ar_library_table *library;
         struct ar_transformers *transformers;
+        struct ar_recorded *recorded;
     };
 };
 

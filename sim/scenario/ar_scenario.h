@@ -139,6 +139,14 @@ enum ar_status ar_scenario_load_trace(struct ar_scenario *scenario, struct ar_in
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err);
 
+/** The same of a step that another program wrote down, a path of --workload. */
+enum ar_status ar_scenario_load_recorded(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                         struct ar_error *err);
+
+/** The sizes of the layout, of --mesh. Its axes are those of a layout, in its order; what is not
+ * named has one GPU; without --mesh there are replicas alone. */
+enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err);
+
 /** What a strategy with servers needs, and the refusal of its keys with others; part of
  * ar_scenario_load(). */
 enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err);

@@ -35,7 +35,10 @@ static double run_s(const struct ar_scenario *scenario)
 static double layout_s(const struct ar_scenario *scenario)
 {
     double replicas = ar_layout_replicas(&scenario->layout);
-    double jobs = 3.0 * scenario->layout.model->layers * scenario->iterations_count;
+    const struct ar_layout *layout = &scenario->layout;
+    double tasks =
+        layout->recorded != NULL ? layout->recorded->tasks_count : 3.0 * layout->model->layers;
+    double jobs = tasks * scenario->iterations_count;
     if (scenario->engine->run_graph != NULL) {
         struct ar_step step = ar_scenario_step(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,

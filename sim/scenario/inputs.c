@@ -35,6 +35,8 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
         file->library = ar_arena_alloc(inputs->arena, 1, sizeof *file->library);
         return file->library != NULL ? ar_library_table_read(file->path, file->library, err)
                                      : ar_error_no_memory(err, file->path);
+    case RESOURCE_RECORDED:
+        return ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:
         return ar_transformers_load(file->path, inputs->arena, &file->transformers, err);
     default:

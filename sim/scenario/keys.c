@@ -82,11 +82,13 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_trace,
                       FIELD(trace_name)},
-    [AR_KEY_WORKLOAD] = {"--workload", "W", NULL,
-                         "a transformer laid out on --mesh (see 'allreckon list workloads'): "
-                         "gpt and llama take their shape from the options below, others may",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
-                         FIELD(workload_name)},
+    [AR_KEY_WORKLOAD] =
+        {"--workload", "W", NULL,
+         "a transformer laid out on --mesh (see 'allreckon list workloads'): "
+         "gpt and llama take their shape from the options below, others may; or the path "
+         "of a step of ASTRA-sim, SimAI or Chakra (.et)",
+         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+         FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
     [AR_KEY_HEADS] = {"--heads", "A", NULL, "its heads of attention", MODEL_SIZE(heads)},

@@ -27,6 +27,7 @@ static const struct kind kinds[] = {
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", ".run.csv"},
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", ".csv"},
     [RESOURCE_WORKLOADS] = {"table of workloads", "traces/workloads", ".csv", ".csv"},
+    [RESOURCE_RECORDED] = {"workload", "traces/workloads", ".et", ".et"},
     [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", ".csv"},
 };
 
@@ -103,10 +104,15 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
     return err->status;
 }
 
+bool resource_is_path(enum resource kind, const char *name)
+{
+    return strchr(name, '/') != NULL || ends_with(name, kinds[kind].path_ending);
+}
+
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,
                              char path[RESOURCE_PATH], struct ar_error *err)
 {
-    if (strchr(name, '/') != NULL || ends_with(name, kinds[kind].path_ending)) {
+    if (resource_is_path(kind, name)) {
         ar_copy_text(path, RESOURCE_PATH, name);
         return AR_OK;
     }

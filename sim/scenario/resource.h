@@ -8,6 +8,7 @@
 #ifndef AR_RESOURCE_H
 #define AR_RESOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ar_error.h"
@@ -21,10 +22,14 @@ enum resource {
     RESOURCE_RUN,
     RESOURCE_PUBLISHED,
     RESOURCE_WORKLOADS, /**< only `transformers` */
+    RESOURCE_RECORDED,  /**< paths alone */
     RESOURCE_SETS       /**< only `index` */
 };
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
+
+/** Whether a text is a path of a kind. */
+bool resource_is_path(enum resource kind, const char *name);
 
 /** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
  */

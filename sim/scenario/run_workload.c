@@ -1,4 +1,5 @@
 /* Steps of workloads run: from a scenario to a row. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "ar_note.h"
@@ -12,6 +13,14 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     struct ar_mesh mesh = ar_step_mesh(layout, 0);
     ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
     ar_mesh_format(&mesh, row->mesh);
+    if (ar_scenario_is_uneven(scenario)) {
+        row->jitter_frac = scenario->jitter_frac;
+        row->seed = scenario->seed;
+        row->iterations_count = scenario->iterations_count;
+    }
+    if (layout->recorded != NULL) {
+        return;
+    }
     row->global_batch = layout->global_batch;
     row->micro_batch = layout->micro_batch;
     snprintf(row->schedule, sizeof row->schedule, "%s", layout->schedule->name);
@@ -26,11 +35,6 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     row->prefetch = layout->strategy->shards_all ? layout->prefetch : AR_ROW_NO_COUNT;
     row->imbalance = layout->model->experts > 0 ? layout->model->imbalance : NAN;
     ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[layout->gradients]);
-    if (ar_scenario_is_uneven(scenario)) {
-        row->jitter_frac = scenario->jitter_frac;
-        row->seed = scenario->seed;
-        row->iterations_count = scenario->iterations_count;
-    }
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     row->memory_bytes = memory.states_bytes + memory.activations_bytes;
@@ -42,8 +46,6 @@ void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step
 {
     const struct ar_layout *layout = &step->layout;
     const struct ar_graph_split *split = &step->split;
-    double gpus_s = step->iteration_s * scenario->gpus;
-    double peak = ar_device_peak_flops(scenario->cost, layout->precision);
     row->iteration_s = step->iteration_s;
     row->forward_s = split->duty_s[AR_DUTY_FORWARD];
     row->backward_s = split->duty_s[AR_DUTY_BACKWARD];
@@ -58,14 +60,38 @@ void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step
     row->exposed_s = step->exposed_s;
     row->contention_s = step->contention_s > 0 ? step->contention_s : NAN;
     row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? step->iteration_ci95_s : NAN;
+    if (layout->recorded != NULL) {
+        return;
+    }
+    double gpus_s = step->iteration_s * scenario->gpus;
+    double peak = ar_device_peak_flops(scenario->cost, layout->precision);
     row->tokens_per_s = (double)layout->global_batch * layout->model->seq / step->iteration_s;
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
 }
 
+static void note_recorded(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_recorded *recorded = scenario->layout.recorded;
+    ar_note(notes,
+            "%.200s: %" PRIu32 " tasks of %s on each GPU; computations take the time that "
+            "the file says, whatever the GPUs of the cluster; collectives by %s",
+            recorded->path, recorded->tasks_count, recorded->form,
+            scenario->engine->needs_library ? "the choice of the library"
+            : scenario->algorithm != NULL   ? scenario->algorithm->name
+                                            : "rings");
+    for (const char *const *note = recorded->notes; *note != NULL; note++) {
+        ar_note(notes, "%s", *note);
+    }
+}
+
 void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
+    if (layout->recorded != NULL) {
+        note_recorded(notes, scenario);
+        return;
+    }
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],

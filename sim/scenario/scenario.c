@@ -160,7 +160,7 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         step.async = ar_scenario_async(scenario);
         step.units = ar_scenario_units(scenario);
     }
-    if (ar_scenario_is_laid_out(scenario)) {
+    if (scenario->layout.model != NULL) {
         ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
         ar_part_times_scale(&step.times, scenario->compute_factor);
     }

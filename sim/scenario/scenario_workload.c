@@ -40,8 +40,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     return AR_OK;
 }
 
-/* Axes are those of a layout, in its order; what is not named has one GPU. */
-static enum ar_status take_mesh(struct ar_scenario *scenario, struct ar_error *err)
+enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_mesh *mesh = &scenario->mesh;
@@ -203,10 +202,13 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
     const struct ar_input *input;
     const struct ar_transformer *row;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    if (resource_is_path(RESOURCE_RECORDED, scenario->workload_name)) {
+        return ar_scenario_load_recorded(scenario, inputs, err);
+    }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
     AR_TRY(ar_transformers_find(input->transformers, where, scenario->workload_name, &row, err));
     AR_TRY(make_model(scenario, row, err));
-    AR_TRY(take_mesh(scenario, err));
+    AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
     AR_TRY(find_cost(scenario, inputs, err));
     layout->precision = scenario->precision;

@@ -195,6 +195,10 @@ static enum ar_status find_experts(const struct layouts_search *search, bool *ha
     const struct ar_input *input;
     const struct ar_transformer *model;
     const struct ar_scenario *base = &search->request->base;
+    if (resource_is_path(RESOURCE_RECORDED, base->workload_name)) { /* it may have some */
+        *has_experts = true;
+        return AR_OK;
+    }
     AR_TRY(ar_inputs_find(search->request->inputs, RESOURCE_WORKLOADS, "--workload", "transformers",
                           &input, err));
     AR_TRY(

@@ -33,6 +33,7 @@ enum ar_status ar_discover_parse(struct ar_discovery *discovery, const char *pat
         return ar_error_no_memory(err, "a path");
     }
     return blank < bytes && text[blank] == '<' ? xml_read(&source, text, bytes, err)
+           : astra_network_is(text)            ? astra_network_read(&source, text, bytes, err)
                                                : lines_read(&source, text, bytes, err);
 }
 

@@ -1,0 +1,61 @@
+/* The graph of a step that another program wrote down: one role, as all GPUs do the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_recorded.h"
+#include "build.h"
+
+static const enum ar_duty duties[] = {[AR_RECORDED_FORWARD] = AR_DUTY_FORWARD,
+                                      [AR_RECORDED_BACKWARD] = AR_DUTY_BACKWARD,
+                                      [AR_RECORDED_UPDATE] = AR_DUTY_OPTIMIZER};
+
+uint32_t ar_recorded_axes(unsigned groups)
+{
+    return ((groups & AR_RECORDED_DP) != 0 ? 1u << AR_AXIS_DP : 0) |
+           ((groups & AR_RECORDED_EP) != 0 ? 1u << AR_AXIS_EP : 0) |
+           ((groups & AR_RECORDED_TP) != 0 ? 1u << AR_AXIS_TP : 0);
+}
+
+static const struct ar_operation *find_operation(const char *command)
+{
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        if (strcmp(ar_operations[i]->command, command) == 0) {
+            return ar_operations[i];
+        }
+    }
+    return NULL;
+}
+
+/* A collective, unless its groups have one GPU each. */
+static uint32_t add_collective(struct ar_build *build, const struct ar_recorded_task *task,
+                               const struct ar_action *action)
+{
+    uint32_t axes = ar_recorded_axes(task->groups);
+    double bytes = (double)task->bytes;
+    for (int axis = 0; task->is_part && axis < AR_AXES_COUNT; axis++) {
+        bytes *= (axes >> axis & 1) != 0 ? build->layout->sizes[axis] : 1;
+    }
+    return build_collective(build, 0, task->is_beside ? AR_STREAM_GRADIENTS : AR_STREAM_COMPUTE,
+                            find_operation(task->operation), axes, bytes, 1, action);
+}
+
+enum ar_status build_recorded(struct ar_build *build, struct ar_error *err)
+{
+    const struct ar_recorded *recorded = build->layout->recorded;
+    uint32_t *made = calloc(recorded->tasks_count, sizeof *made); /* AR_NO_TASK: left out */
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
+        const struct ar_recorded_task *task = &recorded->tasks[i];
+        const struct ar_action action = {.is_backward = task->duty != AR_RECORDED_FORWARD};
+        made[i] = task->operation != NULL
+                      ? add_collective(build, task, &action)
+                      : build_compute(build, 0, task->time_s, duties[task->duty], &action);
+        for (uint32_t k = 0; k < task->needs_count && made[i] != AR_NO_TASK; k++) {
+            ar_graph_need(build->graph, made[i], made[recorded->needs[task->needs_first + k]]);
+        }
+    }
+    free(made);
+    return build->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
+}

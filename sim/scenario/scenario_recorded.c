@@ -1,0 +1,100 @@
+/* A scenario of a step that another program wrote down. */
+#include <inttypes.h>
+
+#include "ar_scenario.h"
+
+/* The sizes that the file says, unless --mesh does. --gpus makes more or fewer replicas. */
+static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    const struct ar_recorded *recorded = layout->recorded;
+    if (scenario->mesh.axes_count > 0 || recorded->gpus == 0) {
+        return ar_scenario_take_mesh(scenario, err);
+    }
+    uint32_t gpus = scenario->gpus > 0 ? scenario->gpus : recorded->gpus;
+    const uint32_t sizes[AR_AXES_COUNT] = {[AR_AXIS_PP] = recorded->pp > 0 ? recorded->pp : 1,
+                                           [AR_AXIS_DP] = 1,
+                                           [AR_AXIS_EP] = recorded->ep > 0 ? recorded->ep : 1,
+                                           [AR_AXIS_TP] = recorded->tp > 0 ? recorded->tp : 1};
+    uint64_t each = 1;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        layout->sizes[axis] = sizes[axis];
+        each *= each > UINT32_MAX ? 1 : sizes[axis];
+    }
+    if (gpus % each != 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                  "found pp=%" PRIu32 ", ep=%" PRIu32 ", tp=%" PRIu32
+                                  " in %.100s on %" PRIu32 " GPUs; expected a multiple of their "
+                                  "product, or --mesh",
+                                  sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_TP],
+                                  recorded->path, gpus);
+    }
+    layout->sizes[AR_AXIS_DP] = (uint32_t)(gpus / each);
+    scenario->gpus = gpus;
+    return AR_OK;
+}
+
+/* A step that sends along axes of one GPU each is none of this mesh. */
+static enum ar_status check_recorded_axes(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    if (layout->sizes[AR_AXIS_PP] > 1 && layout->recorded->pp <= 1) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found pp=%" PRIu32 " for %.100s, which has no stages of a "
+                                  "pipeline; expected dp, ep and tp alone",
+                                  layout->sizes[AR_AXIS_PP], layout->recorded->path);
+    }
+    for (uint32_t i = 0; i < layout->recorded->tasks_count && scenario->gpus > 1; i++) {
+        const struct ar_recorded_task *task = &layout->recorded->tasks[i];
+        uint32_t axes = ar_recorded_axes(task->groups);
+        uint32_t ranks = 1;
+        for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+            ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+        }
+        if (task->operation != NULL && ranks == 1 && layout->recorded->gpus == 0) {
+            return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                      "%.100s:%" PRIu64 ": found %s along %s, which has one GPU; "
+                                      "expected more, by --mesh dp=N,tp=M",
+                                      layout->recorded->path, task->line, task->operation,
+                                      axes == 1u << AR_AXIS_TP ? "tp" : "dp");
+        }
+    }
+    return AR_OK;
+}
+
+/* What says how a model is laid out says nothing of a step that is made. */
+static enum ar_status check_recorded_keys(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        bool is_of_model = ar_key_is(key, AR_KEY_OF_LAYOUT) && !ar_key_is(key, AR_KEY_OF_STEP) &&
+                           key != AR_KEY_WORKLOAD && key != AR_KEY_MESH;
+        bool is_of_others = key == AR_KEY_STRATEGY || key == AR_KEY_PREFETCH ||
+                            key == AR_KEY_FRAMEWORK || key == AR_KEY_TERM ||
+                            key == AR_KEY_SAMPLES_PER_S_AT;
+        if ((is_of_model || is_of_others) && ar_scenario_has(scenario, key)) {
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found with the workload of a file, whose tasks are made; "
+                                      "expected it with a name of 'allreckon list workloads'");
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load_recorded(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                         struct ar_error *err)
+{
+    const struct ar_input *input;
+    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_RECORDED, where, scenario->workload_name, &input, err));
+    scenario->layout.recorded = input->recorded;
+    AR_TRY(check_recorded_keys(scenario, err));
+    AR_TRY(take_recorded_mesh(scenario, err));
+    scenario->layout.precision = scenario->precision;
+    if (scenario->gpus == 0) {
+        AR_TRY(ar_scenario_require(scenario, AR_KEY_GPUS, err));
+    }
+    AR_TRY(check_recorded_axes(scenario, err));
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    return ar_scenario_check_stragglers(scenario, scenario->gpus, err);
+}

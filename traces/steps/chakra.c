@@ -1,0 +1,397 @@
+/* Execution traces of Chakra: messages of protobuf, each behind its length; the first one is
+ * metadata, each other one a node. Tasks of one kind run one after the other, in the order of the
+ * file where needs allow it, so that of the needs of a node the last of each kind is enough. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chakra.pb-c.h"
+#include "recorded.h"
+
+enum node_type { MEMORY_LOAD = 2, MEMORY_STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE };
+
+#define NONE UINT32_MAX
+
+/* A node as it was read. */
+struct node {
+    uint64_t id;
+    const char *operation; /* of a collective */
+    uint64_t bytes;
+    double time_s;
+    bool is_skipped; /* of the processor or memory: it takes no time here */
+    uint32_t deps_first, deps_count;
+    uint32_t state; /* of the walk: deps that were looked at, and one more; 0: not begun */
+    bool is_done;
+    uint32_t compute, sent; /* the last task of each kind that whoever needs it has to wait for */
+};
+
+/* Where a number stands among the nodes. */
+struct place {
+    uint64_t id;
+    uint32_t node;
+};
+
+struct reader {
+    struct ar_recorded *recorded;
+    struct ar_error *err;
+    const uint8_t *at, *end;
+    struct node *nodes;
+    uint32_t nodes_count, nodes_room;
+    uint64_t *deps; /* ids */
+    uint32_t deps_count, deps_room;
+    struct place *places;
+    uint32_t *stack;
+    double skipped_s;
+};
+
+static enum ar_status fail(const struct reader *reader, uint64_t id, const char *found,
+                           const char *expected)
+{
+    return ar_error_set(reader->err, AR_BAD_DATA,
+                        "%.200s: node %" PRIu64 ": found %.80s; expected %s",
+                        reader->recorded->path, id, found, expected);
+}
+
+static enum ar_status cut_off(const struct reader *reader)
+{
+    return ar_error_set(reader->err, AR_BAD_DATA,
+                        "%.200s: found no whole message behind %u nodes; expected a trace of "
+                        "Chakra (.et), or a workload of ASTRA-sim, which begins with DATA, "
+                        "HYBRID_TRANSFORMER, ...",
+                        reader->recorded->path, reader->nodes_count);
+}
+
+/* The next message. */
+static enum ar_status next_message(struct reader *reader, const uint8_t **bytes, size_t *count)
+{
+    uint64_t length = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        if (reader->at == reader->end || shift > 28) {
+            return cut_off(reader);
+        }
+        length |= (uint64_t)(*reader->at & 0x7f) << shift;
+        if ((*reader->at++ & 0x80) == 0) {
+            break;
+        }
+    }
+    if (length > (uint64_t)(reader->end - reader->at)) {
+        return cut_off(reader);
+    }
+    *bytes = reader->at;
+    *count = (size_t)length;
+    reader->at += length;
+    return AR_OK;
+}
+
+/* --- a node ---------------------------------------------------------------------------------- */
+
+static const Chakra__Attribute *find_attribute(const Chakra__Node *message, const char *name)
+{
+    for (size_t i = 0; i < message->n_attr; i++) {
+        if (strcmp(message->attr[i]->name, name) == 0) {
+            return message->attr[i];
+        }
+    }
+    return NULL;
+}
+
+/* A whole number of any width, from 0 on; false: there is none. */
+static bool get_count(const Chakra__Node *message, const char *name, uint64_t *count)
+{
+    const Chakra__Attribute *attribute = find_attribute(message, name);
+    int64_t number = -1;
+    switch (attribute != NULL ? attribute->value_case : CHAKRA__ATTRIBUTE__VALUE__NOT_SET) {
+    case CHAKRA__ATTRIBUTE__VALUE_INT32_VAL:
+        number = attribute->int32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_INT64_VAL:
+        number = attribute->int64_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_UINT32_VAL:
+        number = attribute->uint32_val;
+        break;
+    case CHAKRA__ATTRIBUTE__VALUE_UINT64_VAL:
+        number = attribute->uint64_val <= INT64_MAX ? (int64_t)attribute->uint64_val : -1;
+        break;
+    default:
+        break;
+    }
+    *count = (uint64_t)number;
+    return number >= 0;
+}
+
+/* Collectives by their numbers. In all dimensions of the network: which GPUs are in a part of them
+ * a trace does not say. */
+static enum ar_status read_collective(const struct reader *reader, const Chakra__Node *message,
+                                      struct node *node)
+{
+    static const char *const operations[] = {"allreduce", "reduce",        "allgather",
+                                             "gather",    "scatter",       "broadcast",
+                                             "alltoall",  "reducescatter", "reducescatter"};
+    uint64_t type = 0;
+    const Chakra__Attribute *dimensions = find_attribute(message, "involved_dim");
+    bool has_list =
+        dimensions != NULL && dimensions->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST;
+    for (size_t i = 0; has_list && i < dimensions->bool_list->n_values; i++) {
+        if (!dimensions->bool_list->values[i]) {
+            return fail(reader, node->id, "involved_dim with a dimension that takes no part",
+                        "collectives of all GPUs");
+        }
+    }
+    if (!get_count(message, "comm_type", &type) ||
+        type >= sizeof operations / sizeof operations[0]) {
+        return fail(reader, node->id, "no known comm_type", "0 (all-reduce) to 8 (reduce-scatter)");
+    }
+    if (!get_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50) {
+        return fail(reader, node->id, "no usable comm_size", "the bytes of the collective");
+    }
+    node->operation = operations[type];
+    return AR_OK;
+}
+
+static enum ar_status read_node(const struct reader *reader, const Chakra__Node *message,
+                                struct node *node)
+{
+    uint64_t operations;
+    const Chakra__Attribute *processor = find_attribute(message, "is_cpu_op");
+    *node = (struct node){.id = message->id,
+                          .time_s = (double)message->duration_micros * 1e-6,
+                          .compute = NONE,
+                          .sent = NONE};
+    bool is_of_processor = processor != NULL &&
+                           processor->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL &&
+                           processor->bool_val;
+    switch (message->type) {
+    case COMPUTE:
+        node->is_skipped = is_of_processor;
+        if (!is_of_processor && message->duration_micros == 0 &&
+            get_count(message, "num_ops", &operations) && operations > 0) {
+            return fail(reader, node->id, "num_ops without duration_micros", "a measured time");
+        }
+        return AR_OK;
+    case COLLECTIVE:
+        node->is_skipped = is_of_processor && find_attribute(message, "comm_size") == NULL;
+        return node->is_skipped ? AR_OK : read_collective(reader, message, node);
+    case SEND:
+    case RECEIVE:
+        return fail(reader, node->id, "a message", "computations and collectives alone");
+    default:
+        node->is_skipped = true;
+        return AR_OK;
+    }
+}
+
+static void *grow(void *list, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room) {
+        return list;
+    }
+    uint32_t more = *room == 0 ? 256 : 2 * *room;
+    void *larger = more > *room ? reallocarray(list, more, size) : NULL;
+    *room = larger != NULL ? more : *room;
+    return larger;
+}
+
+static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *deps = grow(reader->deps, reader->deps_count, &reader->deps_room, sizeof *deps);
+        if (deps == NULL) {
+            return ar_error_no_memory(reader->err, reader->recorded->path);
+        }
+        reader->deps = deps;
+        reader->deps[reader->deps_count++] = ids[i];
+    }
+    return AR_OK;
+}
+
+static enum ar_status add_node(struct reader *reader, const Chakra__Node *message)
+{
+    struct node *nodes =
+        grow(reader->nodes, reader->nodes_count, &reader->nodes_room, sizeof *nodes);
+    if (nodes == NULL) {
+        return ar_error_no_memory(reader->err, reader->recorded->path);
+    }
+    reader->nodes = nodes;
+    struct node *node = &nodes[reader->nodes_count];
+    AR_TRY(read_node(reader, message, node));
+    node->deps_first = reader->deps_count;
+    AR_TRY(add_deps(reader, message->ctrl_deps, message->n_ctrl_deps));
+    AR_TRY(add_deps(reader, message->data_deps, message->n_data_deps));
+    node->deps_count = reader->deps_count - node->deps_first;
+    reader->skipped_s += node->is_skipped ? node->time_s : 0;
+    reader->nodes_count++;
+    return AR_OK;
+}
+
+static enum ar_status read_nodes(struct reader *reader)
+{
+    const uint8_t *bytes;
+    size_t count;
+    AR_TRY(next_message(reader, &bytes, &count));
+    Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, count, bytes);
+    if (metadata == NULL) {
+        return cut_off(reader);
+    }
+    chakra__metadata__free_unpacked(metadata, NULL);
+    while (reader->at < reader->end) {
+        AR_TRY(next_message(reader, &bytes, &count));
+        Chakra__Node *message = chakra__node__unpack(NULL, count, bytes);
+        if (message == NULL) {
+            return cut_off(reader);
+        }
+        enum ar_status status = add_node(reader, message);
+        chakra__node__free_unpacked(message, NULL);
+        AR_TRY(status);
+    }
+    return AR_OK;
+}
+
+/* --- the step -------------------------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *first = a, *second = b;
+    return first->id != second->id ? (first->id > second->id ? 1 : -1)
+                                   : (first->node > second->node) - (first->node < second->node);
+}
+
+/* Numbers in order; one that is there twice is refused. */
+static enum ar_status sort_places(struct reader *reader, struct ar_arena *arena)
+{
+    uint32_t count = reader->nodes_count;
+    reader->places = ar_arena_alloc(arena, count + 1, sizeof *reader->places);
+    reader->stack = ar_arena_alloc(arena, count + 1, sizeof *reader->stack);
+    if (reader->places == NULL || reader->stack == NULL) {
+        return ar_error_no_memory(reader->err, reader->recorded->path);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        reader->places[i] = (struct place){.id = reader->nodes[i].id, .node = i};
+    }
+    qsort(reader->places, count, sizeof *reader->places, compare_places);
+    for (uint32_t i = 1; i < count; i++) {
+        if (reader->places[i].id == reader->places[i - 1].id) {
+            return fail(reader, reader->places[i].id, "it a second time", "each once");
+        }
+    }
+    return AR_OK;
+}
+
+/* A need that is not in the file, such as the whole program, is of no account. */
+static struct node *find_node(const struct reader *reader, uint64_t id)
+{
+    const struct place key = {.id = id};
+    uint32_t low = 0, high = reader->nodes_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (reader->places[middle].id < key.id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < reader->nodes_count && reader->places[low].id == id
+               ? &reader->nodes[reader->places[low].node]
+               : NULL;
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a == NONE || (b != NONE && b > a) ? b : a;
+}
+
+/* All that a node needs is there: it becomes a task, or passes on what it needs. */
+static void end_node(struct reader *reader, struct node *node)
+{
+    uint32_t compute = NONE, sent = NONE;
+    for (uint32_t i = 0; i < node->deps_count; i++) {
+        const struct node *other = find_node(reader, reader->deps[node->deps_first + i]);
+        compute = other != NULL ? later(compute, other->compute) : compute;
+        sent = other != NULL ? later(sent, other->sent) : sent;
+    }
+    node->is_done = true;
+    node->compute = compute;
+    node->sent = sent;
+    if (node->is_skipped) {
+        return;
+    }
+    bool is_sent = node->operation != NULL;
+    uint32_t task =
+        recorded_add(reader->recorded,
+                     &(struct ar_recorded_task){
+                         .operation = node->operation,
+                         .time_s = node->time_s,
+                         .bytes = node->bytes,
+                         .is_part = is_sent && strcmp(node->operation, "allgather") == 0,
+                         .groups = is_sent ? AR_RECORDED_DP | AR_RECORDED_EP | AR_RECORDED_TP : 0,
+                         .is_beside = is_sent,
+                         .duty = AR_RECORDED_FORWARD,
+                         .line = node->id});
+    uint32_t other = is_sent ? compute : sent; /* the other kind; its own runs in order */
+    if (other != NONE) {
+        recorded_need(reader->recorded, other);
+    }
+    node->compute = is_sent ? NONE : task;
+    node->sent = is_sent ? task : NONE;
+}
+
+/* Goes through a node and what it needs, deepest first. */
+static enum ar_status walk(struct reader *reader, uint32_t first)
+{
+    uint32_t depth = 0;
+    reader->stack[depth++] = first;
+    while (depth > 0) {
+        struct node *node = &reader->nodes[reader->stack[depth - 1]];
+        if (node->is_done || node->state == node->deps_count) {
+            if (!node->is_done) {
+                end_node(reader, node);
+            }
+            depth--;
+            continue;
+        }
+        struct node *other = find_node(reader, reader->deps[node->deps_first + node->state++]);
+        if (other == NULL || other->is_done) {
+            continue;
+        }
+        if (other->state > 0 || other == node) { /* it is on the stack */
+            return fail(reader, other->id, "it needs itself in a circle", "an order");
+        }
+        reader->stack[depth++] = (uint32_t)(other - reader->nodes);
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_step(struct reader *reader, struct ar_arena *arena)
+{
+    struct ar_recorded *recorded = reader->recorded;
+    AR_TRY(sort_places(reader, arena));
+    AR_TRY(recorded_room(recorded, reader->nodes_count, reader->nodes_count, arena, reader->err));
+    for (uint32_t i = 0; i < reader->nodes_count; i++) {
+        if (!reader->nodes[i].is_done) {
+            AR_TRY(walk(reader, i));
+        }
+    }
+    return reader->skipped_s > 0
+               ? recorded_note(recorded, arena, reader->err,
+                               "%.200s: %.4g s of nodes of the processor and of memory are not "
+                               "counted",
+                               recorded->path, reader->skipped_s)
+               : AR_OK;
+}
+
+enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
+                           struct ar_arena *arena, struct ar_error *err)
+{
+    struct reader reader = {.recorded = recorded,
+                            .err = err,
+                            .at = (const uint8_t *)bytes,
+                            .end = (const uint8_t *)bytes + count};
+    recorded->form = "Chakra";
+    enum ar_status status = read_nodes(&reader);
+    if (status == AR_OK) {
+        status = make_step(&reader, arena);
+    }
+    free(reader.nodes);
+    free(reader.deps);
+    return status;
+}

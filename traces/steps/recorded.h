@@ -1,0 +1,30 @@
+/** \file recorded.h
+ * How the readers make recorded steps.
+ */
+#ifndef AR_RECORDED_MAKE_H
+#define AR_RECORDED_MAKE_H
+
+#include "ar_recorded.h"
+
+/** Readers of a whole text into a step that has its path and room for no task yet. */
+enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t bytes,
+                               struct ar_arena *arena, struct ar_error *err);
+enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
+                           struct ar_arena *arena, struct ar_error *err);
+
+/** Gives it room, once. */
+enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t needs,
+                             struct ar_arena *arena, struct ar_error *err);
+
+/** Appends a task without needs, for which there is room; returns its number. */
+uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task);
+
+/** A need of the last task. */
+void recorded_need(struct ar_recorded *recorded, uint32_t other);
+
+/** A line for people; `arena` is that of the step. */
+enum ar_status recorded_note(struct ar_recorded *recorded, struct ar_arena *arena,
+                             struct ar_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

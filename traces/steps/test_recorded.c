@@ -1,0 +1,154 @@
+/* Steps that other programs wrote down. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_recorded.h"
+
+#define FIXTURES AR_TEST_SOURCE_DIR "/traces/steps/fixtures/"
+
+static struct ar_arena arena;
+
+static void leave(void)
+{
+    ar_arena_end(&arena);
+}
+TestSuite(recorded, .fini = leave);
+
+static const struct ar_recorded *load(const char *name)
+{
+    struct ar_error err;
+    struct ar_recorded *recorded = NULL;
+    cr_assert_eq(
+        ar_recorded_load(ar_arena_format(&arena, FIXTURES "%s", name), &arena, &recorded, &err),
+        AR_OK, "%s", err.text);
+    return recorded;
+}
+
+/* `c100000` computes so many ns, `a8` all-reduces so many bytes along the GPU, `+` beside it; what
+ * it needs follows with `<`. */
+static const char *tasks_text(const struct ar_recorded *recorded)
+{
+    static char text[2000];
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
+        const struct ar_recorded_task *task = &recorded->tasks[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", i > 0 ? " " : "");
+        if (task->operation == NULL) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "c%.0f", task->time_s * 1e9);
+        } else {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s:%u:%llu",
+                                     task->is_beside ? "+" : "", task->operation,
+                                     task->is_part ? "/n" : "", task->groups,
+                                     (unsigned long long)task->bytes);
+        }
+        for (uint32_t k = 0; k < task->needs_count; k++) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "<%u",
+                                     recorded->needs[task->needs_first + k]);
+        }
+    }
+    return text;
+}
+
+Test(recorded, data_parallel_layers_send_gradients_beside_the_backward_pass)
+{
+    const struct ar_recorded *recorded = load("data.txt");
+    cr_expect_str_eq(recorded->form, "ASTRA-sim");
+    cr_expect_str_eq(tasks_text(recorded),
+                     "c100000 c200000 c50000 c50000 +allreduce:1:8388608<3 c60000 c200000 "
+                     "+allreduce:1:4194304<6 c250000 c150000 +allreduce:1:1048576<9 c300<10");
+}
+
+Test(recorded, simai_has_sizes_and_groups)
+{
+    const struct ar_recorded *recorded = load("simai.txt");
+    cr_expect_str_eq(recorded->form, "SimAI");
+    cr_expect_eq(recorded->tp, 2);
+    cr_expect_eq(recorded->ep, 2);
+    cr_expect_eq(recorded->gpus, 8);
+    cr_expect_str_eq(tasks_text(recorded),
+                     "c1 c400000 allgather:4:2097152 c900000 alltoall:2:4194304 c100000 "
+                     "allreduce:4:1048576 c100000 c100000 +allreduce:3:2097152<8 c900000 "
+                     "alltoall:2:4194304 c1 +reducescatter:1:16777216<12 c300000 c300000 c1 c1 "
+                     "+allgather:3:8388608<17 c300<18");
+}
+
+Test(recorded, activations_of_a_hybrid_go_along_tp_and_hold_the_layer_up)
+{
+    cr_expect_str_eq(tasks_text(load("hybrid.txt")),
+                     "c100 allgather/n:4:4096 c100 c200 c300 c200 +allgather/n:4:4096<5 c300 "
+                     "+allreduce:1:8192<7 c0<6 c0<8");
+}
+
+Test(recorded, a_trace_of_chakra_is_in_the_order_of_its_needs)
+{
+    const struct ar_recorded *recorded = load("step.et");
+    cr_expect_str_eq(recorded->form, "Chakra");
+    cr_expect_str_eq(tasks_text(recorded), "c1000000 c700000 +allreduce:7:4194304<1 c800000 "
+                                           "+allgather/n:7:1048576<3 c100000<4");
+    cr_assert_eq(recorded->notes_count, 1);
+    cr_expect_not_null(strstr(recorded->notes[0], "5.5e-05 s of nodes of the processor"));
+}
+
+static const struct {
+    const char *text, *error;
+} broken[] = {
+    {"", "found no whole message behind 0 nodes; expected a trace of Chakra (.et), or"},
+    {"DATUM\n1\n", "x:1: unknown parallelism \"DATUM\"; did you mean \"DATA\"?"},
+    {"DATA\n", "x:1: found no number of layers; expected one number"},
+    {"DATA\nx\n", "x:2: layers: found \"x\""},
+    {"DATA\n99999999\n", "x:2: layers: found \"99999999\""},
+    {"DATA\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0\n", "x:3: found 11 words for layer 1 of 1"},
+    {"DATA\n2\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n", "x:3: found 0 words for layer 2 of 2"},
+    {"DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCES 8 1\n", "x:3: found ALLREDUCES; expected NONE"},
+    {"DATA\n1\na -1 -1 NONE 0 1 NONE 0 1 NONE 0 1\n", "x:3: compute time: found \"-1\""},
+    {"DATA\n1\na -1 0 NONE 0 1 NONE 0 1 NONE 0 1\nb\n", "x:4: found more layers"},
+    {"HYBRID_TRANSFORMER_FWD_IN_BCKWD ep: x\n1\n", "x:1: ep:: found \"x\""},
+    {"HYBRID_TRANSFORMER_FWD_IN_BCKWD checkpoints: 2 1\n1\n", "x:1: found checkpoints; expected"},
+    {"DATA\n0\n", "found nothing that a GPU does"},
+    {"\x01", "found no whole message behind 0 nodes"},
+};
+
+Test(recorded, broken_files_are_refused_with_their_line)
+{
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        struct ar_error err = {.text = ""};
+        struct ar_recorded *recorded = NULL;
+        char *text = ar_arena_text(&arena, broken[i].text);
+        cr_expect_eq(ar_recorded_parse("x", text, strlen(text), &arena, &recorded, &err),
+                     AR_BAD_DATA, "%s", broken[i].text);
+        cr_expect_not_null(strstr(err.text, broken[i].error), "\"%s\" is not in: %s",
+                           broken[i].error, err.text);
+    }
+}
+
+/* A node of two bytes of number and type, with needs. */
+#define METADATA "\x07\x0a\x05\x30\x2e\x30\x2e\x34"
+
+static const struct {
+    const char *bytes;
+    size_t count;
+    const char *error;
+} nodes[] = {
+    {METADATA "\x04\x08\x01\x18\x05", 13, "x: node 1: found a message; expected computations"},
+    {METADATA "\x04\x08\x01\x18\x07", 13, "x: node 1: found no known comm_type"},
+    {METADATA "\x07\x08\x01\x18\x04\x2a\x01\x01", 16, "x: node 1: found it needs itself"},
+    {METADATA "\x04\x08\x01\x18\x04\x04\x08\x01\x18\x04", 18, "x: node 1: found it a second time"},
+    {METADATA "\x7f\x08\x01", 11, "found no whole message behind 0 nodes"},
+    {METADATA, 8, "found nothing that a GPU does"},
+};
+
+Test(recorded, broken_traces_are_refused_with_their_node)
+{
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        struct ar_error err = {.text = ""};
+        struct ar_recorded *recorded = NULL;
+        char bytes[32] = "";
+        memcpy(bytes, nodes[i].bytes, nodes[i].count);
+        cr_expect_eq(ar_recorded_parse("x", bytes, nodes[i].count, &arena, &recorded, &err),
+                     AR_BAD_DATA, "%s", nodes[i].error);
+        cr_expect_not_null(strstr(err.text, nodes[i].error), "\"%s\" is not in: %s", nodes[i].error,
+                           err.text);
+    }
+}
