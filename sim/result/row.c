@@ -40,7 +40,8 @@ static const struct ar_column bare_columns[] = {
 
 static const struct ar_column step_columns[] = {
     SHOWN(count,  gpus,            .heading = "gpus"),
-    SHOWN(text,   algorithm,       .heading = "algorithm"),
+    SHOWN(text,   strategy,        .heading = "strategy", .is_rare = true),
+    SHOWN(text,   algorithm,       .heading = "algorithm", .is_rare = true),
     SHOWN(text,   shape,           .heading = "shape", .is_rare = true),
     SHOWN(text,   engine,          .heading = "engine", .priority = 1),
     ESTIMATE,
