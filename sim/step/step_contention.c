@@ -28,18 +28,16 @@ static double mark_of(const struct ar_graph *graph, const struct ar_task *task)
 static bool has_settled(const struct ar_graph *graph, double settled_frac, double *marks_s,
                         uint32_t *count)
 {
-    double last_s = 0;
-    bool stays = *count == graph->tasks_count;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        last_s = fmax(last_s, mark_of(graph, &graph->tasks[i]));
-    }
+    double last_s = 0, change_s = 0;
+    bool is_like = *count == graph->tasks_count;
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         double mark_s = mark_of(graph, &graph->tasks[i]);
-        stays = stays && fabs(marks_s[i] - mark_s) < settled_frac * last_s;
+        last_s = fmax(last_s, mark_s);
+        change_s = fmax(change_s, fabs(marks_s[i] - mark_s));
         marks_s[i] = mark_s;
     }
     *count = graph->tasks_count;
-    return stays;
+    return is_like && change_s < settled_frac * last_s;
 }
 
 /* When the second streams were busy. */
