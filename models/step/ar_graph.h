@@ -70,8 +70,10 @@ struct ar_work {
     uint32_t element_bytes;               /**< of the payload; 0: as all else that is sent */
     double every; /**< steps of which one does it; time_s is the part of each, which no rank waits
                        for another to spend; 0: all steps do */
-    double latency_s; /**< of a message that was timed when the graph was made: what it brings is
-                           there so much later than it has left its stream */
+    uint32_t from, to; /**< of a message: roles that stand for all between which it takes as long;
+                            the same: any two that follow each other */
+    double latency_s;  /**< of a message that was timed when the graph was made: what it brings is
+                            there so much later than it has left its stream */
 };
 
 #define AR_GRAPH_UNTIMED (-1.0)

@@ -49,7 +49,12 @@ static bool is_own(const struct ar_step *step, const struct ar_work *work)
     return step->trace != NULL && work->operation == step->collective.operation;
 }
 
-/* A message goes from one stage to the next: two stages stand for all. */
+/* The root of a send: it goes to the place before the root. Back it takes as long. */
+static uint32_t root_of(const struct ar_work *work, uint32_t stages)
+{
+    return (work->to + 1) % stages == work->from ? work->from : work->to;
+}
+
 struct ar_collective step_collective(const struct ar_step *step, const struct ar_work *work)
 {
     struct ar_collective collective = step->collective;
@@ -58,15 +63,13 @@ struct ar_collective step_collective(const struct ar_step *step, const struct ar
     if (is_own(step, work)) {
         return collective;
     }
-    struct ar_layout layout = step->layout;
-    if (work->kind == AR_TASK_MESSAGE) {
-        layout.sizes[AR_AXIS_PP] = 2;
-    }
     uint32_t lanes = collective.channels / ar_algorithm_channels(collective.algorithm);
     collective.operation = work->operation;
     collective.algorithm = find_algorithm(step, work->operation);
     collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
-    collective.mesh = ar_step_mesh(&layout, work->axes);
+    collective.mesh = ar_step_mesh(&step->layout, work->axes);
+    collective.root =
+        work->kind == AR_TASK_MESSAGE ? root_of(work, step->layout.sizes[AR_AXIS_PP]) : 0;
     collective.shape = ar_algorithm_default_shape(
         collective.algorithm, ar_mesh_group_ranks(&collective.mesh),
         ar_mesh_node_members(&collective.mesh,
@@ -217,7 +220,7 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
     step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
     return step->jobs != NULL && step->job_times != NULL
-               ? AR_OK
+               ? step_part_messages(step, err)
                : ar_error_no_memory(err, "the tasks of a step");
 }
 
@@ -258,7 +261,8 @@ double ar_step_ranks_messages(const struct ar_step *step)
     struct ar_error ignored;
     double messages = 0;
     own.memory = (struct ar_arena){.last = NULL};
-    if (step_make_graph(&own, NULL, &ignored) == AR_OK && step_runs_ranks(&own) &&
+    if (!step->layout.strategy->is_asynchronous && step->layout.strategy->operators == NULL &&
+        step_make_graph(&own, NULL, &ignored) == AR_OK && step_runs_ranks(&own) &&
         make_trial(&own, &trial, &ignored) == AR_OK) {
         messages = (double)step->iterations_count * (double)ar_graph_trial_messages(&trial);
     }

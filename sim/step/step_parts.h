@@ -28,6 +28,10 @@ double step_input_s(const struct ar_step *step);
 enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdown,
                                struct ar_error *err);
 
+/** Parts the messages of a graph by the stages between which they go: a work for each two that are
+ * unlike. */
+enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err);
+
 /** What goes slower because of what runs beside it. */
 struct step_overlap {
     struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */

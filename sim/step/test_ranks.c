@@ -164,7 +164,8 @@ Test(ranks, of_a_step_end_when_their_roles_do_where_they_share_no_link_with_othe
                  {"zero3", "flat", {1, 8, 1, 1}, &ar_strategy_zero3},
                  {"tensors", "dgx-a100", {1, 1, 1, 8}, &ar_strategy_data},
                  {"experts", "abci-v100", {1, 1, 8, 1}, &ar_strategy_data},
-                 {"pipeline", "dgx-a100", {4, 1, 1, 2}, &ar_strategy_data}};
+                 {"pipeline", "dgx-a100", {4, 1, 1, 2}, &ar_strategy_data},
+                 {"stages of two nodes", "abci-v100", {4, 1, 1, 2}, &ar_strategy_data}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         expect_near(make_step(cases[i].cluster, cases[i].sizes, cases[i].strategy), 2e-3,
                     cases[i].title);

@@ -1,0 +1,124 @@
+/* Messages between stages: those that begin and end alike within nodes are one work, which is timed
+ * between the first two such stages. */
+#include "ar_platform.h"
+#include "step_parts.h"
+
+struct pair {
+    uint32_t from, to; /* roles */
+};
+
+/* Are the GPUs of two roles at the same places of their nodes as those of two others, as far from
+ * each other? */
+static bool is_alike(const struct ar_step *step, struct pair one, struct pair other)
+{
+    const struct ar_cluster *cluster = step->collective.cluster;
+    uint32_t gpus_per_node = ar_cluster_facts(cluster)->gpus_per_node;
+    uint32_t places = ar_step_ranks(step) / step->graph->roles_count;
+    if ((one.from * places - other.from * places) % gpus_per_node != 0 ||
+        (one.to * places - other.to * places) % gpus_per_node != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < places; i++) {
+        struct ar_path path, compared;
+        ar_cluster_path(cluster, one.from * places + i, one.to * places + i, &path);
+        ar_cluster_path(cluster, other.from * places + i, other.to * places + i, &compared);
+        if (path.tier != compared.tier || path.latency_s != compared.latency_s ||
+            path.bandwidth_Bps != compared.bandwidth_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The pair that stands for a pair, and for those before it that are alike; or itself. */
+static struct pair find_pair(const struct ar_step *step, const uint32_t *known, uint32_t number)
+{
+    uint32_t roles = step->graph->roles_count;
+    struct pair own = {number / roles, number % roles};
+    for (uint32_t i = 0; i < roles * roles; i++) {
+        struct pair other = {i / roles, i % roles};
+        if (known[i] == i + 1 && is_alike(step, own, other)) {
+            return other;
+        }
+    }
+    return own;
+}
+
+static bool is_between_stages(const struct ar_work *work)
+{
+    return work->kind == AR_TASK_MESSAGE && work->time_s == AR_GRAPH_UNTIMED;
+}
+
+/* The work of a message between two roles; the first pair takes the work that there is. */
+static uint32_t work_between(struct ar_graph *graph, uint32_t number, struct pair pair)
+{
+    struct ar_work *work = &graph->works[number];
+    if (work->from == work->to) {
+        work->from = pair.from;
+        work->to = pair.to;
+    }
+    struct ar_work wanted = *work;
+    wanted.from = pair.from;
+    wanted.to = pair.to;
+    return ar_graph_work(graph, &wanted);
+}
+
+static uint32_t number_of(const struct ar_graph *graph, const struct ar_task *task)
+{
+    return task->role * graph->roles_count + task->to;
+}
+
+/* Asks a platform of the user's own for its routes; notes which pairs there are. */
+static enum ar_status prepare_paths(struct ar_step *step, uint32_t *known, uint32_t *pairs_count,
+                                    struct ar_error *err)
+{
+    const struct ar_graph *graph = step->graph;
+    uint32_t roles = graph->roles_count, places = ar_step_ranks(step) / roles;
+    *pairs_count = 0;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        if (is_between_stages(&graph->works[task->work]) && known[number_of(graph, task)] == 0) {
+            known[number_of(graph, task)] = UINT32_MAX;
+            (*pairs_count)++;
+        }
+    }
+    size_t count = (size_t)*pairs_count * places, made = 0;
+    struct ar_flow *flows = ar_arena_alloc(&step->memory, count, sizeof *flows);
+    if (flows == NULL) {
+        return ar_error_no_memory(err, "the messages of a step");
+    }
+    for (uint32_t i = 0; i < roles * roles; i++) {
+        for (uint32_t place = 0; known[i] != 0 && place < places; place++) {
+            flows[made++] =
+                (struct ar_flow){i / roles * places + place, i % roles * places + place};
+        }
+    }
+    return made > 0 ? ar_cluster_prepare_paths(step->collective.cluster, flows, made, err) : AR_OK;
+}
+
+enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err)
+{
+    struct ar_graph *graph = step->graph;
+    uint32_t roles = graph->roles_count, pairs_count;
+    /* 0: no such message; else the number of the pair that stands for it, and 1 */
+    uint32_t *known = ar_arena_alloc(&step->memory, (size_t)roles * roles, sizeof *known);
+    if (known == NULL) {
+        return ar_error_no_memory(err, "the messages of a step");
+    }
+    AR_TRY(prepare_paths(step, known, &pairs_count, err));
+    for (uint32_t i = 0; pairs_count > 0 && i < roles * roles; i++) {
+        if (known[i] != 0) {
+            struct pair found = find_pair(step, known, i);
+            known[i] = found.from * roles + found.to + 1;
+        }
+    }
+    for (uint32_t i = 0; pairs_count > 0 && i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        if (is_between_stages(&graph->works[task->work])) {
+            uint32_t found = known[number_of(graph, task)] - 1;
+            task->work =
+                work_between(graph, task->work, (struct pair){found / roles, found % roles});
+        }
+    }
+    return graph->is_broken ? ar_error_no_memory(err, "the messages of a step") : AR_OK;
+}
