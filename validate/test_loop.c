@@ -57,7 +57,9 @@ Test(loop, measure_calibrate_and_compare)
     cr_expect_not_null(strstr(file, "\n# measured: host.csv, line "));
     cr_expect_eq(cli_lines_with(file, "; fitted, +-"), 4, "%s", file);
     cr_expect_eq(cli_lines_with(file, "# error, 4 GPUs held out, 16 rows: median "), 1, "%s", file);
-    cr_expect_eq(cli_lines_with(file, "links.fitted = gpus 2 3 ; "), 1, "%s", file);
+    cr_expect_eq(
+        cli_lines_with(file, "links.fitted = gpus 2 3 of allreduce/ring allreduce/torus2d ; "), 1,
+        "%s", file);
     expect_compared("closed");
     expect_compared("recurrence");
     expect_compared("simgrid");
@@ -96,7 +98,9 @@ Test(loop, calibrating_again_replaces_what_was_said)
     cr_expect_eq(cli_lines_with(file, "# GPU counts fitted: 4"), 1, "%s", file);
     cr_expect_eq(cli_lines_with(file, "# gpu.reduce_cost: zero, stays"), 1, "%s", file);
     cr_expect_eq(cli_lines_with(file, "gpu.reduce_cost = 0s/B ; --set"), 1, "%s", file);
-    cr_expect_eq(cli_lines_with(file, "links.fitted = gpus 4 ;"), 1, "%s", file);
+    cr_expect_eq(
+        cli_lines_with(file, "links.fitted = gpus 4 of allreduce/ring allreduce/torus2d ;"), 1,
+        "%s", file);
     cr_expect_eq(cli_lines_with(file, "links fitted to 16 rows ;"), 1, "%s", file);
 }
 
@@ -148,8 +152,15 @@ Test(loop, several_nodes_give_back_the_network_they_were_made_with)
     size_t held_out = find(table, "set", "held-out");
     cr_expect_str_eq(cli_cell(table, held_out + 1, "nodes"), "4");
     cr_expect_lt(number(table, held_out, "worst_frac"), 0.01);
-    cr_expect_eq(cli_lines_with(cli_read("found.topo"), "links.fitted = nodes 1 2 ;"), 1);
+    cr_expect_eq(
+        cli_lines_with(cli_read("found.topo"), "links.fitted = nodes 1 2 of allreduce/ring ;"), 1);
     cli_good("$AR compare known.csv --cluster ./found.topo --engine recurrence");
+    cli_good("sed 's/^mpi,ring,/mpi,tree,/' known.csv > other.csv");
+    const char *out = cli_good("$AR compare other.csv --cluster ./found.topo --engine closed "
+                               "--format csv")
+                          .out;
+    cr_expect(cli_lines_with(out, ",held-out,") > 0 && cli_lines_with(out, ",fitted,") == 0,
+              "rows of trees are not those of rings:\n%s", out);
 }
 
 Test(loop, bad_input_is_one_line)

@@ -4,6 +4,7 @@
 #ifndef AR_BASE_TEXT_H
 #define AR_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -43,5 +44,8 @@ void ar_write_shell_word(FILE *file, const char *text);
 /** Cuts the next part off `*rest` at a `separator`, without the blanks around it; NULL when there
  * is none left. The text is changed. */
 char *ar_next_part(char **rest, char separator);
+
+/** Whether a text of words with blanks between them has a word. */
+bool ar_text_has_word(const char *text, const char *word);
 
 #endif

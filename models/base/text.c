@@ -157,3 +157,16 @@ void ar_write_shell_word(FILE *file, const char *text)
     }
     fputs(quote, file);
 }
+
+bool ar_text_has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
+        size_t end = strcspn(at, " ");
+        if (end == length && memcmp(at, word, length) == 0) {
+            return true;
+        }
+        at += end;
+    }
+    return false;
+}

@@ -50,7 +50,8 @@ struct ar_measured {
     size_t rows_count;
     size_t calls_count;   /**< of the rows; the others are messages */
     size_t unknown_count; /**< rows left out, since they are of algorithms that are not modelled, or
-                               of buffers that the cluster does not have */
+                               of buffers that the cluster does not have; behind known paths, of
+                               the others */
     struct ar_measured_run *runs;
     size_t runs_count;
     struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */
@@ -86,6 +87,12 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
 
 /** The count of a row that tells it apart. */
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
+
+enum { AR_MEASURED_ALGORITHM = 80 };
+
+/** The operation and algorithm of messages, `allreduce/ring`; returns `text`. */
+const char *ar_measured_algorithm(const struct ar_measured_row *row,
+                                  char text[AR_MEASURED_ALGORITHM]);
 
 /** What a row ran, `torus2d 4x2`; NULL of a call. The arena's. */
 const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena);

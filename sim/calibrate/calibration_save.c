@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "ar_output.h"
+#include "ar_text.h"
 #include "ar_topo.h"
 #include "calibration.h"
 
@@ -16,7 +17,7 @@
 #define BLOCK_END   "# --- end of what was calibrated ---"
 #define AT_THE_HEAD "'allreckon calibrate', see the head of the file"
 
-enum { COPY_PATH_SIZE = 3700, COMMENT_SIZE = 400 };
+enum { COPY_PATH_SIZE = 3700, COMMENT_SIZE = 400, VALUE_MAX = 200 /* of a cluster file */ };
 
 /* --- comments ----------------------------------------------------------------------------- */
 
@@ -186,7 +187,28 @@ static enum ar_status set_description(const struct calibration *calibration,
                        err);
 }
 
-/* Of links: the numbers that were fitted, and to what (`links.fitted = gpus 2 3`). */
+/* Adds ` of allreduce/ring ...`, the algorithms of the fitted rows, where a value has room for all.
+ */
+static void add_algorithms(const struct calibration *calibration, char text[COMMENT_SIZE])
+{
+    const struct ar_measured *measured = calibration->measured;
+    size_t begin = strlen(text);
+    size_t used = begin;
+    for (size_t i = 0; i < measured->rows_count && used <= VALUE_MAX; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        char name[AR_MEASURED_ALGORITHM];
+        if (!row->is_call && ar_estimate_takes(row) &&
+            ar_library_nodes_have(&calibration->fitted, ar_measured_group(measured, row)) &&
+            !ar_text_has_word(text + begin, ar_measured_algorithm(row, name))) {
+            used += (size_t)snprintf(text + used, COMMENT_SIZE - used, "%s %s",
+                                     used == begin ? " of" : "", name);
+        }
+    }
+    text[used <= VALUE_MAX ? used : begin] = '\0';
+}
+
+/* Of links: the numbers that were fitted, and to what (`links.fitted = gpus 2 3 of
+ * allreduce/ring`). */
 static enum ar_status set_links(const struct calibration *calibration, struct ar_topo *topo,
                                 struct ar_error *err)
 {
@@ -195,6 +217,7 @@ static enum ar_status set_links(const struct calibration *calibration, struct ar
     if (calibration->fitted.count > 0) {
         snprintf(text, sizeof text, "%s %s", calibration->compared.is_by_gpus ? "gpus" : "nodes",
                  counts_text(&calibration->fitted, " ", counts));
+        add_algorithms(calibration, text);
         AR_TRY(ar_topo_set(topo, "links.fitted", text, AT_THE_HEAD, err));
     }
     for (size_t i = 0; i < calibration->parameters_count; i++) {

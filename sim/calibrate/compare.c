@@ -7,6 +7,7 @@
 #include "ar_library_engine.h"
 #include "ar_note.h"
 #include "ar_run.h"
+#include "ar_text.h"
 
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
 {
@@ -25,7 +26,7 @@ static const struct ar_library *library_of(const struct ar_scenario *scenario)
 }
 
 /* A row of NCCL was fitted if the table of the cluster is of its node count; `links.fitted` of the
- * cluster, `gpus 2 3`, counts those of our own algorithms. */
+ * cluster, `gpus 2 3 of allreduce/ring`, says which of our own algorithms. */
 static enum ar_compared_set set_of(const struct ar_scenario *scenario,
                                    const struct ar_library_run *run)
 {
@@ -35,11 +36,17 @@ static enum ar_compared_set set_of(const struct ar_scenario *scenario,
 }
 
 static enum ar_compared_set set_of_own(const struct ar_scenario *scenario,
-                                       const struct ar_library_run *run)
+                                       const struct ar_measured_row *row)
 {
+    char name[AR_MEASURED_ALGORITHM];
     const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
+    const char *algorithms = strstr(fitted, " of ");
+    bool is_of =
+        algorithms == NULL || ar_text_has_word(algorithms + 4, ar_measured_algorithm(row, name));
+    const struct ar_library_run *run = &row->call.run;
     uint32_t count = strncmp(fitted, "gpus ", 5) == 0 ? run->ranks : run->nodes;
-    for (const char *at = strchr(fitted, ' '); at != NULL; at = strchr(at + 1, ' ')) {
+    for (const char *at = strchr(fitted, ' '); is_of && at != algorithms;
+         at = strchr(at + 1, ' ')) {
         if (strtoul(at, NULL, 10) == count) {
             return AR_COMPARED_FITTED;
         }
@@ -109,7 +116,7 @@ static enum ar_status compare_messages(const struct ar_scenario *scenario,
     AR_TRY(ar_trial_run(&trial, engine, err));
     struct ar_library_prediction prediction = {
         .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
-    ar_comparison_add(comparison, row, set_of_own(scenario, &row->call.run),
+    ar_comparison_add(comparison, row, set_of_own(scenario, row),
                       ar_compared_choice(row, &prediction, arena), &prediction, NULL);
     return AR_OK;
 }

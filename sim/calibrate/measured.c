@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ar_note.h"
@@ -174,7 +175,9 @@ static enum ar_status add_run(const struct ar_calibrate_request *request,
         return AR_OK;
     }
     if (kind == MEASURED_UNKNOWN && is_table) {
-        measured->unknown_count += run->rows_count;
+        bool is_asked =
+            path >= request->known_count || request->known_count == request->paths_count;
+        measured->unknown_count += is_asked ? run->rows_count : 0;
         return AR_OK;
     }
     AR_TRY(check_run(
@@ -230,6 +233,14 @@ static enum ar_status check_paths(const struct ar_calibrate_request *request, st
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row)
 {
     return measured->is_by_gpus ? row->call.run.ranks : row->call.run.nodes;
+}
+
+const char *ar_measured_algorithm(const struct ar_measured_row *row,
+                                  char text[AR_MEASURED_ALGORITHM])
+{
+    snprintf(text, AR_MEASURED_ALGORITHM, "%s/%s", row->operation->command,
+             row->messages.collective.algorithm->name);
+    return text;
 }
 
 const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena)
