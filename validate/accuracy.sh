@@ -37,14 +37,16 @@ Written by `validate/accuracy.sh`; the command of a table stands above it. Rule:
 compared with**, unless the table says `fitted`. Errors are |predicted / measured - 1|; the sources of what was measured are in [data/](data/README.md).
 TEXT
 
-section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand; \`fit\` is fitted to these rows (messages: to those of up to
-256 ranks); \`held out\` are the largest node counts, fitted without them. Rows are from 1 KiB on. \`covered\` is the share inside the 95 % band, \`pairs\` are
-held-out pairs of algorithms that differ by 10 % or more, \`right\` those of which the faster one was predicted. [data/](data/README.md) says what sets are."
+section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand, calls of a library by the priors of its model, beside NCCL's
+\`own\` constants; \`fit\` is fitted to these rows (messages: to those of up to 256 ranks) and takes over what the rows beside err; \`held out\` are the
+largest node counts, fitted without them. Rows are from 1 KiB on. \`covered\` is the share inside the 95 % band, \`pairs\` are held-out pairs of algorithms
+that differ by 10 % or more, \`right\` those of which the faster one was predicted. [data/](data/README.md) says what sets are; how the model was chosen without
+the held-out rows stands in [models/fit](../models/fit/README.md)."
 shown "allreckon accuracy --out DIR"
 "$allreckon" accuracy --out "$scratch/sets" --format csv --quiet >"$scratch/sets.csv"
 cp "$scratch/sets/accuracy.svg" validate/accuracy.svg
 printf '\n![Errors of all measured sets](accuracy.svg)\n\n'
-table "set operation rows zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 \
+table "set operation rows zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 own_1MiB_median_frac*100 fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 \
 held_out_nodes held_out_rows held_out_median_frac*100 held_out_mean_frac*100 held_out_p95_frac*100 held_out_covered_frac*100 held_out_pairs \
 held_out_right_frac*100" <"$scratch/sets.csv"
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }

@@ -99,12 +99,15 @@ void ar_link_fit_open(struct ar_cluster *cluster)
 /* --- the problem -------------------------------------------------------------------------- */
 
 enum {
-    SLOTS = 2,       /* values of paths whose closed forms are kept */
-    STARTS_MANY = 1, /* attempt with many rows: others led to the same values */
+    SLOTS = 2,      /* values of paths whose closed forms are kept */
+    STARTS_FEW = 1, /* attempt that takes long: others led to the same values */
     ROWS_MANY = 100
 };
 
-#define TOLERANCE_MANY 1e-4 /* of values that many rows are fitted by, with errors of per cents */
+/* Of values with errors of per cents that many rows are fitted by, and of those by rows of trees,
+ * whose shares are found anew for each. */
+#define TOLERANCE_MANY  1e-4
+#define TOLERANCE_TREES 1e-3
 
 /* The closed forms of all groups of rows, for some values of what paths have. */
 struct forms {
@@ -271,17 +274,30 @@ static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, str
                               "on; expected at least one latency or bandwidth");
 }
 
+static bool has_trees(const struct data *data)
+{
+    bool has = false;
+    for (size_t i = 0; i < data->groups; i++) {
+        has = has || has_tree(data->slots[0].closed[i]);
+    }
+    return has;
+}
+
 /* Fits; the cluster has some numbers of an attempt then. */
 static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_error *err)
 {
+    bool has_many = data->count >= ROWS_MANY;
+    bool are_trees = has_trees(data);
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
                                      .prior_spread = AR_LINK_PRIOR_SPREAD,
                                      .start_spread = AR_LINK_START_SPREAD,
                                      .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .has_kinks = true,
-                                     .starts_count = data->count >= ROWS_MANY ? STARTS_MANY : 0,
-                                     .tolerance = data->count >= ROWS_MANY ? TOLERANCE_MANY : 0,
+                                     .starts_count = has_many || are_trees ? STARTS_FEW : 0,
+                                     .tolerance = are_trees  ? TOLERANCE_TREES
+                                                  : has_many ? TOLERANCE_MANY
+                                                             : 0,
                                      .rows_count = data->count,
                                      .times_s = &data->rows->time_s,
                                      .bytes = &data->rows->bytes,
