@@ -27,10 +27,11 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
 static const char *field_text(const struct ar_column *column, const void *record)
 {
     const char *field = (const char *)record + column->offset;
+    const char *text = field;
     if (column->kind == AR_COLUMN_string) {
-        memcpy(&field, field, sizeof field);
+        memcpy(&text, field, sizeof text);
     }
-    return field != NULL ? field : "";
+    return text != NULL ? text : "";
 }
 
 uint64_t record_count(const struct ar_column *column, const void *record)

@@ -118,8 +118,9 @@ static void write_rows(FILE *file, const struct ar_csv *csv, const char *title,
             "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>"
             "<caption>%zu row%s",
             title, csv->rows_count, csv->rows_count == 1 ? "" : "s");
-    fprintf(file, count < csv->rows_count ? ", the first %zu are here; the file has all" : "",
-            count);
+    if (count < csv->rows_count) {
+        fprintf(file, ", the first %zu are here; the file has all", count);
+    }
     fputs("</caption>\n<thead><tr>", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
         if (shown[i].is_shown) {

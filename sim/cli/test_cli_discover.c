@@ -43,7 +43,7 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t before = cli_files_count();
-        struct cli_run run = cli_run(rows[i].command);
+        struct cli_run run = cli_run("%s", rows[i].command);
         cli_expect_error(&run, rows[i].command, rows[i].status, rows[i].error);
         cr_expect_eq(cli_files_count(), before, "%s", rows[i].command);
     }

@@ -116,9 +116,9 @@ Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
                                "512 --payload 4MiB --format json";
     char command[256];
     snprintf(command, sizeof command, line, "dgx1-v100");
-    cr_expect_not_null(strstr(cli_good(command).out, "nccl-2.8.4: tree/ll128\""));
+    cr_expect_not_null(strstr(cli_good("%s", command).out, "nccl-2.8.4: tree/ll128\""));
     snprintf(command, sizeof command, line, "abci-v100");
-    cr_expect_null(strstr(cli_good(command).out, "/ll128"));
+    cr_expect_null(strstr(cli_good("%s", command).out, "/ll128"));
 }
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
