@@ -75,7 +75,7 @@ static void expect_exact_grids(const struct ar_cluster *cluster, uint32_t ranks)
 {
     struct ar_error ignored;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        for (uint32_t x = 1; x <= ranks; x++) {
+        for (uint32_t x = 1; x <= ranks; x += AR_TEST_STRIDE) {
             struct ar_collective collective =
                 support_collective_of(cluster, ar_algorithms[i], x, ranks / x);
             collective.channels = 1 + ranks % 4;

@@ -177,7 +177,9 @@ function(allreckon_test unit)
   set(target test_${unit})
   add_executable(${target} test_${unit}.c ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE allreckon_flags PkgConfig::CRITERION ${ARG_LINKS})
-  target_compile_definitions(${target} PRIVATE
+  # Of long lists of like cases tests take every AR_TEST_STRIDE-th: sanitizers look for wrong memory
+  # and overflows, not at numbers.
+  target_compile_definitions(${target} PRIVATE AR_TEST_STRIDE=$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,4,1>
     AR_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" AR_TEST_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
   # Criterion's test macros define functions without prototypes.
   target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
