@@ -25,6 +25,9 @@ row_of() {
 }
 
 v100="--precision fp16 --attention unfused"
+torus="--set nodes=64 --set fabric=torus --set torus.lengths=4x4x4 --set torus.link_bandwidth=7GB/s"
+dragonfly="--set nodes=64 --set fabric=dragonfly --set dragonfly.groups=8 --set dragonfly.routers=4 --set router.nodes=2
+    --set dragonfly.global_links=2 --set dragonfly.local_bandwidth=10GB/s --set dragonfly.global_bandwidth=10GB/s --set fabric.routes=hash:1"
 flat="$v100 --set gpu.cost_table=v100-sxm2"
 experts="--experts 8 --top-k 2"
 # shellcheck disable=SC2086 # options are words
@@ -49,6 +52,8 @@ experts="--experts 8 --top-k 2"
     row_of all dgx-h100 pp=2,dp=4,tp=4 16 --schedule 1f1b
     row_of all abci-v100 pp=4,dp=4,tp=4 16 $v100 --schedule 1f1b
     row_of all dgx-a100 pp=4,dp=4,tp=8 16 --channels 2 --schedule 1f1b
+    row_of "torus 4x4x4" flat pp=2,dp=4,tp=2 8 $flat $torus
+    row_of "dragonfly, hash routes" flat pp=4,dp=8 32 $flat $dragonfly
 } | tee "$rows" | awk -F'|' '
     function magnitude(x) { return x < 0 ? -x : x }
     BEGIN {
