@@ -124,10 +124,11 @@ enum ar_status machine_nic(const struct source *source, const char *name, uint64
 enum ar_status nic_say_near(const struct source *source, struct nic *nic, int32_t near,
                             struct ar_error *err)
 {
-    if (nic->near == near || machine_is_set(source->machine, TOPO_HCAS)) {
+    bool is_known = nic->near != NIC_SOMEWHERE;
+    if (nic->near == near || (is_known && machine_is_set(source->machine, TOPO_HCAS))) {
         return AR_OK;
     }
-    if (nic->near != NIC_SOMEWHERE) {
+    if (is_known) {
         return source_refuse(
             source, err, "found NIC %.40s %s; expected what %.120s says (or --set hcas=N)",
             nic->name, near < 0 ? "on the host" : "on a switch with other GPUs", nic->near_source);

@@ -93,6 +93,13 @@ Test(discover, a_dump_of_nccl_gives_a_node_and_each_value_its_line)
            "note: NICs that are not counted, since they are below no PCIe switch with a GPU: eth0");
 }
 
+Test(discover, what_is_set_leaves_the_rest_as_the_files_say)
+{
+    struct ar_error err;
+    EXPECT(discover("switch.xml", SEVERAL " hcas=4 hca.bandwidth=100Gbps", &err),
+           "hcas = 4 ; --set", "hca.bandwidth = 100Gbps ; --set", "hca.attached = switch ;");
+}
+
 Test(discover, links_between_gpus_are_pairs_with_weights)
 {
     struct ar_error err;
