@@ -8,7 +8,12 @@
 #include <stdint.h>
 
 /** The streams of a role. */
-enum ar_stream { AR_STREAM_COMPUTE, AR_STREAM_GRADIENTS, AR_STREAMS_COUNT };
+enum ar_stream {
+    AR_STREAM_COMPUTE,
+    AR_STREAM_GRADIENTS,
+    AR_STREAM_PARTS, /**< collectives of parts of samples beside computations */
+    AR_STREAMS_COUNT
+};
 
 /** When something is sent. */
 struct ar_sending {

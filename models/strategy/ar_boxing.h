@@ -22,7 +22,7 @@
 
 #include "ar_graph.h"
 
-enum { AR_BOXING_AXES_MAX = 2 };
+enum { AR_BOXING_AXES_MAX = 2, AR_BOXING_GPUS_MAX = 1024 };
 
 enum ar_placement_kind { AR_PLACEMENT_SPLIT, AR_PLACEMENT_BROADCAST, AR_PLACEMENT_PARTIAL };
 
@@ -45,8 +45,9 @@ enum ar_status ar_placements_parse(const char *where, const char *text,
 struct ar_boxing_step {
     uint32_t axis;
     const struct ar_operation *operation; /**< NULL: nothing is sent */
-    uint64_t payload_bytes; /**< of the operation in one group, as nccl-tests counts it */
-    uint32_t groups;        /**< that do it at once */
+    uint64_t payload_bytes; /**< of the operation in one group, as nccl-tests counts it; of messages
+                                 to other GPUs that of the largest */
+    uint32_t groups;        /**< that do it at once; messages */
     double bytes;           /**< sent by all GPUs of all groups */
 };
 
@@ -61,8 +62,14 @@ struct ar_boxing {
 void ar_boxing_make(const struct ar_placements *from, const struct ar_placements *to,
                     const uint32_t *sizes, uint64_t tensor_bytes, struct ar_boxing *boxing);
 
-/** Bytes from p GPUs to q others along one axis. */
-double ar_boxing_between_bytes(const struct ar_placement *from, uint32_t p,
-                               const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes);
+/** From p GPUs to q others along one axis: messages, and for P -> B the all-gather among the q
+ * behind them, since sums meet where they are needed. */
+void ar_boxing_between(const struct ar_placement *from, uint32_t p, const struct ar_placement *to,
+                       uint32_t q, uint64_t tensor_bytes, struct ar_boxing *boxing);
+
+/** Bytes of the message from the `source`-th of p GPUs to the `target`-th of q others; 0: none. */
+double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
+                               const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes,
+                               uint32_t source, uint32_t target);
 
 #endif

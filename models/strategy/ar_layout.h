@@ -17,6 +17,7 @@
 #include "ar_workload.h"
 
 struct ar_strategy;
+struct ar_placed;
 
 /** Place of a gradient among those that are sent with it: of 32 bits, as Aji and Heafield have it
  * (arXiv:1704.05021). */
@@ -37,6 +38,8 @@ struct ar_layout {
     /** A step that another program wrote down; then there is neither model nor trace, and sizes
      * alone count. */
     const struct ar_recorded *recorded;
+    const struct ar_placed *placed;     /**< NULL: one of the others; else of them the sizes of
+                                             the mesh, the strategy and the precision count */
     const struct ar_workload *workload; /**< of a trace: the buckets of its gradients */
     struct ar_statistics statistics;    /**< of a trace */
     uint32_t sizes[AR_AXES_COUNT];      /**< of the mesh, each at least 1 */

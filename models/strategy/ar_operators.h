@@ -22,6 +22,7 @@
 
 #include "ar_arena.h"
 #include "ar_device_cost.h"
+#include "ar_evoformer.h"
 #include "ar_graph.h"
 #include "ar_trace.h"
 
@@ -35,6 +36,11 @@ struct ar_operator {
     double work_flop, work_bytes; /**< of a file, in place of time_s: what a cost table times */
     uint64_t output_bytes;        /**< to each other device that needs it */
     uint64_t memory_bytes;        /**< that it keeps on its device */
+    const struct ar_operation
+        *operation;        /**< it is a collective of all ranks of the device's role,
+                                beside computations, of output_bytes; NULL: it computes */
+    enum ar_stream stream; /**< of the collective */
+    uint32_t axes;         /**< along which the collective runs: bits 1 << ar_axis */
     enum ar_duty duty;
     uint32_t needs_first, needs_count; /**< in ar_operators.needs */
     uint32_t device;                   /**< of a strategy; a file has placements of their own */
@@ -63,7 +69,7 @@ enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t n
                                    struct ar_error *err);
 
 /** Appends an operator without needs; returns its number. */
-uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *operator);
+uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *op);
 
 /** A need of the last operator. */
 void ar_operators_need(struct ar_operators *operators, uint32_t other);
@@ -92,6 +98,15 @@ struct ar_hop {
 struct ar_hops {
     struct ar_hop (*find)(const void *context, uint32_t from, uint32_t to, uint64_t bytes);
     const void *context;
+};
+
+/** Operators that have their places: what a layout is made of (ar_layout.h). */
+struct ar_placed {
+    const struct ar_operators *operators; /**< settled */
+    const uint32_t *devices;              /**< of each operator */
+    uint32_t devices_count;
+    struct ar_hops hops;
+    double samples; /**< of a step; 0: nobody knows */
 };
 
 /** The graph: a role for each of `devices_count` devices, of which `devices` has one for each
@@ -148,6 +163,12 @@ struct ar_parts_request {
     uint32_t depth;         /**< parts that each worker has at once, or rounds that are under way */
     uint32_t rounds;        /**< of a step */
     uint32_t element_bytes; /**< of gradients, parameters and activations that are sent */
+
+    /* Of dap: */
+    const struct ar_evoformer *evoformer;
+    const struct ar_device_cost *cost;
+    enum ar_precision precision;
+    uint32_t sizes[AR_AXES_COUNT]; /**< of the mesh */
 };
 
 #endif

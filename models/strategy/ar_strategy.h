@@ -54,6 +54,9 @@ struct ar_strategy {
      * device, in the arena. The others are then NULL. NULL: it makes its graph of a layout. */
     enum ar_status (*operators)(const struct ar_parts_request *request, struct ar_arena *arena,
                                 struct ar_operators **operators, struct ar_error *err);
+    bool takes_operators; /**< of them: also of a file of operators and a placement */
+    bool takes_evoformer; /**< of them: of an Evoformer on a mesh, a role for all GPUs; else of a
+                             trace, a role for each GPU */
     /** Devices of them that see samples of their own; NULL: one. */
     uint32_t (*replicas)(uint32_t devices);
 };
@@ -64,6 +67,7 @@ struct ar_strategy {
     X(zero3)                                                                                       \
     X(zero3_lists)                                                                                 \
     X(independent)                                                                                 \
+    X(dap)                                                                                         \
     X(partitioned)                                                                                 \
     X(rotate)                                                                                      \
     X(star)                                                                                        \

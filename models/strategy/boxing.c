@@ -1,5 +1,6 @@
 #include "ar_boxing.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -114,12 +115,62 @@ void ar_boxing_make(const struct ar_placements *from, const struct ar_placements
     *boxing = other.bytes < boxing->bytes ? other : *boxing;
 }
 
-double ar_boxing_between_bytes(const struct ar_placement *from, uint32_t p,
-                               const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes)
+/* --- to other GPUs ---------------------------------------------------------------------------- */
+
+/* What part `one` of `p` and part `other` of `q` of a whole have in common. */
+static double overlap(double one, double p, double other, double q)
 {
-    bool is_partial = from->kind == AR_PLACEMENT_PARTIAL;
-    if (to->kind == AR_PLACEMENT_BROADCAST) {
-        return (double)tensor_bytes * (is_partial ? p + q - 1 : q);
+    double first = fmax(one / p, other / q), end = fmin((one + 1) / p, (other + 1) / q);
+    return end > first ? end - first : 0;
+}
+
+double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
+                               const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes,
+                               uint32_t source, uint32_t target)
+{
+    double whole = (double)tensor_bytes;
+    bool is_own = source == target % p;
+    switch (from->kind) {
+    case AR_PLACEMENT_SPLIT:
+        if (to->kind == AR_PLACEMENT_PARTIAL) { /* an addend with nothing else in it */
+            return target == source % q ? whole / p : 0;
+        }
+        return to->kind == AR_PLACEMENT_BROADCAST ? whole / p
+               : is_same(from, to)                ? whole * overlap(source, p, target, q)
+                                                  : whole / p / q;
+    case AR_PLACEMENT_BROADCAST:
+        if (to->kind == AR_PLACEMENT_PARTIAL) { /* all in one addend */
+            return source == 0 && target == 0 ? whole : 0;
+        }
+        return is_own ? whole / (to->kind == AR_PLACEMENT_SPLIT ? q : 1) : 0;
+    default:
+        return to->kind != AR_PLACEMENT_PARTIAL ? whole / q : target == source % q ? whole : 0;
     }
-    return (double)tensor_bytes * (is_partial ? p : 1);
+}
+
+void ar_boxing_between(const struct ar_placement *from, uint32_t p, const struct ar_placement *to,
+                       uint32_t q, uint64_t tensor_bytes, struct ar_boxing *boxing)
+{
+    struct ar_boxing_step messages = {.operation = &ar_operation_send};
+    for (uint32_t i = 0; i < p; i++) {
+        double sent_bytes = 0;
+        for (uint32_t j = 0; j < q; j++) {
+            double bytes = ar_boxing_message_bytes(from, p, to, q, tensor_bytes, i, j);
+            uint64_t payload_bytes = (uint64_t)ceil(bytes);
+            sent_bytes += bytes;
+            messages.groups += bytes > 0;
+            messages.payload_bytes =
+                payload_bytes > messages.payload_bytes ? payload_bytes : messages.payload_bytes;
+        }
+        messages.bytes += sent_bytes;
+    }
+    *boxing = (struct ar_boxing){.steps_count = 1, .steps = {messages}, .bytes = messages.bytes};
+    if (from->kind == AR_PLACEMENT_PARTIAL && to->kind == AR_PLACEMENT_BROADCAST && q > 1) {
+        boxing->steps[boxing->steps_count++] = (struct ar_boxing_step){
+            .operation = &ar_operation_all_gather,
+            .payload_bytes = tensor_bytes,
+            .groups = 1,
+            .bytes = operation_bytes(&ar_operation_all_gather, (double)tensor_bytes, q)};
+        boxing->bytes += boxing->steps[1].bytes;
+    }
 }

@@ -185,6 +185,11 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
 enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
                                  struct ar_graph **graph, struct ar_error *err)
 {
+    const struct ar_placed *placed = layout->placed;
+    if (placed != NULL) {
+        return ar_operators_graph(placed->operators, placed->devices, placed->devices_count,
+                                  &placed->hops, graph, err);
+    }
     struct ar_build build = {.layout = layout, .times = times};
     bool is_recorded = layout->recorded != NULL;
     if (!is_recorded) {

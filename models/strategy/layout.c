@@ -122,12 +122,6 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err)
 {
-    if (layout->strategy->operators != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found strategy %s for a transformer; expected it with a trace%s",
-                            where, layout->strategy->name,
-                            layout->strategy->replicas == NULL ? " or operators" : "");
-    }
     AR_TRY(check_tensor(where, layout, err));
     AR_TRY(check_experts(where, layout, err));
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,

@@ -31,11 +31,11 @@ enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t n
     return AR_OK;
 }
 
-uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *operator)
+uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *op)
 {
     assert(operators->count < operators->room);
     struct ar_operator *made = &operators->list[operators->count];
-    *made = *operator;
+    *made = *op;
     made->needs_first = operators->needs_count;
     made->needs_count = 0;
     return operators->count++;
@@ -48,9 +48,9 @@ void ar_operators_need(struct ar_operators *operators, uint32_t other)
     operators->list[operators->count - 1].needs_count++;
 }
 
-static bool has_work(const struct ar_operator *operator)
+static bool has_work(const struct ar_operator *op)
 {
-    return operator->work_flop> 0 || operator->work_bytes> 0;
+    return op->work_flop > 0 || op->work_bytes > 0;
 }
 
 bool ar_operators_have_work(const struct ar_operators *operators)
@@ -68,11 +68,11 @@ void ar_operators_time(struct ar_operators *operators, const struct ar_device_co
     double rate_flops =
         ar_device_peak_flops(cost, precision) * cost->value[AR_COST_GEMM_EFFICIENCY][precision];
     for (uint32_t i = 0; i < operators->count; i++) {
-        struct ar_operator *operator= & operators->list[i];
-        double products_s = operator->work_flop / rate_flops;
-        double memory_s = ar_device_memory_s(cost, precision, operator->work_bytes);
-        if (has_work(operator)) {
-            operator->time_s = products_s> memory_s ? products_s : memory_s;
+        struct ar_operator *op = &operators->list[i];
+        double products_s = op->work_flop / rate_flops;
+        double memory_s = ar_device_memory_s(cost, precision, op->work_bytes);
+        if (has_work(op)) {
+            op->time_s = products_s > memory_s ? products_s : memory_s;
         }
     }
 }
@@ -81,18 +81,20 @@ void ar_operators_time(struct ar_operators *operators, const struct ar_device_co
 
 /* An operator on the way to the end. */
 struct rank {
-    double way_s;      /* from its start on, on the longest way */
-    uint32_t number;   /* of the operator */
-    uint32_t position; /* all that need it have lower ones */
+    double way_s;    /* from its start on, on the longest way */
+    uint32_t level;  /* operators behind it, on the way that has most */
+    uint32_t number; /* of the operator */
 };
 
 static int compare_ranks(const void *a, const void *b)
 {
     const struct rank *first = a, *second = b;
-    int by_way = (first->way_s < second->way_s) - (first->way_s > second->way_s);
-    return by_way != 0
-               ? by_way
-               : (first->position < second->position) - (first->position > second->position);
+    if (first->way_s != second->way_s) {
+        return first->way_s > second->way_s ? -1 : 1;
+    }
+    return first->level != second->level
+               ? (first->level > second->level ? -1 : 1)
+               : (first->number > second->number) - (first->number < second->number);
 }
 
 /* Names the operators of one circle among those that are left, which wait for some that need them.
@@ -104,9 +106,9 @@ static enum ar_status report_circle(const struct ar_operators *operators, const 
     size_t used = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < operators->count; i++) { /* who needs it */
-        const struct ar_operator *operator= & operators->list[i];
-        for (uint32_t j = 0; waiting[i] > 0 && j < operator->needs_count; j++) {
-            next[operators->needs[operator->needs_first + j]] = i;
+        const struct ar_operator *op = &operators->list[i];
+        for (uint32_t j = 0; waiting[i] > 0 && j < op->needs_count; j++) {
+            next[operators->needs[op->needs_first + j]] = i;
         }
     }
     while (waiting[at] == 0) {
@@ -123,34 +125,36 @@ static enum ar_status report_circle(const struct ar_operators *operators, const 
         at = next[at];
     } while (at != first && used + 100 < sizeof circle);
     return ar_error_set(
-        err, AR_BAD_DATA, "%s: operators need each other in a circle: %s%s; expected none",
-        operators->path, circle,
+        err, AR_BAD_DATA, "%s:%llu: operators need each other in a circle: %s%s; expected none",
+        operators->path, (unsigned long long)operators->list[first].line, circle,
         at == first && operators->list[at].name != NULL ? operators->list[at].name : "others");
 }
 
-/* From the ends backwards: each operator once all that need it are done. */
+/* From the ends backwards: each operator once all that need it are done. `ranks` are by number,
+ * `list` is room for all. */
 static enum ar_status rank_all(const struct ar_operators *operators, struct rank *ranks,
-                               double *ways_s, uint32_t *waiting, struct ar_error *err)
+                               uint32_t *waiting, uint32_t *list, struct ar_error *err)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < operators->needs_count; i++) {
         waiting[operators->needs[i]]++;
     }
-    for (uint32_t i = operators->count; i-- > 0;) {
-        if (waiting[i] == 0) {
-            ranks[found++].number = i;
-        }
+    for (uint32_t i = 0; i < operators->count; i++) {
+        ranks[i].number = i;
+        list[found] = i;
+        found += waiting[i] == 0;
     }
     for (uint32_t done = 0; done < found; done++) {
-        uint32_t number = ranks[done].number;
-        const struct ar_operator *operator= & operators->list[number];
-        ways_s[number] += operator->time_s;
-        ranks[done] = (struct rank){ways_s[number], number, done};
-        for (uint32_t j = 0; j < operator->needs_count; j++) {
-            uint32_t other = operators->needs[operator->needs_first + j];
-            ways_s[other] = ways_s[number] > ways_s[other] ? ways_s[number] : ways_s[other];
+        const struct ar_operator *op = &operators->list[list[done]];
+        struct rank *rank = &ranks[list[done]];
+        rank->way_s += op->time_s;
+        for (uint32_t j = 0; j < op->needs_count; j++) {
+            uint32_t other = operators->needs[op->needs_first + j];
+            struct rank *needed = &ranks[other];
+            needed->way_s = rank->way_s > needed->way_s ? rank->way_s : needed->way_s;
+            needed->level = rank->level >= needed->level ? rank->level + 1 : needed->level;
             if (--waiting[other] == 0) {
-                ranks[found++].number = other;
+                list[found++] = other;
             }
         }
     }
@@ -169,13 +173,12 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
 {
     size_t count = (size_t)operators->count + 1;
     struct rank *ranks = ar_arena_alloc(arena, count, sizeof *ranks);
-    double *ways_s = ar_arena_alloc(arena, count, sizeof *ways_s);
     uint32_t *waiting = ar_arena_alloc(arena, count, sizeof *waiting);
     uint32_t *order = ar_arena_alloc(arena, count, sizeof *order);
-    if (ranks == NULL || ways_s == NULL || waiting == NULL || order == NULL) {
+    if (ranks == NULL || waiting == NULL || order == NULL) {
         return ar_error_no_memory(err, "the operators of a step");
     }
-    AR_TRY(rank_all(operators, ranks, ways_s, waiting, err));
+    AR_TRY(rank_all(operators, ranks, waiting, order, err));
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {
         order[i] = ranks[i].number;

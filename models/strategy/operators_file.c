@@ -9,13 +9,12 @@
 #include "ar_text.h"
 
 struct operator_row {
-    struct ar_operator operator;
+    struct ar_operator op;
     const char *needs;
 };
 
-#define BYTES_MAX 1e18
-#define CELL(kind, field, ...)                                                                     \
-    AR_COLUMN(kind, struct operator_row, operator.field, #field, __VA_ARGS__)
+#define BYTES_MAX              1e18
+#define CELL(kind, field, ...) AR_COLUMN(kind, struct operator_row, op.field, #field, __VA_ARGS__)
 static const struct ar_column operator_columns[] = {
     CELL(string, name, "a name"),
     CELL(number, time_s, "seconds >= 0", .max = 1e9, .may_be_empty = true, .may_be_missing = true),
@@ -27,17 +26,17 @@ static const struct ar_column operator_columns[] = {
     AR_COLUMN(string, struct operator_row, needs, "needs", "names of operators, joined by +",
               .may_be_empty = true),
     CELL(count, memory_bytes, "", .max = BYTES_MAX, .may_be_empty = true, .may_be_missing = true),
-    AR_COLUMN(choice, struct operator_row, operator.duty, "pass", "", .names = ar_duty_names,
+    AR_COLUMN(choice, struct operator_row, op.duty, "pass", "", .names = ar_duty_names,
               .may_be_empty = true, .may_be_missing = true),
 };
 
 struct placement_row {
-    const char *operator;
+    const char *op;
     uint64_t device;
 };
 
 static const struct ar_column placement_columns[] = {
-    AR_COLUMN(string, struct placement_row, operator, "operator", "the name of an operator"),
+    AR_COLUMN(string, struct placement_row, op, "operator", "the name of an operator"),
     AR_COLUMN(count, struct placement_row, device, "device", ""),
 };
 
@@ -135,7 +134,7 @@ static enum ar_status take_rows(const struct ar_csv *csv, const struct operator_
         return ar_error_no_memory(err, csv->path);
     }
     for (uint32_t i = 0; i < all.count; i++) {
-        all.list[i] = rows[i].operator;
+        all.list[i] = rows[i].op;
     }
     struct named *names = sort_names(&all, arena);
     if (names == NULL) {
@@ -143,18 +142,18 @@ static enum ar_status take_rows(const struct ar_csv *csv, const struct operator_
     }
     AR_TRY(check_twice(csv, names, all.count, err));
     for (uint32_t i = 0; i < all.count; i++) {
-        struct ar_operator operator= rows[i].operator;
-        bool has_work = operator.work_flop> 0 || operator.work_bytes> 0;
-        if (has_work == !isnan(operator.time_s)) {
+        struct ar_operator op = rows[i].op;
+        bool has_work = op.work_flop > 0 || op.work_bytes > 0;
+        if (has_work == !isnan(op.time_s)) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": operator \"%.60s\" has %s; expected time_s, or "
                                 "work_flop and work_bytes",
-                                csv->path, csv->lines[i], operator.name,
+                                csv->path, csv->lines[i], op.name,
                                 has_work ? "a time and work" : "neither a time nor work");
         }
-        operator.line = csv->lines[i];
-        operator.time_s = has_work ? 0 : operator.time_s;
-        ar_operators_add(operators, &operator);
+        op.line = csv->lines[i];
+        op.time_s = has_work ? 0 : op.time_s;
+        ar_operators_add(operators, &op);
         AR_TRY(read_needs(csv, i, rows[i].needs, names, operators, arena, err));
     }
     return AR_OK;
@@ -175,7 +174,7 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
         return ar_error_no_memory(err, path);
     }
     for (size_t i = 0; i < csv->rows_count; i++) {
-        rows[i].operator.time_s = NAN;
+        rows[i].op.time_s = NAN;
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
     AR_TRY(ar_operators_create(csv->path, csv->rows_count, count_needs(rows, csv->rows_count),
@@ -195,7 +194,7 @@ static enum ar_status take_placement(const struct ar_csv *csv, const struct plac
 {
     char expected[160];
     for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct named *found = find_name(names, operators->count, rows[i].operator);
+        const struct named *found = find_name(names, operators->count, rows[i].op);
         if (found == NULL) {
             snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
             return ar_csv_error(csv, i, "operator", expected, err);

@@ -90,10 +90,10 @@ static bool is_before(const struct ready *one, const struct ready *other)
 
 static void push(struct placed *placed, uint32_t number)
 {
-    const struct ar_operator *operator= & placed->operators->list[number];
+    const struct ar_operator *op = &placed->operators->list[number];
     struct ready ready = {.position = placed->positions[number], .number = number};
-    for (uint32_t j = 0; j < operator->needs_count; j++) {
-        double there_s = arrive(placed, placed->operators->needs[operator->needs_first + j],
+    for (uint32_t j = 0; j < op->needs_count; j++) {
+        double there_s = arrive(placed, placed->operators->needs[op->needs_first + j],
                                 placed->devices[number], ready.position);
         ready.ready_s = there_s > ready.ready_s ? there_s : ready.ready_s;
     }
@@ -121,20 +121,26 @@ static struct ready pop(struct placed *placed)
 
 static void add_operator(struct placed *placed, const struct ready *ready, uint32_t turn)
 {
-    const struct ar_operator *operator= & placed->operators->list[ready->number];
+    const struct ar_operator *op = &placed->operators->list[ready->number];
     uint32_t device = placed->devices[ready->number];
-    double free_s = placed->free_s[device];
-    double start_s = ready->ready_s > free_s ? ready->ready_s : free_s;
-    placed->free_s[device] = placed->ends_s[ready->number] = start_s + operator->time_s;
+    bool is_sent = op->operation != NULL;
+    bool waits = !is_sent && placed->free_s[device] > ready->ready_s;
+    double end_s = (waits ? placed->free_s[device] : ready->ready_s) + op->time_s;
+    placed->ends_s[ready->number] = end_s;
+    placed->free_s[device] = is_sent ? placed->free_s[device] : end_s;
     placed->turns[ready->number] = turn;
-    const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = operator->time_s };
+    const struct ar_work work = {.kind = is_sent ? AR_TASK_COLLECTIVE : AR_TASK_COMPUTE,
+                                 .time_s = is_sent ? AR_GRAPH_UNTIMED : op->time_s,
+                                 .operation = op->operation,
+                                 .axes = op->axes,
+                                 .bytes = is_sent ? op->output_bytes : 0};
     const struct ar_task task = {.work = ar_graph_work(placed->graph, &work),
                                  .count = 1,
                                  .role = device,
                                  .to = device,
-                                 .stream = AR_STREAM_COMPUTE,
-                                 .duty = operator->duty,
-                                 .name = operator->name };
+                                 .stream = is_sent ? op->stream : AR_STREAM_COMPUTE,
+                                 .duty = op->duty,
+                                 .name = op->name};
     placed->tasks[ready->number] = ar_graph_add(placed->graph, &task);
 }
 
@@ -151,9 +157,9 @@ static void list_needs(struct placed *placed)
         placed->missing[i] = operators->list[i].needs_count;
     }
     for (uint32_t i = operators->count; i-- > 0;) {
-        const struct ar_operator *operator= & operators->list[i];
-        for (uint32_t j = 0; j < operator->needs_count; j++) {
-            uint32_t other = operators->needs[operator->needs_first + j];
+        const struct ar_operator *op = &operators->list[i];
+        for (uint32_t j = 0; j < op->needs_count; j++) {
+            uint32_t other = operators->needs[op->needs_first + j];
             placed->who[--placed->needed_by[other]] = i;
         }
     }
@@ -230,9 +236,9 @@ static void add_needs(struct placed *placed)
 {
     const struct ar_operators *operators = placed->operators;
     for (uint32_t number = 0; number < operators->count; number++) {
-        const struct ar_operator *operator= & operators->list[number];
-        for (uint32_t j = 0; j < operator->needs_count; j++) {
-            uint32_t other = operators->needs[operator->needs_first + j];
+        const struct ar_operator *op = &operators->list[number];
+        for (uint32_t j = 0; j < op->needs_count; j++) {
+            uint32_t other = operators->needs[op->needs_first + j];
             const struct message *message = find_message(placed, other, placed->devices[number]);
             ar_graph_need(placed->graph, placed->tasks[number],
                           message != NULL ? message->task : placed->tasks[other]);

@@ -32,19 +32,19 @@ static enum ar_status find_end(const struct search *search, double *end_s, struc
     return status;
 }
 
-static bool has_room(const struct search *search, uint32_t operator, uint32_t device)
+static bool has_room(const struct search *search, uint32_t op, uint32_t device)
 {
-    double more = (double)search->operators->list[operator].memory_bytes;
+    double more = (double)search->operators->list[op].memory_bytes;
     return search->request->room_bytes == 0 ||
            search->used_bytes[device] + more <= search->request->room_bytes;
 }
 
-static void put(struct search *search, uint32_t operator, uint32_t device)
+static void put(struct search *search, uint32_t op, uint32_t device)
 {
-    double bytes = (double)search->operators->list[operator].memory_bytes;
-    search->used_bytes[search->devices[operator]] -= bytes;
+    double bytes = (double)search->operators->list[op].memory_bytes;
+    search->used_bytes[search->devices[op]] -= bytes;
     search->used_bytes[device] += bytes;
-    search->devices[operator] = device;
+    search->devices[op] = device;
 }
 
 /* --- where it begins -------------------------------------------------------------------------- */
@@ -77,10 +77,10 @@ static double end_on(const struct search *search, const double *ends_s, const do
 {
     const struct ar_operators *operators = search->operators;
     const struct ar_hops *hops = search->request->hops;
-    const struct ar_operator *operator= & operators->list[number];
+    const struct ar_operator *op = &operators->list[number];
     double start_s = free_s[device];
-    for (uint32_t j = 0; j < operator->needs_count; j++) {
-        uint32_t other = operators->needs[operator->needs_first + j];
+    for (uint32_t j = 0; j < op->needs_count; j++) {
+        uint32_t other = operators->needs[op->needs_first + j];
         double there_s = ends_s[other];
         if (search->devices[other] != device) {
             struct ar_hop hop = hops->find(hops->context, search->devices[other], device,
@@ -89,7 +89,7 @@ static double end_on(const struct search *search, const double *ends_s, const do
         }
         start_s = fmax(start_s, there_s);
     }
-    return start_s + operator->time_s;
+    return start_s + op->time_s;
 }
 
 /* Each operator where it would end first; false if one had no room. */
@@ -146,23 +146,23 @@ static enum ar_status construct(struct search *search, struct ar_arena *arena, s
 /* --- moves ------------------------------------------------------------------------------------ */
 
 /* Moves an operator if it then ends at most `allowed_s` later than before. */
-static enum ar_status try_move(struct search *search, uint32_t operator, uint32_t device,
+static enum ar_status try_move(struct search *search, uint32_t op, uint32_t device,
                                double allowed_s, bool *is_moved, struct ar_error *err)
 {
-    uint32_t before = search->devices[operator];
+    uint32_t before = search->devices[op];
     double end_s;
     *is_moved = false;
-    if (device == before || !has_room(search, operator, device) || search->tries_left == 0) {
+    if (device == before || !has_room(search, op, device) || search->tries_left == 0) {
         return AR_OK;
     }
     search->tries_left--;
-    put(search, operator, device);
+    put(search, op, device);
     AR_TRY(find_end(search, &end_s, err));
     *is_moved = end_s < search->end_s + allowed_s;
     if (*is_moved) {
         search->end_s = end_s;
     } else {
-        put(search, operator, before);
+        put(search, op, before);
     }
     return AR_OK;
 }
@@ -184,9 +184,9 @@ static enum ar_status climb(struct search *search, struct ar_error *err)
 }
 
 /* A random device, or, every other time, that of something that the operator needs. */
-static uint32_t draw_device(const struct search *search, uint32_t operator)
+static uint32_t draw_device(const struct search *search, uint32_t op)
 {
-    const struct ar_operator *at = &search->operators->list[operator];
+    const struct ar_operator *at = &search->operators->list[op];
     if (at->needs_count > 0 && ar_draw_choice(search->draw, 2) == 0) {
         uint32_t need = at->needs_first + ar_draw_choice(search->draw, at->needs_count);
         return search->devices[search->operators->needs[need]];
@@ -203,11 +203,10 @@ static enum ar_status anneal(struct search *search, uint32_t *best, struct ar_er
     for (uint64_t move = 0; move < moves; move++) {
         double cost_s =
             began_s * HOT_FRAC * pow(COLD_FRAC / HOT_FRAC, (double)move / (double)moves);
-        uint32_t operator= ar_draw_choice(search->draw, count);
+        uint32_t op = ar_draw_choice(search->draw, count);
         double allowed_s = -cost_s * log(ar_draw_uniform(search->draw, 1e-12, 1));
         bool is_moved;
-        AR_TRY(
-            try_move(search, operator, draw_device(search, operator), allowed_s, &is_moved, err));
+        AR_TRY(try_move(search, op, draw_device(search, op), allowed_s, &is_moved, err));
         if (search->end_s < best_s) {
             best_s = search->end_s;
             memcpy(best, search->devices, count * sizeof *best);

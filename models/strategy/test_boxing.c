@@ -55,8 +55,31 @@ Test(boxing, between_other_gpus_it_is_the_other_half_of_the_table)
                  {"B", "B", 6},   {"B", "P", 1},   {"P", "S0", 4}, {"P", "B", 9},  {"P", "P", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_placements from = placed(cases[i].from), to = placed(cases[i].to);
-        cr_expect_eq(ar_boxing_between_bytes(&from.axes[0], 4, &to.axes[0], 6, TENSOR),
-                     cases[i].tensors * TENSOR, "%s -> %s", cases[i].from, cases[i].to);
+        struct ar_boxing boxing;
+        ar_boxing_between(&from.axes[0], 4, &to.axes[0], 6, TENSOR, &boxing);
+        cr_expect_float_eq(boxing.bytes, cases[i].tensors * TENSOR, 1e-6, "%s -> %s: %g",
+                           cases[i].from, cases[i].to, boxing.bytes);
+    }
+}
+
+Test(boxing, every_gpu_of_the_others_gets_what_it_must_hold)
+{
+    static const struct {
+        const char *from, *to;
+        double tensors; /* that arrive at each of 6 GPUs from 4 */
+    } cases[] = {{"S0", "S0", 1.0 / 6}, {"S0", "S1", 1.0 / 6}, {"S0", "B", 1},
+                 {"B", "S0", 1.0 / 6},  {"B", "B", 1},         {"P", "S0", 4.0 / 6}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_placements from = placed(cases[i].from), to = placed(cases[i].to);
+        for (uint32_t target = 0; target < 6; target++) {
+            double bytes = 0;
+            for (uint32_t source = 0; source < 4; source++) {
+                bytes += ar_boxing_message_bytes(&from.axes[0], 4, &to.axes[0], 6, TENSOR, source,
+                                                 target);
+            }
+            cr_expect_float_eq(bytes, cases[i].tensors * TENSOR, 1e-6, "%s -> %s, %u: %g",
+                               cases[i].from, cases[i].to, target, bytes);
+        }
     }
 }
 

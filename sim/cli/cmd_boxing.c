@@ -2,15 +2,16 @@
 #include <inttypes.h>
 
 #include "ar_boxing.h"
+#include "ar_cluster_hops.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
 
 #define BOXING_LIST(X)                                                                             \
-    X(word, axis, "axis of the mesh along which it runs", .heading = "along")                      \
+    X(word, axis, "axis of the mesh along which it runs, or to other GPUs", .heading = "along")    \
     X(word, operation, "what a group does; empty: nothing is sent", .heading = "operation")        \
-    X(count, groups, "groups that do it at once", .heading = "groups")                             \
+    X(count, groups, "groups that do it at once, or messages", .heading = "groups")                \
     X(count, payload_bytes, "of a group, as nccl-tests counts it", .heading = "payload (B)")       \
     X(number, sent_bytes, "sent by all GPUs of all groups", .heading = "sent (B)", .decimals = 0)  \
     X(number, time_s, "on the cluster, by the engine", .heading = "time (us)", .factor = 1e6,      \
@@ -59,18 +60,28 @@ static enum ar_status read_placements(const char *where, const char *text,
                               where, text, mesh->axes_count);
 }
 
+/* What is turned into what: on a mesh, or from it to other GPUs. */
+struct boxing_request {
+    const struct options *options;
+    struct ar_mesh mesh; /* of other GPUs: their only axis */
+    struct ar_placements from, to;
+    uint64_t tensor_bytes;
+    uint32_t p, q; /* from p GPUs to q others; q 0: on the mesh */
+};
+
 /* The time of a step on the cluster, as of the collective alone. */
-static enum ar_status time_step(const struct options *options, const struct ar_mesh *mesh,
-                                const struct ar_boxing_step *step, double *time_s,
-                                struct ar_error *err)
+static enum ar_status time_collective(const struct boxing_request *request,
+                                      const struct ar_boxing_step *step, double *time_s,
+                                      struct ar_error *err)
 {
     const uint64_t own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    const struct ar_mesh *mesh = &request->mesh;
     char text[AR_MESH_TEXT];
     struct ar_inputs *inputs;
     struct ar_scenario scenario;
     struct ar_row row;
-    AR_TRY(options_inputs(options, &inputs, err));
-    AR_TRY(options_scenario(options, own, &scenario, err));
+    AR_TRY(options_inputs(request->options, &inputs, err));
+    AR_TRY(options_scenario(request->options, own, &scenario, err));
     scenario.operation = step->operation;
     scenario.payload_bytes = step->payload_bytes;
     const struct ar_origin origin = {.where = "--mesh", .status = AR_USAGE};
@@ -84,14 +95,79 @@ static enum ar_status time_step(const struct options *options, const struct ar_m
     return AR_OK;
 }
 
-static enum ar_status fill_rows(const struct options *options, const struct ar_mesh *mesh,
+/* Messages as operators: one that has each, and one on each GPU that needs them. */
+static enum ar_status make_messages(const struct boxing_request *request,
+                                    struct ar_operators **operators, uint32_t **devices,
+                                    struct ar_error *err)
+{
+    uint64_t count = (uint64_t)request->p * request->q;
+    struct ar_arena *arena = request->options->arena;
+    struct ar_operators *made;
+    AR_TRY(ar_operators_create("--to-gpus", count + request->q, count, arena, &made, err));
+    uint32_t *placed = ar_arena_alloc(arena, count + request->q, sizeof *placed);
+    uint32_t *targets = ar_arena_alloc(arena, count, sizeof *targets);
+    if (placed == NULL || targets == NULL) {
+        return ar_error_no_memory(err, "the messages");
+    }
+    for (uint64_t k = 0; k < count; k++) { /* first each to its own place, then to the next */
+        uint32_t i = (uint32_t)(k % request->p), j = (uint32_t)((k / request->p + i) % request->q);
+        double bytes =
+            ar_boxing_message_bytes(&request->from.axes[0], request->p, &request->to.axes[0],
+                                    request->q, request->tensor_bytes, i, j);
+        placed[k] = i;
+        targets[k] = bytes > 0 ? j : request->q;
+        ar_operators_add(made, &(struct ar_operator){.output_bytes = (uint64_t)bytes});
+    }
+    for (uint32_t j = 0; j < request->q; j++) {
+        placed[made->count] = request->p + j;
+        ar_operators_add(made, &(struct ar_operator){.time_s = 0});
+        for (uint64_t k = 0; k < count; k++) {
+            if (targets[k] == j) {
+                ar_operators_need(made, (uint32_t)k);
+            }
+        }
+    }
+    *operators = made;
+    *devices = placed;
+    return ar_operators_settle(made, arena, err);
+}
+
+/* The time of the messages to other GPUs, one at a time through each port. */
+static enum ar_status time_messages(const struct boxing_request *request, double *time_s,
+                                    struct ar_error *err)
+{
+    struct ar_inputs *inputs;
+    struct ar_scenario scenario;
+    struct ar_operators *operators = NULL;
+    struct ar_graph *graph;
+    uint32_t *devices = NULL;
+    const uint64_t own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    AR_TRY(options_inputs(request->options, &inputs, err));
+    AR_TRY(options_scenario(request->options, own, &scenario, err));
+    AR_TRY(option_check_messages(request->options, &scenario, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
+    scenario.gpus = request->p + request->q;
+    AR_TRY(ar_scenario_check_gpus(&scenario, err));
+    AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));
+    AR_TRY(make_messages(request, &operators, &devices, err));
+    const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
+    AR_TRY(ar_operators_graph(operators, devices, scenario.gpus, &hops, &graph, err));
+    enum ar_status status = ar_graph_schedule(graph, err);
+    *time_s = ar_graph_end_s(graph);
+    ar_graph_destroy(graph);
+    return status;
+}
+
+static enum ar_status fill_rows(const struct boxing_request *request,
                                 const struct ar_boxing *boxing, struct boxing_row *rows,
                                 struct ar_error *err)
 {
     for (uint32_t i = 0; i < boxing->steps_count; i++) {
         const struct ar_boxing_step *step = &boxing->steps[i];
+        bool is_between = step->operation == &ar_operation_send;
         ar_record_clear(AR_COLUMNS(columns), &rows[i]);
-        ar_copy_text(rows[i].axis, sizeof rows[i].axis, mesh->axes[step->axis].name);
+        ar_copy_text(rows[i].axis, sizeof rows[i].axis,
+                     is_between ? "gpus to others" : request->mesh.axes[step->axis].name);
         rows[i].sent_bytes = step->bytes;
         if (step->operation == NULL) {
             continue;
@@ -99,39 +175,76 @@ static enum ar_status fill_rows(const struct options *options, const struct ar_m
         ar_copy_text(rows[i].operation, sizeof rows[i].operation, step->operation->command);
         rows[i].groups = step->groups;
         rows[i].payload_bytes = step->payload_bytes;
-        if (option_key(options, AR_KEY_CLUSTER) != NULL) {
-            AR_TRY(time_step(options, mesh, step, &rows[i].time_s, err));
+        if (option_key(request->options, AR_KEY_CLUSTER) != NULL) {
+            AR_TRY(is_between ? time_messages(request, &rows[i].time_s, err)
+                              : time_collective(request, step, &rows[i].time_s, err));
         }
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_count(const char *where, const char *text, uint32_t *count,
+                                 struct ar_error *err)
+{
+    uint64_t value;
+    AR_TRY(ar_error_as_usage(ar_parse_count(where, text, 1, AR_BOXING_GPUS_MAX, &value, err), err));
+    *count = (uint32_t)value;
+    return AR_OK;
+}
+
+/* What becomes of the tensor. To other GPUs there is one axis: theirs. */
+static enum ar_status read_request(struct boxing_request *request, struct ar_boxing *boxing,
+                                   struct ar_error *err)
+{
+    const struct options *options = request->options;
+    uint32_t sizes[AR_BOXING_AXES_MAX];
+    char text[32];
+    if (options->to_gpus != NULL) {
+        if (option_key(options, AR_KEY_MESH) != NULL) {
+            return ar_error_set(err, AR_USAGE,
+                                "--to-gpus: found with --mesh; expected --gpus, the GPUs that have "
+                                "the tensor");
+        }
+        AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
+        AR_TRY(read_count("--gpus", option_key(options, AR_KEY_GPUS), &request->p, err));
+        AR_TRY(read_count("--to-gpus", options->to_gpus, &request->q, err));
+        snprintf(text, sizeof text, "others=%" PRIu32, request->q);
+        AR_TRY(ar_mesh_parse("--to-gpus", text, &request->mesh, err));
+    } else {
+        AR_TRY(read_mesh(options, &request->mesh, err));
+    }
+    const char *const *names = options->arguments;
+    AR_TRY(read_placements(names[0], names[0], &request->mesh, &request->from, err));
+    AR_TRY(read_placements(names[1], names[1], &request->mesh, &request->to, err));
+    for (uint32_t i = 0; i < request->mesh.axes_count; i++) {
+        sizes[i] = request->mesh.axes[i].size;
+    }
+    if (request->q > 0) {
+        ar_boxing_between(&request->from.axes[0], request->p, &request->to.axes[0], request->q,
+                          request->tensor_bytes, boxing);
+    } else {
+        ar_boxing_make(&request->from, &request->to, sizes, request->tensor_bytes, boxing);
     }
     return AR_OK;
 }
 
 enum ar_status command_boxing(const struct options *options, struct ar_error *err)
 {
-    struct ar_mesh mesh;
-    struct ar_placements from, to;
+    struct boxing_request request = {.options = options};
     struct ar_boxing boxing;
     struct boxing_row rows[AR_BOXING_AXES_MAX];
     struct ar_view view;
-    uint32_t sizes[AR_BOXING_AXES_MAX];
-    uint64_t tensor_bytes;
     if (options->arguments_count != 2) {
         return ar_error_set(err, AR_USAGE,
                             "boxing: found %zu placement%s; expected two, such as P S0",
                             options->arguments_count, options->arguments_count == 1 ? "" : "s");
     }
     AR_TRY(option_required(options, "payload", options->payloads, err));
-    AR_TRY(
-        ar_error_as_usage(ar_parse_bytes("--payload", options->payloads, &tensor_bytes, err), err));
+    AR_TRY(ar_error_as_usage(
+        ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));
     AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
-    AR_TRY(read_mesh(options, &mesh, err));
-    AR_TRY(read_placements(options->arguments[0], options->arguments[0], &mesh, &from, err));
-    AR_TRY(read_placements(options->arguments[1], options->arguments[1], &mesh, &to, err));
-    for (uint32_t i = 0; i < mesh.axes_count; i++) {
-        sizes[i] = mesh.axes[i].size;
-    }
-    ar_boxing_make(&from, &to, sizes, tensor_bytes, &boxing);
-    AR_TRY(fill_rows(options, &mesh, &boxing, rows, err));
+    AR_TRY(read_request(&request, &boxing, err));
+    AR_TRY(fill_rows(&request, &boxing, rows, err));
     return ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count,
                             sizeof rows[0], err);
 }

@@ -97,7 +97,11 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     enum ar_status status = save(options, &scenario, &step, row, err);
-    status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
+    if (status == AR_OK && step.layout.placed != NULL) {
+        status = explain_placed(&step, &row, err);
+    } else if (status == AR_OK) {
+        status = explain_layout(&scenario, &step, &row, err);
+    }
     ar_step_destroy(&step);
     return status;
 }
@@ -108,7 +112,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     struct ar_inputs *inputs;
     struct ar_row row;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
+    if (option_is_laid_out(options)) {
         return explain_workload(options, err);
     }
     AR_TRY(option_require_work(options, err));

@@ -218,7 +218,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
     uint32_t *ranks = NULL;
     struct ar_timeline timeline = {.ranks_count = 0};
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (option_key(options, AR_KEY_WORKLOAD) == NULL) {
+    if (!option_is_laid_out(options)) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));

@@ -96,6 +96,34 @@ static enum ar_status show_workloads(const char *name, const char *path, struct 
     return status;
 }
 
+static void show_evoformers(void)
+{
+    struct ar_arena arena = {0};
+    struct ar_evoformers *evoformers;
+    struct ar_error err;
+    char path[RESOURCE_PATH];
+    if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
+        ar_evoformers_load(path, &arena, &evoformers, &err) == AR_OK) {
+        puts("of --strategy dap:");
+        for (size_t i = 0; i < evoformers->count; i++) {
+            printf("  %-22s %s\n", evoformers->list[i].name, evoformers->list[i].source);
+        }
+    }
+    ar_arena_end(&arena);
+}
+
+static enum ar_status show_operators(const char *name, const char *path, struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct ar_operators *operators;
+    enum ar_status status = ar_operators_load(path, &arena, &operators, err);
+    if (status == AR_OK) {
+        printf("%-18s %u operators\n", name, operators->count);
+    }
+    ar_arena_end(&arena);
+    return status;
+}
+
 static void show_strategies(void)
 {
     for (size_t i = 0; i < ar_strategies_count; i++) {
@@ -215,7 +243,8 @@ static const struct topic {
     {"fabrics", .before = show_fabrics},
     {"traces", .show = show_trace, .kind = RESOURCE_TRACE},
     {"runs", .show = show_run, .kind = RESOURCE_RUN},
-    {"workloads", .show = show_workloads, .kind = RESOURCE_WORKLOADS},
+    {"workloads", .show = show_workloads, .kind = RESOURCE_WORKLOADS, .after = show_evoformers},
+    {"operators", .show = show_operators, .kind = RESOURCE_OPERATORS},
     {"strategies", .before = show_strategies},
     {"frameworks", show_no_framework, show_framework, RESOURCE_FRAMEWORK, show_terms},
     {"published", .show = show_published, .kind = RESOURCE_PUBLISHED},
@@ -270,11 +299,11 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         show_topic(&topics[i], option_notes(options));
         has_shown = true;
     }
-    return has_shown
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "list: found \"%s\"; expected algorithms, operations, clusters, "
-                              "fabrics, traces, runs, workloads, strategies, frameworks, "
-                              "published, engines, sets or columns",
-                              asked);
+    return has_shown ? AR_OK
+                     : ar_error_set(
+                           err, AR_USAGE,
+                           "list: found \"%s\"; expected algorithms, operations, clusters, "
+                           "fabrics, traces, runs, workloads, operators, strategies, frameworks, "
+                           "published, engines, sets or columns",
+                           asked);
 }

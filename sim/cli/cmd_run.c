@@ -1,9 +1,14 @@
 /* One collective, and predict: rows on stdout. */
 #include "cmd_run.h"
 
+#include <string.h>
+
 #include "ar_note.h"
+#include "ar_operators.h"
+#include "ar_output.h"
 #include "commands.h"
 #include "lists.h"
+#include "made_by.h"
 #include "resource.h"
 
 #define LONG_S 1.0 /* notes are not held back for longer */
@@ -35,6 +40,19 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
         }
     }
     return AR_OK;
+}
+
+bool option_is_laid_out(const struct options *options)
+{
+    const char *list = option_key(options, AR_KEY_STRATEGY);
+    bool is_placed = option_key(options, AR_KEY_OPERATORS) != NULL;
+    size_t first = list != NULL ? strcspn(list, ",") : 0; /* a sweep has several */
+    for (size_t i = 0; i < ar_strategies_count; i++) {
+        const struct ar_strategy *strategy = ar_strategies[i];
+        is_placed = is_placed || (strategy->operators != NULL && strlen(strategy->name) == first &&
+                                  strncmp(strategy->name, list, first) == 0);
+    }
+    return is_placed || option_key(options, AR_KEY_WORKLOAD) != NULL;
 }
 
 enum ar_status option_require_key(const struct options *options, enum ar_key key,
@@ -77,7 +95,7 @@ enum ar_status options_load(const struct options *options, uint64_t without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err)
 {
-    bool is_laid_out = option_key(options, AR_KEY_WORKLOAD) != NULL;
+    bool is_laid_out = option_is_laid_out(options);
     bool is_bare = !is_laid_out && option_key(options, AR_KEY_TRACE) == NULL;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     const char *workload = option_key(options, AR_KEY_WORKLOAD);
@@ -157,18 +175,47 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     return ar_rows_write(stdout, &view, rows, rows_count, err);
 }
 
+/* Where the operators of a step lie, as --placement reads it. */
+static enum ar_status write_placement(const struct options *options,
+                                      const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_placed *placed = scenario->layout.placed;
+    struct ar_output *output;
+    AR_TRY(ar_output_begin(options->out, options->arena, &output, err));
+    fprintf(output->file, "# %s\n", made_by(options));
+    ar_placement_write(output->file, placed->operators, placed->devices);
+    return ar_output_commit(output, err);
+}
+
+static enum ar_status check_out(const struct options *options, struct ar_error *err)
+{
+    if (options->out == NULL) {
+        return AR_OK;
+    }
+    if (option_key(options, AR_KEY_OPERATORS) == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found without --operators; expected it with the operators "
+                            "whose placement is written");
+    }
+    return made_by_check_file(options, options->out, err);
+}
+
 enum ar_status command_predict(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    bool is_laid_out = option_key(options, AR_KEY_WORKLOAD) != NULL;
+    bool is_laid_out = option_is_laid_out(options);
     if (!is_laid_out) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
+    AR_TRY(check_out(options, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     if (!is_laid_out) {
         ar_note_points(option_notes(options), &scenario, 1);
+    }
+    if (options->out != NULL) {
+        AR_TRY(write_placement(options, &scenario, err));
     }
     return run_all(options, &scenario, 1, inputs, err);
 }

@@ -13,6 +13,10 @@
 enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
                               struct ar_error *err);
 
+/** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,
+ * operators, or a strategy that puts parts of a model on workers. */
+bool option_is_laid_out(const struct options *options);
+
 /** Refuses a missing key. */
 enum ar_status option_require_key(const struct options *options, enum ar_key key,
                                   struct ar_error *err);

@@ -185,7 +185,7 @@ static enum ar_status sign(const struct options *options, struct space *space, c
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
-    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
+    if (option_is_laid_out(options)) {
         return sweep_layouts(options, err);
     }
     struct sweep_request request = {.directory = options->out,

@@ -33,9 +33,9 @@ static enum ar_status refuse_others(const struct options *options, struct ar_err
                           !is_plain};
     for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
         if (found[i]) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found with --workload; expected it with a trace or a payload",
-                                names[i]);
+            return ar_error_set(
+                err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", names[i],
+                option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
         }
     }
     return options->resume && options->out == NULL

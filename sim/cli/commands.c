@@ -17,7 +17,7 @@ const struct command commands[] = {
      "[TOPIC]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\ntopics:\n"
      "  algorithms operations clusters fabrics traces runs\n"
-     "  workloads strategies frameworks published engines sets columns\n\n"
+     "  workloads operators strategies frameworks published engines sets columns\n\n"
      "example:\n"
      "  allreckon list algorithms"},
     COLLECTIVE(allreduce, all_reduce, ROOT, "every GPU gets the sum of all",
@@ -52,8 +52,8 @@ const struct command commands[] = {
     COLLECTIVE(send, send, 0, "one message from one GPU to another",
                "example: from the GPUs of one node to those of the next, all at once\n"
                "  allreckon send --cluster abci-v100 --mesh pp=2,tp=4 --along pp --payload 16MiB"),
-    {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT, 0, 0,
-     "one training step: time, samples/s, scaling efficiency", "", 0,
+    {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
+     0, 0, "one training step: time, samples/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training (--trace): compute from the trace, the "
      "all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
@@ -62,11 +62,17 @@ const struct command commands[] = {
      "ep places of experts and tp shards of every layer. A path is a step that another program "
      "wrote down: text of ASTRA-sim or SimAI, an execution trace of Chakra; traces/steps/README.md "
      "says what of it counts.\n\n"
-     "examples: ResNet-50, 32 samples per GPU, fp16, on 256 GPUs; GPT-3 on 1536\n"
+     "Or one step of operators that have a GPU each (--operators with --placement, or --strategy "
+     "partitioned, rotate or star with a trace): traces/README.md has the form.\n\n"
+     "examples: ResNet-50, 32 samples per GPU, fp16, on 256 GPUs; GPT-3 on 1536; where operators "
+     "should lie\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace "
      "resnet50-v1.5\n"
      "  allreckon predict --cluster dgx-a100 --workload gpt3-175b --mesh pp=12,dp=16,tp=8 "
-     "--global-batch 1536 --recompute full"},
+     "--global-batch 1536 --recompute full\n"
+     "  allreckon predict --cluster dgx-a100 --gpus 4 --operators googlenet --placement anneal "
+     "--out "
+     "placement.csv"},
     {COMMAND(boxing), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_MESH) |
          KEY_BIT(AR_KEY_PRECISION) | KEY_BIT(AR_KEY_ENGINE) | KEY_BIT(AR_KEY_CHANNELS) |
@@ -75,11 +81,14 @@ const struct command commands[] = {
      "Says which collective turns one placement of a tensor into another, and how many bytes it "
      "sends: S0, S1, ... is split along a dimension of the tensor, B is broadcast, P are partial "
      "sums; of a mesh of two axes a placement has two of them, S0,B. With --cluster also how long "
-     "it takes by the fastest algorithm.\n\n"
+     "it takes by the fastest algorithm. With --to-gpus the tensor goes to other GPUs, as between "
+     "stages of a pipeline: by messages, one at a time through each port.\n\n"
      "example: partial sums of a product, split along the rows of it\n"
      "  allreckon boxing P S0 --gpus 8 --payload 64MiB --cluster dgx-a100\n"
      "example: on two axes\n"
-     "  allreckon boxing S0,P B,S1 --mesh dp=4,tp=8 --payload 64MiB"},
+     "  allreckon boxing S0,P B,S1 --mesh dp=4,tp=8 --payload 64MiB\n"
+     "example: from 4 GPUs to 8 others\n"
+     "  allreckon boxing S0 B --gpus 4 --to-gpus 8 --payload 64MiB --cluster dgx-a100"},
     {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
      "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the "
@@ -89,7 +98,9 @@ const struct command commands[] = {
      "done for it such as label smoothing, is no matter of time. traces/README.md has the "
      "form.\n\nexamples: a shipped run, and on other numbers of GPUs\n"
      "  allreckon train sony-v2-3456\n  allreckon train example --gpus 64:1024:x2 --format csv"},
-    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT, 0,
+    {COMMAND(sweep),
+     AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
+     0,
      KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) |
          KEY_BIT(AR_KEY_SHAPE),
      "many GPU counts, algorithms and grid shapes at once", "", 0,
@@ -139,7 +150,8 @@ const struct command commands[] = {
      "and the path go to stdout.\n\nexample:\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:64:x4 --out out/abci\n"
      "  allreckon report out/abci"},
-    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT,
+    {COMMAND(explain),
+     AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
      KEY_BIT(AR_KEY_PAYLOAD), 0, "every term of a prediction, each parameter with its source", "",
      0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
@@ -239,8 +251,8 @@ const struct command commands[] = {
      "  allreckon discover node.txt --nodes 16 --fabric non-blocking --set gpu.generation=hopper "
      "--out mine.topo\n"
      "  allreckon allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB"},
-    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT, 0,
-     KEY_BIT(AR_KEY_ITERATIONS), "a SimGrid platform, or a timeline for Perfetto", "", 0,
+    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
+     0, KEY_BIT(AR_KEY_ITERATIONS), "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
      "(DTD 4.1). It takes options of the cluster, --gpus and --out. --format chrome-trace "
      "simulates one training step and writes what some ranks do when, in the Trace Event Format "

@@ -30,6 +30,8 @@ static const struct option_row own_rows[] = {
     OWN("payload", "SIZE", COLLECTIVE_COMMANDS, AT(payloads), NULL,
         "bytes: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
     OWN("payload", "SIZE", OF(boxing), AT(payloads), NULL, "bytes of the whole tensor: 64MiB"),
+    OWN("to-gpus", "Q", OF(boxing), AT(to_gpus), NULL,
+        "the tensor goes to Q others than the GPUs of --gpus, which stand behind them"),
     OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
         "with --trace also time the all-reduce at the largest GPU count for these sizes "
         "(payload.csv); alone time collectives of these sizes at each GPU count"),
@@ -96,6 +98,8 @@ static const struct option_row own_rows[] = {
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
+    OWN("out", "P.csv", OF(predict), AT(out), NULL,
+        "of --operators: write where they lie, for --placement", .is_shown_only = true),
     OWN("out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
         "report DIR'; of a workload with a picture",
@@ -151,7 +155,7 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("force", NULL,
         OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-            OF(export) | OF(trace) | OF(report) | OF(discover),
+            OF(predict) | OF(export) | OF(trace) | OF(report) | OF(discover),
         AT(force), NULL, "overwrite --out also if another command made what is there",
         .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",

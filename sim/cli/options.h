@@ -47,6 +47,7 @@ struct options {
     const char *out;
     const char *jobs;
     const char *ranks;
+    const char *to_gpus;
     const char *top;
     const char *hold_out;
     const char *time;

@@ -253,6 +253,27 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
     cr_expect_eq(cli_table(run.out)->rows_count, 5);
 }
 
+Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
+{
+    /* Two GPUs send a whole to each other two: 4 halves, two through each port. */
+    const char *flat = "$AR boxing S0 B --gpus 2 --to-gpus 2 --payload 64MiB --cluster flat "
+                       "--format csv";
+    struct cli_table *others = cli_table(cli_good("%s", flat).out);
+    struct cli_table *send = cli_table(cli_good("$AR send --cluster flat --gpus 2 --payload 64MiB "
+                                                "--format csv --columns allreduce_s")
+                                           .out);
+    cr_expect_str_eq(cli_cell(others, 1, "operation"), "send");
+    cr_expect_eq(atof(cli_cell(others, 1, "groups")), 4);
+    cr_expect_eq(atof(cli_cell(others, 1, "sent_bytes")), 2 * 67108864.0);
+    cr_expect_float_eq(atof(cli_cell(others, 1, "time_s")), atof(cli_cell(send, 1, "allreduce_s")),
+                       1e-9);
+    struct cli_table *sums =
+        cli_table(cli_good("$AR boxing P B --gpus 4 --to-gpus 6 --payload 64MiB --format csv").out);
+    cr_expect_float_eq(atof(cli_cell(sums, 1, "sent_bytes")) +
+                           atof(cli_cell(sums, 2, "sent_bytes")),
+                       9 * 67108864.0, 1);
+}
+
 Test(cli_layout, boxing_refuses_what_is_no_placement)
 {
     static const char *const cases[][2] = {
@@ -262,6 +283,9 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
         {"P B --payload 1MB", "option --gpus is missing"},
         {"P B --gpus 8", "option --payload is missing"},
         {"P B --gpus 0 --payload 1MB", "--gpus: found \"0\""},
+        {"P B --gpus 8 --to-gpus 0 --payload 1MB", "--to-gpus: found \"0\""},
+        {"P B --mesh a=2 --to-gpus 2 --payload 1MB", "--to-gpus: found with --mesh"},
+        {"P B --gpus 8 --to-gpus 1000 --payload 1MB --cluster v100-8gpu-1edr", "--gpus: found"},
         {"P B --gpus 8 --payload 64", "without a unit"},
         {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -254,7 +254,7 @@ static void write_task(struct events *events, const struct ar_step *step,
 
 static void write_roles(struct events *events, const struct ar_step *step)
 {
-    static const char *const tracks[] = {"compute", "gradients and parameters"};
+    static const char *const tracks[] = {"compute", "gradients and parameters", "parts of samples"};
     const struct ar_graph *graph = step->graph;
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         char name[NAME_SIZE];

@@ -20,6 +20,10 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err);
 enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err);
 
+/** The same of placed operators: devices, and what is sent. */
+enum ar_status explain_placed(const struct ar_step *step, const struct ar_row *row,
+                              struct ar_error *err);
+
 /** Writes where the time of a step with servers goes, to stdout: workers, what they send, bounds.
  */
 void explain_servers(const struct ar_step *step, const struct ar_row *row);

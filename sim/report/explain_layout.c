@@ -42,9 +42,13 @@ static void write_sent(const struct ar_step *step)
 {
     const struct ar_graph *graph = step->graph;
     char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
-    printf("\nwhat is sent, timed by engine %s, in all groups at once\n  %-14s %-8s %12s %12s %12s "
+    bool is_placed = step->layout.placed != NULL && graph->roles_count > 1;
+    printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
            "%12s\n",
-           step->engine->name, "operation", "along", "payload", "time", "stage 0", "all stages");
+           is_placed ? "the links of its path, alone" : "engine ",
+           is_placed ? "" : step->engine->name, is_placed ? "" : ", in all groups at once",
+           "operation", "along", "payload", "time", is_placed ? "GPU 0" : "stage 0",
+           is_placed ? "all GPUs" : "all stages");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         const struct ar_work *work = &graph->works[i];
         uint64_t first, all;
@@ -55,7 +59,9 @@ static void write_sent(const struct ar_step *step)
         count_tasks(graph, i, &first, &all);
         printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n", work->operation->name,
                ar_mesh_format_along(&mesh, axes), ar_format_bytes(work->bytes, bytes),
-               work->time_s >= 0 ? ar_format_seconds(work->time_s, time) : "in series", first, all);
+               work->time_s >= 0 ? ar_format_seconds(work->time_s + work->latency_s, time)
+                                 : "in series",
+               first, all);
     }
 }
 
@@ -68,9 +74,9 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
         return ar_error_no_memory(err, "the stages of a step");
     }
     ar_graph_split(step->graph, splits);
-    printf("\nstages of the pipeline: compute, what is sent and not hidden by axis, waiting\n  "
-           "%-8s",
-           "stage");
+    bool is_placed = step->layout.placed != NULL && count > 1;
+    printf("\n%s: compute, what is sent and not hidden by axis, waiting\n  %-8s",
+           is_placed ? "GPUs" : "stages of the pipeline", is_placed ? "GPU" : "stage");
     for (int i = 0; i < AR_DUTIES_COUNT; i++) {
         printf("  %12s", ar_duty_names[i]);
     }
@@ -153,4 +159,16 @@ enum ar_status explain_layout(const struct ar_scenario *scenario, const struct a
     write_pass(scenario, AR_PASS_FORWARD, "forward pass");
     write_pass(scenario, AR_PASS_BACKWARD, "backward pass");
     return AR_OK;
+}
+
+enum ar_status explain_placed(const struct ar_step *step, const struct ar_row *row,
+                              struct ar_error *err)
+{
+    char time[AR_UNIT_TEXT];
+    printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
+           " messages\n",
+           row->trace, row->gpus, row->cluster, row->strategy,
+           ar_format_seconds(row->iteration_s, time), step->layout.placed->operators->count,
+           row->messages_count);
+    return explain_graph(step, err);
 }

@@ -35,7 +35,7 @@ static const char *kind_of(const struct ar_graph *graph, const struct ar_task *t
 
 enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err)
 {
-    static const char *const streams[] = {"compute", "gradients"};
+    static const char *const streams[] = {"compute", "gradients", "parts"};
     const struct ar_graph *graph = step->graph;
     if (graph->tasks_count > PIPELINE_TASKS_MAX) {
         return ar_error_set(err, AR_USAGE,

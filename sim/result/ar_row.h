@@ -72,8 +72,8 @@
     X(count,  root,            "place of the root in its group; empty where there is none")        \
     X(count,  global_batch,    "sequences of a step of a workload, all GPUs")                      \
     X(count,  micro_batch,     "sequences that a replica works on at a time")                      \
-    X(word,   strategy,        "what becomes of replicas: data, zero1, ssp:3, ...")        \
-    X(word,   schedule,        "of the pipeline: gpipe, 1f1b, interleaved:V")                      \
+    X(word,   strategy,        "what becomes of replicas: data, zero1, ssp:3, ...; or of one model: rotate, ...") \
+    X(word,   schedule,        "of the pipeline: gpipe, 1f1b, interleaved:V; of operators their placement; depth and rounds") \
     X(word,   recompute,       "what the backward pass computes again: none, selective, full")     \
     X(flag,   sequence_parallel, "tensor parallelism splits norms and residuals by tokens")        \
     X(word,   attention,       "how attention is computed: unfused, flash1, flash2")               \
@@ -108,7 +108,7 @@ _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stac
 extern const struct ar_columns ar_row_columns;
 
 /** What rows of a table are about. */
-enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT };
+enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_PLACED };
 
 /** The columns that a format shows. A table begins with those that people read first, behind
  * which are all for --columns; bare all-reduces have their own, in the words of nccl-tests. */

@@ -85,16 +85,40 @@ static const struct ar_column layout_columns[] = {
     AR_COLUMN_LIST(X)
 #undef X
 };
+static const struct ar_column placed_columns[] = {
+    SHOWN(text,   trace,           .heading = "operators", .priority = 6),
+    SHOWN(count,  gpus,            .heading = "gpus"),
+    SHOWN(text,   mesh,            .heading = "mesh", .is_rare = true),
+    SHOWN(text,   strategy,        .heading = "strategy", .priority = 5),
+    SHOWN(text,   schedule,        .heading = "placement", .is_rare = true, .priority = 1),
+    SHOWN(text,   engine,          .heading = "engine", .priority = 9),
+    ESTIMATE,
+    SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, compute_s,       .heading = "compute\n(ms)", .factor = 1e3, .decimals = 3, .priority = 7),
+    SHOWN(number, exposed_s,       .heading = "exposed\n(ms)", .factor = 1e3, .decimals = 3, .priority = 4),
+    SHOWN(number, bubble_s,        .heading = "waiting\n(ms)", .factor = 1e3, .decimals = 3, .priority = 4),
+    SHOWN(number, samples_per_s,   .heading = "samples/s", .decimals = 1, .is_rare = true, .priority = 2),
+    SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2, .is_rare = true),
+    SHOWN(count,  messages_count,  .heading = "messages", .priority = 8),
+    SHOWN(number, memory_bytes,    .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 2, .is_rare = true, .priority = 3),
+    SHOWN(flag,   fits,            .heading = "", .is_rare = true, .mark = "!", .legend = "does not fit into gpu.memory"),
+    SHOWN(text,   status,          .heading = "status", .usual = "ok", .is_rare = true),
+#define X(kind, field, help) AR_COLUMN(kind, struct ar_row, field, #field, help),
+    AR_COLUMN_LIST(X)
+#undef X
+};
 /* clang-format on */
 
 const struct ar_columns ar_row_columns = {all_columns, sizeof all_columns / sizeof all_columns[0]};
 
-/* One collective has no trace, a step of a trace no global batch. */
+/* One collective has no trace, a step of a trace no global batch, one of operators no algorithm. */
 static enum ar_row_kind kind_of(const struct ar_row *row)
 {
     return row->trace[0] == '\0'                  ? AR_ROW_BARE
            : row->global_batch != AR_ROW_NO_COUNT ? AR_ROW_LAYOUT
-                                                  : AR_ROW_STEP;
+           : row->bucket[0] == '\0' && (row->algorithm[0] == '\0' || row->baseline[0] == '\0')
+               ? AR_ROW_PLACED
+               : AR_ROW_STEP;
 }
 
 struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind kind)
@@ -102,9 +126,10 @@ struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind
     if (view->format == AR_FORMAT_CSV || view->format == AR_FORMAT_JSON) {
         return ar_row_columns;
     }
-    return kind == AR_ROW_BARE   ? AR_COLUMNS(bare_columns)
-           : kind == AR_ROW_STEP ? AR_COLUMNS(step_columns)
-                                 : AR_COLUMNS(layout_columns);
+    return kind == AR_ROW_BARE     ? AR_COLUMNS(bare_columns)
+           : kind == AR_ROW_STEP   ? AR_COLUMNS(step_columns)
+           : kind == AR_ROW_PLACED ? AR_COLUMNS(placed_columns)
+                                   : AR_COLUMNS(layout_columns);
 }
 
 void ar_row_clear(struct ar_row *row)

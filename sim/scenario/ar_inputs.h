@@ -8,6 +8,7 @@
 #define AR_INPUTS_H
 
 #include "ar_device_cost.h"
+#include "ar_evoformer.h"
 #include "ar_framework.h"
 #include "ar_library_table.h"
 #include "ar_recorded.h"
@@ -29,6 +30,7 @@ struct ar_input {
         struct ar_library_table *library;
         struct ar_transformers *transformers;
         struct ar_recorded *recorded;
+        struct ar_evoformers *evoformers;
     };
 };
 

@@ -64,6 +64,10 @@ enum ar_key {
     AR_KEY_OVERLAP,
     AR_KEY_OVERLAP_TENSOR,
     AR_KEY_PREFETCH,
+    AR_KEY_OPERATORS,
+    AR_KEY_PLACEMENT,
+    AR_KEY_DEPTH,
+    AR_KEY_ROUNDS,
     AR_KEY_GRADIENTS,
     AR_KEY_SPARSE,
     AR_KEY_BATCH,
@@ -101,6 +105,7 @@ enum ar_key_use {
     AR_KEY_OF_BARE = 2048,   /**< bare collectives; not steps of traces, which are all-reduces of
                                   all GPUs */
     AR_KEY_OF_LAYOUT = 4096, /**< steps of a workload that is laid out on a mesh */
+    AR_KEY_OF_PLACED = 8192, /**< steps of operators that have a device each */
 };
 
 /** How the values of an axis may be written in short. */

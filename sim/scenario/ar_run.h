@@ -30,6 +30,11 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
 void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                         struct ar_row *row);
 
+/** The parts of ar_run_describe() and ar_run_step() about placed operators. */
+void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *row);
+void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step *step,
+                        struct ar_row *row);
+
 /** A bare collective that was run: one job of a trial, with its time and its closed form. */
 struct ar_bare_run {
     struct ar_job job;
@@ -88,6 +93,9 @@ void ar_note_workload(FILE *notes, const struct ar_scenario *scenario);
 
 /** Servers and workers, and what was assumed of them; nothing of other strategies. */
 void ar_note_servers(FILE *notes, const struct ar_scenario *scenario);
+
+/** The same of placed operators: defaults, what is left out, whether they fit. */
+void ar_note_placed(FILE *notes, const struct ar_scenario *scenario);
 
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);

@@ -47,6 +47,9 @@ struct ar_scenario {
     struct ar_layout layout;     /**< as keys say; loaded: all */
     struct ar_async async;       /**< servers, as keys say: ar_scenario_async() */
     struct ar_units units;       /**< ar_scenario_units() */
+    const char *operators_name;  /**< NULL: none */
+    const char *placement;       /**< `greedy`, `anneal` or a file */
+    uint32_t depth, rounds;      /**< of strategies that put parts of a model on workers */
     const char *trace_name;
     uint32_t batch; /**< samples per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;
@@ -158,6 +161,15 @@ struct ar_units ar_scenario_units(const struct ar_scenario *scenario);
 /** The part of it that depends on the number of GPUs, which is set. */
 enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct ar_error *err);
 
+/** The same of operators that have a device each. */
+enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                       struct ar_error *err);
+
+/** The cost table of the cluster's GPU, which `key` needs. */
+enum ar_status ar_scenario_find_cost(struct ar_scenario *scenario, enum ar_key key,
+                                     struct ar_inputs *inputs, bool has_fused,
+                                     struct ar_error *err);
+
 /** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
                                         struct ar_inputs *inputs, struct ar_cluster **made,
@@ -241,10 +253,17 @@ static inline bool ar_scenario_is_uneven(const struct ar_scenario *scenario)
            scenario->iterations_count > 1;
 }
 
-/** Whether it is a step of a workload on a mesh. */
+/** Whether it is a step of operators that have a device each: of a file, or as a strategy makes
+ * them. */
+static inline bool ar_scenario_is_placed(const struct ar_scenario *scenario)
+{
+    return scenario->operators_name != NULL || scenario->layout.strategy->operators != NULL;
+}
+
+/** Whether it is a step of a workload on a mesh, or of placed operators. */
 static inline bool ar_scenario_is_laid_out(const struct ar_scenario *scenario)
 {
-    return scenario->workload_name != NULL;
+    return scenario->workload_name != NULL || ar_scenario_is_placed(scenario);
 }
 
 static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)

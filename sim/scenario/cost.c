@@ -52,6 +52,9 @@ static double layout_s(const struct ar_scenario *scenario)
 
 double ar_run_cost_s(const struct ar_scenario *scenario)
 {
+    if (ar_scenario_is_placed(scenario)) {
+        return scenario->engine->cost.trial_s;
+    }
     if (ar_scenario_is_laid_out(scenario)) {
         return layout_s(scenario);
     }

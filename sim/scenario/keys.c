@@ -9,6 +9,7 @@
 #define STEP        AR_KEY_OF_STEP
 #define BARE        AR_KEY_OF_BARE
 #define LAYOUT      AR_KEY_OF_LAYOUT
+#define PLACED      AR_KEY_OF_PLACED
 #define PUBLISHED   AR_KEY_IN_PUBLISHED
 #define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
 #define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
@@ -57,7 +58,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
                      "collective runs along some of them, in all groups at once, a workload lies "
                      "on all; of a sweep of layouts also all, which tries each that divides",
-                     BARE | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh, key_print_mesh},
+                     BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh,
+                     key_print_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
                       "left out if there is one",
@@ -87,7 +89,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
          "gpt and llama take their shape from the options below, others may; or the path "
          "of a step of ASTRA-sim, SimAI or Chakra (.et)",
-         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+         LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
          FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
@@ -115,11 +117,13 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
                             AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
                             FIELD(layout.micro_batch), 1, UINT32_MAX},
-    [AR_KEY_STRATEGY] = {"--strategy", "S", "data",
-                         "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
-                         "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units",
-                         LAYOUT | STEP | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
-                         key_print_strategy},
+    [AR_KEY_STRATEGY] =
+        {"--strategy", "S", "data",
+         "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
+         "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
+         "all GPUs partitioned, rotate, star, dap",
+         LAYOUT | STEP | PLACED | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
+         key_print_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
                         "parameter servers; default: as many as nodes of workers", SERVERS,
                         AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
@@ -190,6 +194,24 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
                          STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
                          key_print_count, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
+    [AR_KEY_OPERATORS] = {"--operators", "G.csv", NULL,
+                          "a graph of operators in place of a trace: a shipped one (see "
+                          "'allreckon list operators'), or the path of a CSV file",
+                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+                          FIELD(operators_name)},
+    [AR_KEY_PLACEMENT] = {"--placement", "P", "greedy",
+                          "where operators lie: greedy or anneal, which look for a place, or a CSV "
+                          "file of operator,device",
+                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+                          FIELD(placement)},
+    [AR_KEY_DEPTH] = {"--depth", "D", "1",
+                      "rotate: parts of the model that each worker has at once; star: rounds that "
+                      "are under way",
+                      PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(depth), 1,
+                      1000},
+    [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
+                       PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(rounds),
+                       1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
                           "precision of gradients on the wire, of a workload in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
@@ -264,20 +286,20 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | LAYOUT | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
-                       key_print_number, FIELD(jitter_frac), 0, 1},
+                       STEP | LAYOUT | PLACED | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS,
+                       key_parse_number, key_print_number, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
-                           STEP | LAYOUT | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, key_parse_count,
-                           key_print_count, FIELD(iterations_count), 1, 100000},
+                           STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS,
+                           key_parse_count, key_print_count, FIELD(iterations_count), 1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
-                     STEP | LAYOUT | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
-                     key_print_count, FIELD(seed), 0, UINT32_MAX},
+                     STEP | LAYOUT | PLACED | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS,
+                     key_parse_count, key_print_count, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
-                          STEP | LAYOUT | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_straggler,
-                          key_print_settings, FIELD(straggler_texts)},
+                          STEP | LAYOUT | PLACED | SETTING | REPEATS, AR_LIST_OF_TEXTS,
+                          key_parse_straggler, key_print_settings, FIELD(straggler_texts)},
 };
 
 /* With dashes or underscores; `at` NULL is no name. */

@@ -345,6 +345,10 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
                     double cost_s)
 {
     if (ar_scenario_is_laid_out(scenario)) {
+        if (ar_scenario_is_placed(scenario)) {
+            ar_note_placed(notes, scenario);
+            return;
+        }
         ar_note_workload(notes, scenario);
         note_sparse(notes, scenario);
         ar_note_servers(notes, scenario);

@@ -28,6 +28,8 @@ static const struct kind kinds[] = {
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", ".csv"},
     [RESOURCE_WORKLOADS] = {"table of workloads", "traces/workloads", ".csv", ".csv"},
     [RESOURCE_RECORDED] = {"workload", "traces/workloads", ".et", ".et"},
+    [RESOURCE_OPERATORS] = {"graph of operators", "traces/operators", ".operators.csv", ".csv"},
+    [RESOURCE_EVOFORMERS] = {"table of Evoformers", "traces/operators", ".csv", ".csv"},
     [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", ".csv"},
 };
 

@@ -23,7 +23,9 @@ enum resource {
     RESOURCE_PUBLISHED,
     RESOURCE_WORKLOADS, /**< only `transformers` */
     RESOURCE_RECORDED,  /**< paths alone */
-    RESOURCE_SETS       /**< only `index` */
+    RESOURCE_OPERATORS,
+    RESOURCE_EVOFORMERS, /**< only `evoformers` */
+    RESOURCE_SETS        /**< only `index` */
 };
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };

@@ -81,7 +81,9 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
             row->strategy, sizeof row->strategy,
             ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text));
     }
-    if (is_laid_out) {
+    if (ar_scenario_is_placed(scenario)) {
+        ar_run_describe_placed(scenario, row);
+    } else if (is_laid_out) {
         ar_run_describe_layout(scenario, row);
     } else if (ar_scenario_is_bare(scenario)) {
         row->payload_bytes = scenario->payload_bytes;
@@ -160,6 +162,9 @@ static void fill_step(const struct ar_scenario *scenario, const struct ar_step *
     row->messages_count = step->library == NULL ? step->messages_count : AR_ROW_NO_COUNT;
     row->exact = step->library == NULL ? step->exact : AR_NO_FLAG;
     row->wall_s = step->wall_s;
+    if (step->layout.placed != NULL) {
+        ar_run_fill_placed(scenario, step, row);
+    }
 }
 
 /* Says in the row how it went. */

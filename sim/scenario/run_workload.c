@@ -60,7 +60,7 @@ void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step
     row->exposed_s = step->exposed_s;
     row->contention_s = step->contention_s > 0 ? step->contention_s : NAN;
     row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? step->iteration_ci95_s : NAN;
-    if (layout->recorded != NULL) {
+    if (layout->model == NULL) { /* recorded, or placed operators */
         return;
     }
     double gpus_s = step->iteration_s * scenario->gpus;

@@ -22,6 +22,9 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
                                               .overlaps = true},
                                    .async = {.every = 1, .gpus_each = 1},
                                    .units = {.has_backups = true},
+                                   .placement = "greedy",
+                                   .depth = 1,
+                                   .rounds = 1,
                                    .baseline = AR_BASELINE_NODE,
                                    .window = WINDOW_STANDARD,
                                    .seed = 1,
@@ -160,7 +163,9 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         step.async = ar_scenario_async(scenario);
         step.units = ar_scenario_units(scenario);
     }
-    if (scenario->layout.model != NULL) {
+    if (ar_scenario_is_placed(scenario)) {
+        step.trace = NULL; /* its operators are all that is left of it */
+    } else if (scenario->layout.model != NULL) {
         ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
         ar_part_times_scale(&step.times, scenario->compute_factor);
     }

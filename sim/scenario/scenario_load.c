@@ -93,7 +93,7 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_workload *workload;
-    if (strategy->needs_transformer || strategy->operators != NULL) {
+    if (strategy->needs_transformer) {
         return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
                                   "found %s with a trace; expected another strategy",
                                   strategy->name);
@@ -140,28 +140,48 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     return AR_OK;
 }
 
+/* What a scenario is of, as uses of keys. */
+static unsigned kinds_of(const struct ar_scenario *scenario)
+{
+    if (ar_scenario_is_placed(scenario)) {
+        return AR_KEY_OF_PLACED | (ar_scenario_has(scenario, AR_KEY_TRACE) ? AR_KEY_OF_STEP : 0);
+    }
+    return ar_scenario_is_laid_out(scenario) ? AR_KEY_OF_LAYOUT : AR_KEY_OF_STEP | AR_KEY_OF_BARE;
+}
+
 /* Keys of another kind of scenario are refused. Steps of traces are all-reduces of all GPUs. */
 static enum ar_status check_kind(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    const unsigned others = AR_KEY_OF_STEP | AR_KEY_OF_BARE;
+    const unsigned any = AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED;
+    unsigned kinds = kinds_of(scenario);
     bool is_laid_out = ar_scenario_is_laid_out(scenario);
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
-        bool is_of_layout = ar_key_is(key, AR_KEY_OF_LAYOUT);
-        bool is_of_others = (ar_keys[i].uses & others) != 0 || key == AR_KEY_SHAPE;
-        if (!ar_scenario_has(scenario, key)) {
+        unsigned uses = ar_keys[i].uses;
+        bool is_of_others = (uses & any) != 0 && (uses & kinds) == 0;
+        if (!ar_scenario_has(scenario, key) ||
+            !(is_of_others || (is_laid_out && key == AR_KEY_SHAPE))) {
             continue;
         }
-        if (is_laid_out && is_of_others && !is_of_layout) {
+        if (ar_scenario_is_placed(scenario)) {
+            return ar_scenario_refuse(scenario, key, err, "found with %s %s; expected none there",
+                                      scenario->operators_name != NULL ? "operators" : "strategy",
+                                      scenario->operators_name != NULL
+                                          ? scenario->operators_name
+                                          : scenario->layout.strategy->name);
+        }
+        if (is_laid_out && (uses & (AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED)) == 0) {
             return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
                                       "found with --%s, which is for a trace or a payload; "
                                       "expected one or the other",
                                       ar_key_name(key));
         }
-        if (!is_laid_out && is_of_layout && !is_of_others) {
-            return ar_scenario_refuse(scenario, key, err,
-                                      "found without a workload; expected --workload");
-        }
+        return ar_scenario_refuse(
+            scenario, key, err,
+            (uses & AR_KEY_OF_LAYOUT) != 0
+                ? "found without a workload; expected --workload"
+                : "found without operators; expected --operators, or strategy "
+                  "partitioned, rotate or star");
     }
     return AR_OK;
 }
@@ -225,6 +245,9 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
     fill_jitter(scenario);
+    if (ar_scenario_is_placed(scenario)) {
+        return ar_scenario_load_placed(scenario, inputs, err);
+    }
     if (ar_scenario_is_laid_out(scenario)) {
         AR_TRY(ar_scenario_load_workload(scenario, inputs, err));
         return ar_scenario_load_servers(scenario, err);

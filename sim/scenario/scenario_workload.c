@@ -74,17 +74,18 @@ enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_err
     return AR_OK;
 }
 
-static enum ar_status find_cost(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_error *err)
+enum ar_status ar_scenario_find_cost(struct ar_scenario *scenario, enum ar_key key,
+                                     struct ar_inputs *inputs, bool is_fused, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_input *input;
-    bool is_fused = scenario->layout.attention == AR_ATTENTION_FLASH2;
     if (facts->device_cost[0] == '\0') {
-        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+        return ar_scenario_refuse(scenario, key, err,
                                   "found %s on cluster %s, which names no cost table of its GPU; "
                                   "expected one, such as --set gpu.cost_table=a100-80gb-sxm",
-                                  scenario->workload_name, facts->name);
+                                  key == AR_KEY_WORKLOAD ? scenario->workload_name
+                                                         : scenario->operators_name,
+                                  facts->name);
     }
     AR_TRY(
         ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost, &input, err));
@@ -210,7 +211,8 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
     AR_TRY(make_model(scenario, row, err));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
-    AR_TRY(find_cost(scenario, inputs, err));
+    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
+                                 layout->attention == AR_ATTENTION_FLASH2, err));
     layout->precision = scenario->precision;
     if (!ar_scenario_has(scenario, AR_KEY_GRADIENTS)) {
         layout->gradients = ar_precision_stored(scenario->precision);

@@ -123,7 +123,10 @@ static enum ar_status consider(struct layouts_search *search, const struct candi
     struct ar_arena arena = {0};
     struct ar_scenario scenario;
     enum ar_status status = make_scenario(search, candidate, &arena, &scenario, &search->why);
-    if (status == AR_OK) {
+    if (status == AR_OK && ar_scenario_is_placed(&scenario)) {
+        search->layouts->tried++;
+        status = keep(search, candidate, &scenario, err);
+    } else if (status == AR_OK) {
         struct ar_layout_memory memory = ar_layout_memory(&scenario.layout);
         double bytes = memory.states_bytes + memory.activations_bytes;
         double there = ar_cluster_facts(scenario.cluster)->gpu_memory_bytes;
@@ -211,8 +214,10 @@ static enum ar_status consider_all(struct layouts_search *search, struct ar_erro
 {
     const struct layouts_request *request = search->request;
     bool has_all = request->mesh != NULL && strcmp(request->mesh, "all") == 0;
-    bool has_experts;
-    AR_TRY(find_experts(search, &has_experts, err));
+    bool has_experts = false;
+    if (has_all) {
+        AR_TRY(find_experts(search, &has_experts, err));
+    }
     struct candidate candidate = {.mesh = request->mesh};
     if (request->gpus_count == 0) {
         return consider_values(search, &candidate, 0, err);

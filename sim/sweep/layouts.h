@@ -20,7 +20,10 @@
     X(AR_KEY_OVERLAP)                                                                              \
     X(AR_KEY_OVERLAP_TENSOR)                                                                       \
     X(AR_KEY_GRADIENTS)                                                                            \
-    X(AR_KEY_SPARSE)
+    X(AR_KEY_SPARSE)                                                                               \
+    X(AR_KEY_PLACEMENT)                                                                            \
+    X(AR_KEY_DEPTH)                                                                                \
+    X(AR_KEY_ROUNDS)
 
 enum {
     LAYOUTS_AXES = 0

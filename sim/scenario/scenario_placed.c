@@ -1,0 +1,302 @@
+/* Operators of a scenario that have a device each: of a file with a placement, or as a strategy
+ * makes them of a trace or of an Evoformer; and their step as a row. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_cluster_hops.h"
+#include "ar_note.h"
+#include "ar_run.h"
+#include "ar_text.h"
+#include "ar_units.h"
+
+enum { SEARCHES = 2 };
+static const char *const searches[SEARCHES + 1] = {"greedy", "anneal", NULL};
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+static enum ar_status load_file(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_operators **operators, struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    AR_TRY(resource_find(RESOURCE_OPERATORS, ar_scenario_where(scenario, AR_KEY_OPERATORS),
+                         scenario->operators_name, path, err));
+    AR_TRY(ar_operators_load(path, scenario->arena, operators, err));
+    if (!ar_operators_have_work(*operators)) {
+        return AR_OK;
+    }
+    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
+    ar_operators_time(*operators, scenario->cost, scenario->precision);
+    return ar_operators_settle(*operators, scenario->arena, err);
+}
+
+static enum ar_status find_evoformer(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_parts_request *request, struct ar_error *err)
+{
+    const struct ar_input *input;
+    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_WORKLOAD, err));
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
+    AR_TRY(ar_evoformers_find(input->evoformers, where, scenario->workload_name,
+                              &request->evoformer, err));
+    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
+    request->cost = scenario->cost;
+    request->precision = scenario->precision;
+    request->element_bytes = ar_precision_bytes(ar_precision_stored(scenario->precision));
+    return AR_OK;
+}
+
+static enum ar_status find_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct ar_parts_request *request, struct ar_error *err)
+{
+    const struct ar_input *input;
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
+    AR_TRY(ar_scenario_load_trace(scenario, inputs, err));
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
+                          scenario->trace_name, &input, err));
+    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+    request->trace = scenario->trace;
+    request->work = input->trace->work;
+    request->element_bytes = ar_precision_bytes(scenario->wire);
+    return AR_OK;
+}
+
+static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_operators **operators, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    struct ar_parts_request request = {.where = ar_scenario_where(scenario, AR_KEY_STRATEGY),
+                                       .devices = scenario->gpus,
+                                       .depth = scenario->depth,
+                                       .rounds = scenario->rounds};
+    memcpy(request.sizes, scenario->layout.sizes, sizeof request.sizes);
+    AR_TRY(strategy->takes_evoformer ? find_evoformer(scenario, inputs, &request, err)
+                                     : find_trace(scenario, inputs, &request, err));
+    AR_TRY(strategy->operators(&request, scenario->arena, operators, err));
+    return ar_operators_settle(*operators, scenario->arena, err);
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static enum ar_status find_placement(struct ar_scenario *scenario,
+                                     const struct ar_operators *operators, struct ar_placed *placed,
+                                     struct ar_error *err)
+{
+    uint32_t *devices = NULL;
+    int search = 0;
+    while (search < SEARCHES && strcmp(searches[search], scenario->placement) != 0) {
+        search++;
+    }
+    const struct ar_placement_search request = {
+        .devices_count = scenario->gpus,
+        .hops = &placed->hops,
+        .room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes,
+        .is_annealed = search == 1,
+        .seed = scenario->seed};
+    if (search == SEARCHES && strpbrk(scenario->placement, "./") == NULL) {
+        return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
+                                  "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
+                                  "file",
+                                  scenario->placement);
+    }
+    AR_TRY(search < SEARCHES
+               ? ar_placement_find(operators, &request, scenario->arena, &devices, err)
+               : ar_placement_load(scenario->placement, operators, scenario->gpus, scenario->arena,
+                                   &devices, err));
+    placed->devices = devices;
+    return AR_OK;
+}
+
+static enum ar_status take_devices(struct ar_scenario *scenario,
+                                   const struct ar_operators *operators, struct ar_placed *placed,
+                                   struct ar_error *err)
+{
+    uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
+    if (devices == NULL) {
+        return ar_error_no_memory(err, "a placement");
+    }
+    for (uint32_t i = 0; i < operators->count; i++) {
+        devices[i] = operators->list[i].device;
+    }
+    placed->devices = devices;
+    return AR_OK;
+}
+
+/* --- the scenario ----------------------------------------------------------------------------- */
+
+/* What does not go together: a file and a strategy that makes its own, a mesh where every GPU is
+ * itself, engines that know of no messages. */
+static enum ar_status check(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    if (scenario->operators_name != NULL && !ar_scenario_has(scenario, AR_KEY_STRATEGY)) {
+        layout->strategy = &ar_strategy_partitioned;
+    }
+    if (scenario->operators_name != NULL &&
+        (!layout->strategy->takes_operators || ar_scenario_has(scenario, AR_KEY_TRACE))) {
+        return ar_scenario_refuse(scenario, AR_KEY_OPERATORS, err,
+                                  "found with %s; expected operators alone, and strategy "
+                                  "partitioned",
+                                  layout->strategy->takes_operators ? "a trace"
+                                                                    : layout->strategy->name);
+    }
+    enum ar_key other = layout->strategy->takes_evoformer ? AR_KEY_TRACE : AR_KEY_WORKLOAD;
+    if (ar_scenario_has(scenario, other)) {
+        return ar_scenario_refuse(scenario, other, err, "found with strategy %s; expected a %s",
+                                  layout->strategy->name,
+                                  other == AR_KEY_TRACE ? "workload: an Evoformer" : "trace");
+    }
+    if (!layout->strategy->takes_evoformer && scenario->mesh.axes_count > 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found with strategy %s; expected --gpus alone there",
+                                  layout->strategy->name);
+    }
+    if (!layout->strategy->takes_evoformer && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
+        return ar_scenario_refuse(scenario, AR_KEY_ALGORITHM, err,
+                                  "found with strategy %s, which sends messages alone; expected "
+                                  "none there",
+                                  layout->strategy->name);
+    }
+    if (scenario->operators_name == NULL && ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
+        return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
+                                  "found without operators; expected --operators");
+    }
+    if (!layout->strategy->takes_evoformer && scenario->engine->needs_library) {
+        return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
+                                  "found %s, which knows of no messages between two GPUs; "
+                                  "expected recurrence, simgrid or closed",
+                                  scenario->engine->name);
+    }
+    return AR_OK;
+}
+
+static double samples_of(const struct ar_scenario *scenario)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    if (strategy->takes_evoformer) {
+        return scenario->layout.sizes[AR_AXIS_DP];
+    }
+    uint32_t replicas = strategy->replicas != NULL ? strategy->replicas(scenario->gpus) : 1;
+    return scenario->trace != NULL ? (double)scenario->trace->batch * replicas : 0;
+}
+
+enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                       struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    struct ar_operators *operators = NULL;
+    struct ar_placed *placed = ar_arena_alloc(scenario->arena, 1, sizeof *placed);
+    if (placed == NULL) {
+        return ar_error_no_memory(err, "a placement");
+    }
+    AR_TRY(check(scenario, err));
+    AR_TRY(ar_scenario_take_mesh(scenario, err));
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
+    AR_TRY(ar_cluster_check_reach(scenario->cluster, scenario->gpus, err));
+    placed->hops = ar_cluster_hops(scenario->cluster);
+    placed->devices_count = 1;
+    if (!layout->strategy->takes_evoformer) { /* a role for each GPU */
+        layout->sizes[AR_AXIS_PP] = placed->devices_count = scenario->gpus;
+        layout->sizes[AR_AXIS_DP] = 1;
+    }
+    AR_TRY(scenario->operators_name != NULL ? load_file(scenario, inputs, &operators, err)
+                                            : make_operators(scenario, inputs, &operators, err));
+    placed->operators = operators;
+    AR_TRY(scenario->operators_name != NULL ? find_placement(scenario, operators, placed, err)
+                                            : take_devices(scenario, operators, placed, err));
+    placed->samples = samples_of(scenario);
+    layout->precision = scenario->precision;
+    layout->placed = placed;
+    return AR_OK;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static double fullest_bytes(const struct ar_placed *placed)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < placed->devices_count && i < placed->operators->count; i++) {
+        most = fmax(most, ar_operators_memory_bytes(placed->operators, placed->devices, i));
+    }
+    return most;
+}
+
+void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    if (scenario->operators_name != NULL) {
+        ar_copy_stem(row->trace, sizeof row->trace, scenario->operators_name, ".operators.csv");
+    } else {
+        ar_copy_text(row->trace, sizeof row->trace,
+                     scenario->trace != NULL ? scenario->trace->name : scenario->workload_name);
+    }
+    ar_copy_text(row->strategy, sizeof row->strategy, layout->strategy->name);
+    if (scenario->operators_name != NULL) {
+        ar_copy_stem(row->schedule, sizeof row->schedule, scenario->placement, "");
+    } else if (layout->strategy->replicas != NULL) {
+        snprintf(row->schedule, sizeof row->schedule, "depth=%" PRIu32 " rounds=%" PRIu32,
+                 scenario->depth, scenario->rounds);
+    }
+    if (layout->strategy->takes_evoformer) {
+        struct ar_mesh mesh = ar_step_mesh(layout, 0);
+        ar_mesh_format(&mesh, row->mesh);
+    }
+    if (scenario->trace != NULL) {
+        row->batch_per_gpu = scenario->trace->batch;
+        ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[scenario->wire]);
+    }
+    double memory_bytes = fullest_bytes(layout->placed);
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    if (memory_bytes > 0) {
+        row->memory_bytes = memory_bytes;
+        row->fits = there > 0 ? memory_bytes <= there : AR_NO_FLAG;
+    }
+}
+
+void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step *step,
+                        struct ar_row *row)
+{
+    const struct ar_graph *graph = step->graph;
+    const struct ar_placed *placed = step->layout.placed;
+    uint64_t messages = 0;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        messages += graph->works[graph->tasks[i].work].kind == AR_TASK_MESSAGE;
+    }
+    row->messages_count = step->messages_count + messages;
+    row->exact = messages > 0 ? 0 : row->exact; /* links that GPUs share are not counted */
+    if (placed->samples > 0) {
+        row->samples_per_s = placed->samples / step->iteration_s;
+    }
+    if (scenario->trace != NULL) {
+        double alone = scenario->trace->batch / ar_trace_compute_s(scenario->trace);
+        ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[AR_BASELINE_GPU]);
+        row->efficiency_frac = row->samples_per_s / scenario->gpus / alone;
+    }
+}
+
+void ar_note_placed(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_placed *placed = scenario->layout.placed;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    char bytes[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    double memory_bytes = fullest_bytes(placed);
+    bool is_file = scenario->operators_name != NULL;
+    if (is_file && !ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
+        ar_note(notes, "no --placement: greedy, which looks for one");
+    }
+    if (scenario->layout.strategy->takes_evoformer) {
+        ar_note(notes,
+                "%s: the Evoformer stacks alone, kernels by cost table %s: templates, the "
+                "structure module, losses and what a framework adds are left out",
+                scenario->workload_name, scenario->cost->name);
+    } else if (scenario->gpus > 1) {
+        ar_note(notes, "a GPU sends one message at a time and receives one; links that GPUs share "
+                       "are not counted");
+    }
+    if (facts->gpu_memory_bytes > 0 && memory_bytes > facts->gpu_memory_bytes) {
+        ar_note(notes, "does not fit: %s on the fullest GPU; expected at most %s, gpu.memory",
+                ar_format_bytes((uint64_t)memory_bytes, bytes),
+                ar_format_bytes((uint64_t)facts->gpu_memory_bytes, room));
+    }
+}
