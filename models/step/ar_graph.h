@@ -131,7 +131,7 @@ struct ar_graph {
     uint32_t *last;  /**< [role][stream]: last task; AR_NO_TASK */
     bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
                       */
-    bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_check() */
+    bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_schedule() */
 };
 
 /** The stream of a task, among those of all roles. */

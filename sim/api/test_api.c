@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* One collective, whose time is asked for. */
@@ -75,7 +76,12 @@ Test(api, names_can_be_listed)
     while (allreckon_column(count) != NULL) {
         count++;
     }
-    cr_assert_null(allreckon_column(count + 1));
+    cr_assert_gt(count, 50);
+    bool has_time = false;
+    for (size_t i = 0; i < count; i++) {
+        has_time = has_time || strcmp(allreckon_column(i), "iteration_s") == 0;
+    }
+    cr_assert(has_time);
     cr_assert_str_eq(allreckon_version(), ALLRECKON_VERSION);
 }
 

@@ -74,7 +74,7 @@ static enum ar_status time_collective(const struct boxing_request *request,
                                       const struct ar_boxing_step *step, double *time_s,
                                       struct ar_error *err)
 {
-    const uint64_t own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     const struct ar_mesh *mesh = &request->mesh;
     char text[AR_MESH_TEXT];
     struct ar_inputs *inputs;
@@ -141,7 +141,7 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     struct ar_operators *operators = NULL;
     struct ar_graph *graph;
     uint32_t *devices = NULL;
-    const uint64_t own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     AR_TRY(options_inputs(request->options, &inputs, err));
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     AR_TRY(option_check_messages(request->options, &scenario, err));

@@ -71,7 +71,7 @@ static enum ar_status write_export(const char *out, const struct export *export,
 
 static enum ar_status export_platform(const struct options *options, struct ar_error *err)
 {
-    uint64_t allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
+    key_set allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     AR_TRY(option_refuse_others(options, allowed, "--format simgrid-xml", err));

@@ -75,7 +75,7 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
     if (has_trace) {
         return AR_OK;
     }
-    uint64_t allowed = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE) | KEY_BIT(AR_KEY_PAYLOAD);
+    key_set allowed = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE) | KEY_BIT(AR_KEY_PAYLOAD);
     return option_refuse_others(options, allowed, "--payload", err);
 }
 
@@ -91,7 +91,7 @@ enum ar_status option_check_messages(const struct options *options,
                         options->command->name, scenario->engine->name);
 }
 
-enum ar_status options_load(const struct options *options, uint64_t without,
+enum ar_status options_load(const struct options *options, key_set without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err)
 {

@@ -30,7 +30,7 @@ enum ar_status option_check_messages(const struct options *options,
 
 /** The scenario of a command line that has at least a cluster, GPUs and an algorithm, loaded; keys
  * of the bits `without` do not count. */
-enum ar_status options_load(const struct options *options, uint64_t without,
+enum ar_status options_load(const struct options *options, key_set without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err);
 

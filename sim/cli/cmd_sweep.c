@@ -43,7 +43,7 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
                             "GPUs; expected it with --payload alone");
     }
     if (!has_trace) {
-        uint64_t allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
+        key_set allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
         AR_TRY(option_refuse_others(options, allowed, "--payload alone", err));
     }
     return option_key(options, AR_KEY_MESH) != NULL
@@ -55,7 +55,7 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
 static enum ar_status read_space(const struct options *options, struct space_request *request,
                                  struct ar_error *err)
 {
-    uint64_t axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
+    key_set axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(check_kind(options, err));

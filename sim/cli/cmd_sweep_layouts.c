@@ -15,9 +15,9 @@
 #define STRATEGIES "data,zero1,zero3"
 
 /* Keys that are lists, and those that layouts are made of. */
-static uint64_t own_keys(void)
+static key_set own_keys(void)
 {
-    uint64_t bits = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
+    key_set bits = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     for (int i = 0; i < LAYOUTS_AXES; i++) {
         bits |= KEY_BIT(layouts_axes[i]);
     }

@@ -166,9 +166,9 @@ static const struct option_row own_rows[] = {
     OWN("help", NULL, ~0u, AT(help), NULL, "this text", .is_shown_only = true),
 };
 
-uint64_t key_bits(unsigned uses)
+key_set key_bits(unsigned uses)
 {
-    uint64_t bits = 0;
+    key_set bits = 0;
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         bits |= (ar_keys[i].uses & uses) != 0 ? KEY_BIT(i) : 0;
     }
@@ -178,7 +178,7 @@ uint64_t key_bits(unsigned uses)
 size_t option_rows_of(const struct command *command, struct option_row rows[OPTIONS_MAX])
 {
     size_t count = 0;
-    uint64_t keys = (key_bits(command->key_uses) | command->keys_more) & ~command->keys_less;
+    key_set keys = (key_bits(command->key_uses) | command->keys_more) & ~command->keys_less;
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if ((keys & KEY_BIT(i)) != 0) {
             const struct ar_key_row *key = &ar_keys[i];

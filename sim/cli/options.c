@@ -184,7 +184,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     }
 }
 
-enum ar_status options_scenario(const struct options *options, uint64_t without,
+enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
     *scenario = ar_scenario_begin(options->arena);
@@ -216,8 +216,8 @@ enum ar_status option_required(const struct options *options, const char *name, 
     return AR_OK;
 }
 
-enum ar_status option_refuse_others(const struct options *options, uint64_t allowed,
-                                    const char *use, struct ar_error *err)
+enum ar_status option_refuse_others(const struct options *options, key_set allowed, const char *use,
+                                    struct ar_error *err)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (options->keys[i].count > 0 && (allowed & KEY_BIT(i)) == 0) {

@@ -76,6 +76,11 @@ struct options {
     size_t arguments_count;
 };
 
+/** A bit for each key: KEY_BIT(). */
+__extension__ typedef unsigned __int128 key_set;
+#define KEY_BIT(key) ((key_set)1 << (key))
+_Static_assert(AR_KEYS_COUNT <= 128, "each key has a bit");
+
 struct command {
     const char *name;
     /** Runs the command; data goes to stdout, all else to stderr. */
@@ -83,16 +88,13 @@ struct command {
     unsigned bit;                         /**< in the table of options */
     const struct ar_operation *operation; /**< of one collective, else NULL */
     unsigned key_uses;     /**< it takes the keys with one of these uses (enum ar_key_use), */
-    uint64_t keys_more;    /**< those of these bits, KEY_BIT(), */
-    uint64_t keys_less;    /**< and not those of these */
+    key_set keys_more;     /**< those of these bits, */
+    key_set keys_less;     /**< and not those of these */
     const char *summary;   /**< one line */
     const char *arguments; /**< usage of the positional arguments, "" if none */
     size_t arguments_max;
     const char *text; /**< paragraphs and a worked example for --help */
 };
-
-#define KEY_BIT(key) (UINT64_C(1) << (key))
-_Static_assert(AR_KEYS_COUNT <= 64, "each key has a bit");
 
 /** The table of commands, ended by a row without a name. */
 extern const struct command commands[];
@@ -128,7 +130,7 @@ static inline bool option_shows_progress(const struct options *options)
 
 struct ar_scenario;
 /** Begins a scenario with all keys that were given but those of the bits `without`. */
-enum ar_status options_scenario(const struct options *options, uint64_t without,
+enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err);
 
 /** How records are shown: --format, --columns of these columns (if there are none, they are not
@@ -142,9 +144,9 @@ enum ar_status option_required(const struct options *options, const char *name, 
 
 /** Refuses the keys that were given but those of the bits `allowed`: they are for another use of
  * the command than `use`, such as "--format simgrid-xml". */
-enum ar_status option_refuse_others(const struct options *options, uint64_t allowed,
-                                    const char *use, struct ar_error *err);
+enum ar_status option_refuse_others(const struct options *options, key_set allowed, const char *use,
+                                    struct ar_error *err);
 
 /** Bits of the keys that have one of these uses. */
-uint64_t key_bits(unsigned uses);
+key_set key_bits(unsigned uses);
 #endif
