@@ -18,9 +18,9 @@ static const enum ar_plot_column axes[] = {
     AR_COL_BATCH,     AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE,
     AR_COL_OPERATION, AR_COL_MESH,      AR_COL_ALONG,    AR_COL_ROOT,    AR_COL_BASELINE,
     AR_COL_WIRE,      AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,  AR_COL_SEED,
-    AR_COL_BUCKET,    AR_COL_CHANNELS,  AR_COL_WINDOW,   AR_COL_ENGINE,  AR_COL_ALGORITHM,
-    AR_COL_GPUS,      AR_COL_SHAPE,     AR_COL_PAYLOAD};
-enum { BATCHES = 3, CONDITIONS = 15, CHOICES = 19, AXES = sizeof axes / sizeof axes[0] };
+    AR_COL_BUCKET,    AR_COL_EXCHANGE,  AR_COL_CHANNELS, AR_COL_WINDOW,  AR_COL_ENGINE,
+    AR_COL_ALGORITHM, AR_COL_GPUS,      AR_COL_SHAPE,    AR_COL_PAYLOAD};
+enum { BATCHES = 3, CONDITIONS = 15, CHOICES = 20, AXES = sizeof axes / sizeof axes[0] };
 #define POINT                                                                                      \
     AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_SHAPE, AR_COL_PAYLOAD, AR_COL_BATCH, AR_COL_PRECISION,   \
         AR_COL_SCALE

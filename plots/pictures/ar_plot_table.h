@@ -123,6 +123,7 @@ enum ar_plot_column {
     AR_COL_GLOBAL_BATCH,
     AR_COL_MICRO_BATCH,
     AR_COL_STRATEGY,
+    AR_COL_EXCHANGE, /**< the strategy of a step of a trace */
     AR_COL_SCHEDULE,
     AR_COL_RECOMPUTE,
     AR_COL_TOKENS,

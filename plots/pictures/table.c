@@ -61,7 +61,7 @@ static const struct {
     [AR_COL_MESH] = {"mesh", TEXT, COLLECTIVES, COLLECTIVES, 0},
     [AR_COL_ALONG] = {"along", TEXT, COLLECTIVES, COLLECTIVES, 0},
     [AR_COL_ROOT] = {"root", TEXT, COLLECTIVES, COLLECTIVES, 0},
-    [AR_COL_ALGORITHM] = {"algorithm", NAME, SWEEPS | RESULTS | CURVES, 0, RESULTS},
+    [AR_COL_ALGORITHM] = {"algorithm", NAME, SWEEPS | RESULTS | CURVES, 0, RESULTS | STEPS},
     [AR_COL_ENGINE] = {"engine", NAME, SWEEPS | LAYOUTS, 0, 0},
     [AR_COL_EXACT] = {"exact", TEXT, SWEEPS, SWEEPS, 0},
     [AR_COL_SHAPE] = {"shape", SHAPE, SWEEPS, 0, 0},
@@ -69,12 +69,12 @@ static const struct {
     [AR_COL_GPUS] = {"gpus", COUNT, SWEEPS | LAYOUTS | COMPARED | RESULTS | CURVES, 0, RESULTS},
     [AR_COL_PAYLOAD] = {"payload_bytes", BYTES, SWEEPS | COMPARED, 0, 0},
     [AR_COL_ITERATION] = {"iteration_s", POSITIVE, STEPS | LAYOUTS, 0, 0},
-    [AR_COL_ALLREDUCE] = {"allreduce_s", DURATION, SWEEPS, 0, 0},
+    [AR_COL_ALLREDUCE] = {"allreduce_s", DURATION, SWEEPS, 0, STEPS},
     [AR_COL_BUSBW] = {"busbw_Bps", RATE, COLLECTIVES, COLLECTIVES, COLLECTIVES},
-    [AR_COL_EXPOSED] = {"exposed_s", DURATION, STEPS, 0, 0},
-    [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS | LAYOUTS, 0, 0},
-    [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS | LAYOUTS, 0, 0},
-    [AR_COL_OPTIMIZER] = {"optimizer_s", DURATION, STEPS | LAYOUTS, 0, 0},
+    [AR_COL_EXPOSED] = {"exposed_s", DURATION, STEPS, 0, STEPS},
+    [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS | LAYOUTS, 0, STEPS | LAYOUTS},
+    [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS | LAYOUTS, 0, STEPS | LAYOUTS},
+    [AR_COL_OPTIMIZER] = {"optimizer_s", DURATION, STEPS | LAYOUTS, 0, STEPS | LAYOUTS},
     [AR_COL_OVERHEAD] = {"overhead_s", DURATION, STEPS, 0, 0},
     [AR_COL_INPUT_WAIT] = {"input_wait_s", DURATION, STEPS, STEPS, 0},
     [AR_COL_SAMPLES] = {"samples_per_s", POSITIVE, STEPS, 0, 0},
@@ -115,18 +115,19 @@ static const struct {
     [AR_COL_BEGINS] = {"begin_s", DURATION, TASKS, 0, 0},
     [AR_COL_ENDS] = {"end_s", DURATION, TASKS, 0, 0},
     [AR_COL_LAYOUT] = {"mesh", TEXT, LAYOUTS, 0, 0},
-    [AR_COL_GLOBAL_BATCH] = {"global_batch", COUNT, LAYOUTS, 0, 0},
-    [AR_COL_MICRO_BATCH] = {"micro_batch", COUNT, LAYOUTS, 0, 0},
-    [AR_COL_STRATEGY] = {"strategy", NAME, LAYOUTS, 0, 0},
-    [AR_COL_SCHEDULE] = {"schedule", NAME, LAYOUTS, 0, 0},
-    [AR_COL_RECOMPUTE] = {"recompute", NAME, LAYOUTS, 0, 0},
-    [AR_COL_TOKENS] = {"tokens_per_s", POSITIVE, LAYOUTS, 0, 0},
-    [AR_COL_BUBBLE] = {"bubble_s", DURATION, LAYOUTS, 0, 0},
-    [AR_COL_EXPOSED_PP] = {"exposed_pp_s", DURATION, LAYOUTS, 0, 0},
-    [AR_COL_EXPOSED_DP] = {"exposed_dp_s", DURATION, LAYOUTS, 0, 0},
-    [AR_COL_EXPOSED_EP] = {"exposed_ep_s", DURATION, LAYOUTS, 0, 0},
-    [AR_COL_EXPOSED_TP] = {"exposed_tp_s", DURATION, LAYOUTS, 0, 0},
-    [AR_COL_MEMORY] = {"memory_bytes", POSITIVE, LAYOUTS, 0, 0},
+    [AR_COL_GLOBAL_BATCH] = {"global_batch", COUNT, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_MICRO_BATCH] = {"micro_batch", COUNT, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_STRATEGY] = {"strategy", NAME, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_EXCHANGE] = {"strategy", NAME, STEPS, STEPS, STEPS},
+    [AR_COL_SCHEDULE] = {"schedule", TEXT, LAYOUTS, 0, 0},
+    [AR_COL_RECOMPUTE] = {"recompute", NAME, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_TOKENS] = {"tokens_per_s", POSITIVE, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_BUBBLE] = {"bubble_s", DURATION, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_EXPOSED_PP] = {"exposed_pp_s", DURATION, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_EXPOSED_DP] = {"exposed_dp_s", DURATION, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_EXPOSED_EP] = {"exposed_ep_s", DURATION, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_EXPOSED_TP] = {"exposed_tp_s", DURATION, LAYOUTS, 0, LAYOUTS},
+    [AR_COL_MEMORY] = {"memory_bytes", POSITIVE, LAYOUTS, 0, LAYOUTS},
 };
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
@@ -224,6 +225,17 @@ static enum ar_status drop_failed(struct ar_csv *csv, bool has_status, texts_of_
                         "expected one ok row at least",
                         csv->path, (unsigned long long)table->failed_line,
                         (unsigned long long)table->failed_count);
+}
+
+/* Steps without an all-reduce are named by their strategy. */
+static void name_steps(texts_of_row *texts, size_t count)
+{
+    for (size_t row = 0; row < count; row++) {
+        const char *algorithm = texts[row][AR_COL_ALGORITHM];
+        if (algorithm == NULL || algorithm[0] == '\0') {
+            texts[row][AR_COL_ALGORITHM] = texts[row][AR_COL_EXCHANGE];
+        }
+    }
 }
 
 /* --- values ------------------------------------------------------------------------------- */
@@ -332,6 +344,9 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     }
     struct ar_plot_table result = {.csv = csv, .texts = texts, .values = values};
     AR_TRY(read_columns(csv, bit, false, texts, err));
+    if (bit == STEPS) {
+        name_steps(texts, csv->rows_count);
+    }
     AR_TRY(drop_failed(csv, (columns[AR_COL_STATUS].files & bit) != 0, texts, &result, err));
     for (size_t row = 0; row < csv->rows_count; row++) {
         rows[row] = row;

@@ -14,15 +14,17 @@ array part_name[8] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'expose
 blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
 shown = ''
 do for [k = 1:8] {
-    stats data using (column(word(parts, k))) name 'one' nooutput
+    stats data using (number(word(parts, k), 0)) name 'one' nooutput
     if (one_max > 0) { shown = shown.' '.k }
 }
-until(k) = k < 1 ? 0 : sum [i = 1:k] column(word(parts, i))
+until(k) = k < 1 ? 0 : sum [i = 1:k] number(word(parts, i), 0)
 share(k) = 100.0 * until(k) / until(8)
 tokens(n) = n >= 1e6 ? sprintf('%.3g M', n / 1e6) : n >= 1e3 ? sprintf('%.3g k', n / 1e3) : sprintf('%.3g', n)
-said(z) = sprintf('%d GPUs: %s, micro-batch %s, %s%s%s: %.4g s, %s tokens/s', column('gpus'), blank(strcol('mesh')), strcol('micro_batch'), strcol('strategy'), \
-    strcol('schedule') eq '1f1b' ? '' : ', '.strcol('schedule'), strcol('recompute') eq 'none' ? '' : ', recompute '.strcol('recompute'), \
-    column('iteration_s'), tokens(column('tokens_per_s')))
+part_of(before, text) = text eq '' ? '' : before.text
+said(z) = sprintf('%d GPUs', column('gpus')).part_of(': ', substr(part_of(', ', blank(strcol('mesh'))).part_of(', micro-batch ', strcol('micro_batch')).\
+    part_of(', ', strcol('strategy')).part_of(', ', strcol('schedule') eq '1f1b' ? '' : strcol('schedule')).\
+    part_of(', recompute ', strcol('recompute') eq 'none' ? '' : strcol('recompute')), 3, -1)).\
+    sprintf(': %.4g s', column('iteration_s')).(strcol('tokens_per_s') eq '' ? '' : ', '.tokens(column('tokens_per_s')).' tokens/s')
 
 set xlabel 'part of a step (%)'
 set xrange [0:100]

@@ -6,7 +6,7 @@ heading = 'Layouts: time of a step and memory'
 blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
 size_of(mesh, axis) = strstrt(';'.mesh, ';'.axis.'=') > 0 ? int(substr(mesh, strstrt(';'.mesh, ';'.axis.'=') + strlen(axis) + 1, -1)) : 1
 spoken(mesh, micro, strategy, schedule, recompute) = blank(mesh).', micro-batch '.micro.', '.strategy.\
-    (schedule eq '1f1b' || schedule eq '' ? '' : ', '.schedule).(recompute eq 'none' ? '' : ', recompute '.recompute)
+    (schedule eq '1f1b' || schedule eq '' ? '' : ', '.schedule).(recompute eq 'none' || recompute eq '' ? '' : ', recompute '.recompute)
 shards = ''
 borders = 0
 array border_x[60]

@@ -65,7 +65,7 @@ is_shape_of(name, entry) = strstrt(entry, name.':') == 1 ? 1 : 0
 shapes_count(name) = int(sum [i = 1:words(shapes)] is_shape_of(name, word(shapes, i)))
 shape_place(name) = int(sum [i = 1:words(shapes)] (is_shape_of(name, word(shapes, i)) ? i : 0))
 shape_only(name) = substr(word(shapes, shape_place(name)), strlen(name) + 2, -1)
-key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' ? name : name.' '.shape_only(name)
+key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' || shape_only(name) eq '' ? name : name.' '.shape_only(name)
 
 # Curves of all algorithms over x: the template defines x_of(0) and y_of(0), to be used within `using`.
 of(name) = strcol('algorithm') eq name

@@ -42,17 +42,28 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
     return AR_OK;
 }
 
+/* Whether a list of strategies, as a sweep has them, names one that makes operators. */
+static bool has_placed(const char *list)
+{
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        for (size_t i = 0; i < ar_strategies_count; i++) {
+            const struct ar_strategy *strategy = ar_strategies[i];
+            if (strategy->operators != NULL && strlen(strategy->name) == length &&
+                strncmp(strategy->name, at, length) == 0) {
+                return true;
+            }
+        }
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
 bool option_is_laid_out(const struct options *options)
 {
-    const char *list = option_key(options, AR_KEY_STRATEGY);
-    bool is_placed = option_key(options, AR_KEY_OPERATORS) != NULL;
-    size_t first = list != NULL ? strcspn(list, ",") : 0; /* a sweep has several */
-    for (size_t i = 0; i < ar_strategies_count; i++) {
-        const struct ar_strategy *strategy = ar_strategies[i];
-        is_placed = is_placed || (strategy->operators != NULL && strlen(strategy->name) == first &&
-                                  strncmp(strategy->name, list, first) == 0);
-    }
-    return is_placed || option_key(options, AR_KEY_WORKLOAD) != NULL;
+    return option_key(options, AR_KEY_OPERATORS) != NULL ||
+           option_key(options, AR_KEY_WORKLOAD) != NULL ||
+           has_placed(option_key(options, AR_KEY_STRATEGY));
 }
 
 enum ar_status option_require_key(const struct options *options, enum ar_key key,

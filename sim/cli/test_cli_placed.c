@@ -81,6 +81,14 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
                            "--quiet")
                       .out);
     cr_expect_eq(rows->rows_count, 1 + 8);
+    static const char *const mixed[] = {"rotate,data", "ps-sync,star", "data,partitioned"};
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_run run =
+            cli_run("$AR sweep --cluster flat --trace resnet50-v1.5 --gpus 4 --strategy %s "
+                    "--set gpu.cost_table=v100-sxm2",
+                    mixed[i]);
+        cli_expect_error(&run, mixed[i], 64, "--strategy: found");
+    }
 }
 
 Test(cli_placed, axial_parallelism_hides_what_it_can)

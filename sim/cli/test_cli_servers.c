@@ -115,6 +115,25 @@ Test(cli_servers, explain_and_a_timeline_show_where_the_time_of_workers_goes)
     cr_expect_geq(cli_lines_with(run.out, "\"name\": \"push\", \"ts\""), 2 * 20);
 }
 
+Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
+{
+    static const struct {
+        const char *sweep, *picture;
+    } cases[] = {
+        {RESNET50 "--strategy ssp:3,ps-async,work-units,zero1 --algorithms ring", "efficiency"},
+        {MACHINE "--trace resnet50-v1.5 --strategy rotate,star", "layouts_best"},
+        {MACHINE "--workload " AR_TEST_SOURCE_DIR "/traces/steps/fixtures/simai.txt",
+         "layouts_best"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run = cli_good("$AR sweep %s --out o%zu", cases[i].sweep, i);
+        cr_expect_null(strstr(run.out, "strategy     strategy"), "%s", run.out);
+        cli_good("$AR plot o%zu", i);
+        run = cli_good("ls o%zu/%s.svg && $AR report o%zu", i, cases[i].picture, i);
+        cr_expect_not_null(strstr(run.out, "report.html"), "%s", run.out);
+    }
+}
+
 Test(cli_servers, wrong_lines_are_one_line)
 {
     static const struct {

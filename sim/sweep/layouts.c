@@ -58,6 +58,12 @@ static enum ar_status read_lists(struct layouts_search *search, struct ar_error 
             const struct ar_origin origin = {.where = ar_keys[layouts_axes[i]].option,
                                              .status = AR_USAGE};
             AR_TRY(ar_scenario_set(&scratch, layouts_axes[i], &origin, part, err));
+            if (layouts_axes[i] == AR_KEY_STRATEGY && !ar_scenario_is_laid_out(&scratch)) {
+                return ar_error_set(err, AR_USAGE,
+                                    "--strategy: found %s beside strategies that put parts of a "
+                                    "model on GPUs; expected a sweep for each",
+                                    part);
+            }
             search->values[i][search->values_count[i]++] = part;
         }
     }

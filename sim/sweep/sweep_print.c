@@ -39,6 +39,17 @@ static bool is_in_front(const struct printer *printer, const struct axis *axis)
            axis->key != AR_KEY_ENGINE;
 }
 
+static bool is_name_in_front(const struct printer *printer, const char *name)
+{
+    const struct variants *variants = &printer->space->variants;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        if (is_in_front(printer, &variants->axes[i]) && strcmp(variants->axes[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void begin(struct printer *printer, bool is_bare)
 {
     const struct variants *variants = &printer->space->variants;
@@ -62,9 +73,11 @@ static void begin(struct printer *printer, bool is_bare)
     struct ar_column *chosen = printer->columns + count;
     size_t chosen_count = ar_view_choose(&view, of_row, chosen);
     for (size_t i = 0; i < chosen_count; i++) {
-        chosen[i].offset += offsetof(struct shown, row);
+        if (!is_name_in_front(printer, chosen[i].name)) { /* else it is there */
+            printer->columns[count] = chosen[i];
+            printer->columns[count++].offset += offsetof(struct shown, row);
+        }
     }
-    count += chosen_count;
     view.width = view.columns == NULL ? view.width : 0;
     view.columns = NULL;
     ar_records_begin(&printer->records, stdout, &view,
