@@ -3,6 +3,7 @@
 
 #include "ar_boxing.h"
 #include "ar_cluster_hops.h"
+#include "ar_note.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "cmd_run.h"
@@ -10,7 +11,7 @@
 
 #define BOXING_LIST(X)                                                                             \
     X(word, axis, "axis of the mesh along which it runs, or to other GPUs", .heading = "along")    \
-    X(word, operation, "what a group does; empty: nothing is sent", .heading = "operation")        \
+    X(word, operation, "what a group does", .heading = "operation")                                \
     X(count, groups, "groups that do it at once, or messages", .heading = "groups")                \
     X(count, payload_bytes, "of a group, as nccl-tests counts it", .heading = "payload (B)")       \
     X(number, sent_bytes, "sent by all GPUs of all groups", .heading = "sent (B)", .decimals = 0)  \
@@ -170,11 +171,18 @@ static enum ar_status fill_rows(const struct boxing_request *request,
                      is_between ? "gpus to others" : request->mesh.axes[step->axis].name);
         rows[i].sent_bytes = step->bytes;
         if (step->operation == NULL) {
+            ar_copy_text(rows[i].operation, sizeof rows[i].operation, "nothing to send");
             continue;
         }
         ar_copy_text(rows[i].operation, sizeof rows[i].operation, step->operation->command);
         rows[i].groups = step->groups;
         rows[i].payload_bytes = step->payload_bytes;
+        if (step->operation == &ar_operation_all_to_all) {
+            ar_note(option_notes(request->options),
+                    "as in nccl-tests, the payload of %s is what one GPU has, that of others what "
+                    "a group has",
+                    step->operation->command);
+        }
         if (option_key(request->options, AR_KEY_CLUSTER) != NULL) {
             AR_TRY(is_between ? time_messages(request, &rows[i].time_s, err)
                               : time_collective(request, step, &rows[i].time_s, err));
@@ -245,6 +253,7 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
     AR_TRY(read_request(&request, &boxing, err));
     AR_TRY(fill_rows(&request, &boxing, rows, err));
+    ar_note_flush(option_notes(options));
     return ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count,
                             sizeof rows[0], err);
 }

@@ -197,6 +197,14 @@ Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
     cr_expect_str_eq(cli_cell(plain, 1, "operation"), "allreduce");
     cr_expect_eq(atof(cli_cell(plain, 1, "sent_bytes")), 14 * 67108864.0);
     cr_expect_str_eq(cli_cell(plain, 1, "time_s"), "");
+    struct cli_run run =
+        cli_good("$AR boxing B,S0 S1,S1 --mesh a=2,b=4 --payload 64MiB --format csv");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "operation"), "alltoall");
+    cr_expect_not_null(strstr(run.err, "the payload of alltoall is what one GPU has"), "%s",
+                       run.err);
+    run = cli_good("$AR boxing B S0 --gpus 4 --payload 64MiB --format csv");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "operation"), "nothing to send");
+    cr_expect_str_eq(run.err, "");
     struct cli_table *timed = cli_table(cli_good("$AR boxing B,S0 B,B --mesh dp=2,tp=4 --payload "
                                                  "64MiB --cluster dgx-a100 --format csv")
                                             .out);
@@ -355,6 +363,8 @@ Test(cli_layout, wrong_lines_are_one_line)
     struct cli_run unknown =
         cli_run("$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
     cli_expect_error(&unknown, "a workload that is none", 66, "unknown workload \"mpt-2b\"");
+    unknown = cli_run("$AR predict --cluster dgx-a100 --workload simai.txt --gpus 8");
+    cli_expect_error(&unknown, "a file without a slash", 66, "a file needs its path, with a slash");
 }
 
 #define STEPS AR_TEST_SOURCE_DIR "/traces/steps/fixtures/"

@@ -84,6 +84,14 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
     return count;
 }
 
+enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
+{
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used,
+             "; a file needs its path, with a slash or the ending %s", kinds[kind].path_ending);
+    return err->status;
+}
+
 static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
                                      struct ar_error *err)
 {
@@ -100,10 +108,7 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
                             where, kinds[kind].noun, name, AR_DATA_DIR);
     }
     ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used,
-             "; a file needs its path, with a slash or the ending %s", kinds[kind].path_ending);
-    return err->status;
+    return resource_add_path(kind, err);
 }
 
 bool resource_is_path(enum resource kind, const char *name)

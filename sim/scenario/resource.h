@@ -33,6 +33,9 @@ enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
 /** Whether a text is a path of a kind. */
 bool resource_is_path(enum resource kind, const char *name);
 
+/** Adds to the error of an unknown name how a path would look; returns its status. */
+enum ar_status resource_add_path(enum resource kind, struct ar_error *err);
+
 /** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
  */
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,

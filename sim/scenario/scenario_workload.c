@@ -207,7 +207,10 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
         return ar_scenario_load_recorded(scenario, inputs, err);
     }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
-    AR_TRY(ar_transformers_find(input->transformers, where, scenario->workload_name, &row, err));
+    if (ar_transformers_find(input->transformers, where, scenario->workload_name, &row, err) !=
+        AR_OK) {
+        return resource_add_path(RESOURCE_RECORDED, err);
+    }
     AR_TRY(make_model(scenario, row, err));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));

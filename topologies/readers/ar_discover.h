@@ -27,7 +27,7 @@
 struct ar_discovery;
 
 /** Begins with nothing known but the settings, which are borrowed; it is the arena's. A setting of
- * no key is refused. */
+ * no key, or with no value of it, is refused. */
 enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *arena,
                                  struct ar_discovery **discovery, struct ar_error *err);
 

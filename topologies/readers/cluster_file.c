@@ -103,7 +103,8 @@ static enum ar_status derive_constants(struct ar_discovery *machine, unsigned ge
                                        struct ar_error *err)
 {
     bool is_known = generation < AR_GPU_GENERATIONS_COUNT;
-    const struct gpu_kind *kind = &gpu_kinds[is_known ? generation : AR_GPU_AMPERE];
+    unsigned like = is_known ? generation : machine->is_amd ? AR_GPU_CDNA2 : AR_GPU_AMPERE;
+    const struct gpu_kind *kind = &gpu_kinds[like];
     const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
     bool has_nvlink = pairs != NULL && strcmp(pairs, "none") != 0;
     bool is_whole = pairs != NULL && (strcmp(pairs, "switch") == 0 || strcmp(pairs, "all") == 0);
@@ -129,8 +130,10 @@ static enum ar_status derive_constants(struct ar_discovery *machine, unsigned ge
         }
     }
     return used == 0 ? AR_OK
-                     : machine_note(machine, err, "said nowhere: %s are assumed, from %.100s",
-                                    names, kind->latency_source);
+                     : machine_note(machine, err, "said nowhere: %s are assumed, from %.100s%s%s",
+                                    names, kind->latency_source,
+                                    is_known ? "" : "; those of GPUs of unknown generation as of ",
+                                    is_known ? "" : ar_gpu_generation_names[like]);
 }
 
 static enum ar_status derive_all(struct ar_discovery *machine, unsigned generation,
@@ -158,22 +161,29 @@ const struct ar_discover_fabric ar_discover_fabrics[] = {{"non-blocking", "rack.
                                                          {"dragonfly+", "fabric=dragonfly+"},
                                                          {NULL, NULL}};
 
+/* Options that would say what is missing. */
 struct missing {
-    char names[160], options[300];
-    size_t names_used, options_used;
+    char options[460];
+    size_t used;
 };
 
-static void miss(struct missing *missing, bool is_missing, const char *name, const char *option)
+static void miss(struct missing *missing, bool is_missing, const char *option)
 {
-    if (is_missing && missing->names_used < sizeof missing->names &&
-        missing->options_used < sizeof missing->options) {
-        missing->names_used += (size_t)snprintf(missing->names + missing->names_used,
-                                                sizeof missing->names - missing->names_used, "%s%s",
-                                                missing->names_used > 0 ? ", " : "", name);
-        missing->options_used +=
-            (size_t)snprintf(missing->options + missing->options_used,
-                             sizeof missing->options - missing->options_used, " %s", option);
+    if (is_missing && missing->used < sizeof missing->options) {
+        missing->used += (size_t)snprintf(missing->options + missing->used,
+                                          sizeof missing->options - missing->used, " %s", option);
     }
+}
+
+static void miss_key(struct missing *missing, const struct ar_discovery *machine, bool is_needed,
+                     enum ar_topo_key key)
+{
+    static const char *const values[] = {
+        [KIND_COUNT] = "N", [KIND_COUNTS] = "NxN", [KIND_RATE] = "RATE"};
+    char option[80];
+    snprintf(option, sizeof option, "--set %s=%s", ar_topo_keys[key].name,
+             values[ar_topo_keys[key].kind]);
+    miss(missing, is_needed && !has(machine, key), option);
 }
 
 static bool has_fabric(const struct ar_discovery *machine)
@@ -188,43 +198,106 @@ static bool has_fabric(const struct ar_discovery *machine)
     return false;
 }
 
+/* Whether the fabric, if it is the one that the need is of, needs a key. */
+static bool needs_key(const struct ar_discovery *machine, enum ar_topo_need need)
+{
+    bool is_plus = is_value(machine, TOPO_FABRIC, "dragonfly+");
+    bool is_dragonfly = is_plus || is_value(machine, TOPO_FABRIC, "dragonfly");
+    uint32_t racks = count_of(machine, TOPO_RACK_NODES), nodes = count_of(machine, TOPO_NODES);
+    bool is_open = !has(machine, TOPO_RACK_NODES) && is_value(machine, TOPO_FABRIC, "fat-tree");
+    switch (need) {
+    case NEED_RACKS:
+        return is_open || (racks > 0 && racks < nodes);
+    case NEED_TORUS:
+        return is_value(machine, TOPO_FABRIC, "torus") || is_value(machine, TOPO_FABRIC, "mesh");
+    case NEED_DRAGONFLY:
+        return is_dragonfly;
+    case NEED_SPINES:
+        return is_plus;
+    case NEED_GROUPS:
+        return is_dragonfly && !is_value(machine, TOPO_DRAGONFLY_GROUPS, "1");
+    default:
+        return false;
+    }
+}
+
+static void miss_fabric(struct missing *missing, const struct ar_discovery *machine,
+                        bool has_several)
+{
+    bool is_grid = needs_key(machine, NEED_TORUS) || needs_key(machine, NEED_DRAGONFLY);
+    miss(missing, !has(machine, TOPO_NODES) && !is_grid, "--nodes N");
+    miss(missing, has_several && !has_fabric(machine),
+         "--fabric non-blocking|rails|... (see list fabrics)");
+    miss_key(missing, machine, is_value(machine, TOPO_FABRIC, "fat-tree"), TOPO_RACK_NODES);
+    for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
+        miss_key(missing, machine, needs_key(machine, ar_topo_keys[key].need),
+                 (enum ar_topo_key)key);
+    }
+}
+
+/* NVLinks, and PCIe where they are not; of both if nobody says which pairs of GPUs have NVLinks. */
+static void miss_links(struct missing *missing, const struct ar_discovery *machine)
+{
+    const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
+    bool has_rate = has(machine, TOPO_NVLINK_BANDWIDTH);
+    bool has_generation = has(machine, TOPO_GPU_GENERATION);
+    bool has_switches = count_of(machine, TOPO_PCIE_SWITCHES) > 0;
+    bool has_pcie_rate = has(machine, TOPO_PCIE_BANDWIDTH);
+    if (is_value(machine, TOPO_GPUS, "1")) {
+        pairs = "none";
+    }
+    if (pairs == NULL) {
+        miss(missing, true, "--set nvlink.pairs=switch|all|none|0-1...");
+        miss(missing, !has_rate,
+             has_generation ? "--set nvlink.bandwidth=RATE (unless switch or none)"
+                            : "--set nvlink.bandwidth=RATE (unless none)");
+        miss(missing, !has_switches, "--set pcie.switches=N (unless switch or all)");
+        miss(missing, !has_pcie_rate && (has_switches || !has_generation),
+             has_switches ? "--set pcie.bandwidth=RATE"
+                          : "--set pcie.bandwidth=RATE (unless switch or all)");
+        return;
+    }
+    bool is_switch = strcmp(pairs, "switch") == 0;
+    bool may_follow = !has_generation && (is_switch || has(machine, FACT_LINKS));
+    bool needs_pcie = count_of(machine, TOPO_GPUS) != 1 && !is_switch && strcmp(pairs, "all") != 0;
+    miss(missing, strcmp(pairs, "none") != 0 && !has_rate,
+         may_follow ? machine->is_amd ? "--set nvlink.bandwidth=RATE (or gpu.generation=cdna2|...)"
+                                      : "--set nvlink.bandwidth=RATE (or gpu.generation=volta|...)"
+                    : "--set nvlink.bandwidth=RATE");
+    miss(missing, needs_pcie && !has_switches, "--set pcie.switches=N");
+    miss(missing, !has_pcie_rate && (needs_pcie || has_switches), "--set pcie.bandwidth=RATE");
+}
+
+/* Rails are of several HCAs. */
+static enum ar_status check_rails(const struct ar_discovery *machine, struct ar_error *err)
+{
+    return machine_is_set(machine, TOPO_TREE_RAILS) && count_of(machine, TOPO_HCAS) == 1 &&
+                   !is_value(machine, TOPO_TREE_RAILS, "none")
+               ? ar_error_set(err, AR_USAGE,
+                              "%s: found rails for nodes with one HCA (%.200s); expected several "
+                              "HCAs, or --fabric non-blocking",
+                              value_of(machine, TOPO_TREE_RAILS).source,
+                              value_of(machine, TOPO_HCAS).source)
+               : AR_OK;
+}
+
+/* All at once: a key that only some answers need is asked for with them. */
 static enum ar_status ask(const struct ar_discovery *machine, struct ar_error *err)
 {
-    struct missing missing = {.names_used = 0};
-    uint32_t gpus = count_of(machine, TOPO_GPUS);
+    struct missing missing = {.used = 0};
     bool has_several = !is_value(machine, TOPO_NODES, "1");
-    bool is_tree = is_value(machine, TOPO_FABRIC, "fat-tree");
-    const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
-    bool has_nvlink = pairs != NULL && strcmp(pairs, "none") != 0;
-    bool is_whole = pairs != NULL && (strcmp(pairs, "all") == 0 || strcmp(pairs, "switch") == 0);
-    bool needs_pcie = pairs != NULL && gpus > 1 && !is_whole;
-    bool is_grid = has(machine, TOPO_TORUS_LENGTHS) || has(machine, TOPO_DRAGONFLY_GROUPS);
-    miss(&missing, !has(machine, TOPO_NODES) && !is_grid, "nodes", "--nodes N");
-    miss(&missing, has_several && !has_fabric(machine), "fabric",
-         "--fabric non-blocking|rails|fat-tree|torus|...");
-    miss(&missing, is_tree && !has(machine, TOPO_RACK_NODES), "rack.nodes", "--set rack.nodes=N");
-    miss(&missing, gpus == 0, "gpus_per_node", "--set gpus_per_node=N");
-    miss(&missing, gpus != 1 && pairs == NULL, "nvlink.pairs",
-         "--set nvlink.pairs=switch|all|none|0-1...");
-    miss(&missing, has_nvlink && !has(machine, TOPO_NVLINK_BANDWIDTH), "nvlink.bandwidth",
-         has(machine, TOPO_GPU_GENERATION)
-             ? "--set nvlink.bandwidth=RATE"
-             : "--set nvlink.bandwidth=RATE (or gpu.generation=volta|...)");
-    miss(&missing, needs_pcie && count_of(machine, TOPO_PCIE_SWITCHES) == 0, "pcie.switches",
-         "--set pcie.switches=N");
-    miss(&missing,
-         !has(machine, TOPO_PCIE_BANDWIDTH) &&
-             (needs_pcie || count_of(machine, TOPO_PCIE_SWITCHES) > 0),
-         "pcie.bandwidth", "--set pcie.bandwidth=RATE");
-    miss(&missing, has_several && count_of(machine, TOPO_HCAS) == 0, "hcas", "--set hcas=N");
-    miss(&missing,
-         (has_several || count_of(machine, TOPO_HCAS) > 0) && !has(machine, TOPO_HCA_BANDWIDTH) &&
-             !has(machine, TOPO_TORUS_LINKS_AT_ONCE),
-         "hca.bandwidth", "--set hca.bandwidth=RATE");
-    return missing.names_used == 0
+    miss_fabric(&missing, machine, has_several);
+    miss_key(&missing, machine, true, TOPO_GPUS);
+    miss_links(&missing, machine);
+    miss(&missing, has_several && count_of(machine, TOPO_HCAS) == 0, "--set hcas=N");
+    miss_key(&missing, machine,
+             (has_several || count_of(machine, TOPO_HCAS) > 0) &&
+                 !has(machine, TOPO_TORUS_LINKS_AT_ONCE),
+             TOPO_HCA_BANDWIDTH);
+    return missing.used == 0
                ? AR_OK
-               : ar_error_set(err, AR_USAGE, "discover: the files do not say %s; expected%s",
-                              missing.names, missing.options);
+               : ar_error_set(err, AR_USAGE, "discover: the files do not say all; expected also%s",
+                              missing.options);
 }
 
 /* --- the file -------------------------------------------------------------------------------- */
@@ -236,6 +309,7 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     struct ar_cluster *checked = NULL;
     unsigned generation = generation_of(machine);
     AR_TRY(derive_all(machine, generation, err));
+    AR_TRY(check_rails(machine, err));
     AR_TRY(ask(machine, err));
     AR_TRY(derive_constants(machine, generation, err));
     AR_TRY(derive(machine, TOPO_NAME, name, "name of this file", err));

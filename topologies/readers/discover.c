@@ -4,6 +4,21 @@
 #include "lines.h"
 #include "xml.h"
 
+/* Reads the values of settings, which no file is needed for; NVLinks of a node of any size. */
+static enum ar_status check_settings(const struct ar_topo_entries *set, struct ar_arena *arena,
+                                     struct ar_error *err)
+{
+    struct ar_topo_entries checked = *set;
+    struct ar_topo_values *values = ar_arena_alloc(arena, 1, sizeof *values);
+    if (values == NULL) {
+        return ar_error_no_memory(err, "settings");
+    }
+    if (ar_topo_entries_find(set, TOPO_GPUS) == NULL) {
+        ar_topo_entries_store((struct ar_topo_entry){.key = TOPO_GPUS, .text = "64"}, &checked);
+    }
+    return ar_topo_values_parse(&checked, values, err);
+}
+
 enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *arena,
                                  struct ar_discovery **discovery, struct ar_error *err)
 {
@@ -15,6 +30,7 @@ enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *a
     made->settings = settings;
     made->set.path = "discover";
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->set, err));
+    AR_TRY(check_settings(&made->set, arena, err));
     *discovery = made;
     return AR_OK;
 }

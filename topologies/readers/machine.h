@@ -41,6 +41,7 @@ struct ar_discovery {
     size_t nics_count;
     const char *notes[MACHINE_NOTES_MAX + 1];
     size_t notes_count;
+    bool is_amd; /**< a GPU is one of AMD */
     struct ar_settings settings;
     struct ar_topo_entries set; /**< by them, which end every quarrel */
 };

@@ -163,6 +163,7 @@ static enum ar_status begin_gpu(struct system *system, const struct source *sour
     gpu->is_confirmed = true;
     AR_TRY(xml_count(source, attributes, "dev", gpu->number, UINT32_MAX, &gpu->number, err));
     const char *target = xml_attribute(attributes, "gcn");
+    source->machine->is_amd |= target != NULL;
     const char *capability = target != NULL ? target : xml_attribute(attributes, "sm");
     if (capability != NULL && gpu_generation_find(capability, &generation)) {
         return machine_say(source, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation],

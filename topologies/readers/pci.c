@@ -83,6 +83,7 @@ static enum ar_status say_models(struct source *source, const struct pci_tree *t
     for (uint32_t i = 0; i < tree->gpus_count; i++) {
         const struct gpu_model *model = gpu_model_find(tree->gpus[i].pci);
         source->line = tree->gpus[i].line;
+        source->machine->is_amd |= tree->gpus[i].pci >> 16 == 0x1002;
         snprintf(what, sizeof what, "PCI device %04" PRIx32 ":%04" PRIx32, tree->gpus[i].pci >> 16,
                  tree->gpus[i].pci & 0xffff);
         if (model == NULL) {

@@ -11,18 +11,16 @@ static struct ar_arena arena;
 static char *written;
 static size_t written_bytes;
 
-static struct ar_discovery *begin(const char *settings, struct ar_error *err)
+static enum ar_status begin(const char *settings, struct ar_discovery **discovery,
+                            struct ar_error *err)
 {
     struct ar_setting *list = ar_arena_alloc(&arena, SETTINGS_MAX, sizeof *list);
-    struct ar_discovery *discovery = NULL;
     char *rest = ar_arena_text(&arena, settings);
     size_t count = 0;
     for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
         list[count++] = (struct ar_setting){word, "--set", AR_USAGE};
     }
-    cr_assert_eq(ar_discover_begin((struct ar_settings){list, count}, &arena, &discovery, err),
-                 AR_OK, "%s", err->text);
-    return discovery;
+    return ar_discover_begin((struct ar_settings){list, count}, &arena, discovery, err);
 }
 
 static const char *finish(struct ar_discovery *discovery, struct ar_error *err)
@@ -45,8 +43,11 @@ static const char *finish(struct ar_discovery *discovery, struct ar_error *err)
 const char *discover(const char *files, const char *settings, struct ar_error *err)
 {
     ar_arena_end(&arena);
-    struct ar_discovery *discovery = begin(settings, err);
+    struct ar_discovery *discovery = NULL;
     char *rest = ar_arena_text(&arena, files);
+    if (begin(settings, &discovery, err) != AR_OK) {
+        return NULL;
+    }
     for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;) {
         if (ar_discover_read(discovery, ar_arena_format(&arena, FIXTURES "%s", word), err) !=
             AR_OK) {
@@ -59,9 +60,10 @@ const char *discover(const char *files, const char *settings, struct ar_error *e
 const char *discover_text(const char *text, const char *settings, struct ar_error *err)
 {
     ar_arena_end(&arena);
-    struct ar_discovery *discovery = begin(settings, err);
+    struct ar_discovery *discovery = NULL;
     char *copy = ar_arena_text(&arena, text);
-    return ar_discover_parse(discovery, "text", copy, strlen(copy), err) == AR_OK
+    return begin(settings, &discovery, err) == AR_OK &&
+                   ar_discover_parse(discovery, "text", copy, strlen(copy), err) == AR_OK
                ? finish(discovery, err)
                : NULL;
 }
@@ -174,4 +176,17 @@ Test(discover, several_ports_for_each_gpu_are_one_hca_of_their_sum)
                       "<net name='a1' port='2' speed='180000'/></nic></pci></pci></cpu></system>",
                       SEVERAL, &err),
         "hcas = 1 ;", "hca.bandwidth = 360Gbps ;");
+}
+
+Test(discover, gpus_of_amd_that_are_not_known_have_the_constants_of_its_library)
+{
+    struct ar_error err;
+    EXPECT(discover_text("<system><cpu><pci class='0x060400' link_speed='8 GT/s'>"
+                         "<pci class='0x038000' busid='a' link_speed='8 GT/s'>"
+                         "<gpu dev='0' gcn='906'/></pci></pci></cpu></system>",
+                         "nodes=1", &err),
+           "collective.setup = 17us ; assumed: ROCm/rccl");
+    cr_expect_not_null(strstr(written, "ring, Simple; those of GPUs of unknown generation as of "
+                                       "cdna2"),
+                       "%s", written);
 }

@@ -29,13 +29,37 @@ Test(discover_bad, a_contradiction_names_both_files_and_a_setting_ends_it)
 Test(discover_bad, all_that_is_missing_is_asked_for_at_once)
 {
     struct ar_error err;
-    refuse(discover("static.xml", "", &err), &err, AR_USAGE,
-           "discover: the files do not say nodes, fabric, nvlink.pairs, hca.bandwidth; expected "
-           "--nodes N --fabric non-blocking|rails|fat-tree|torus|... --set nvlink.pairs=");
+    refuse(
+        discover("static.xml", "", &err), &err, AR_USAGE,
+        "discover: the files do not say all; expected also --nodes N --fabric "
+        "non-blocking|rails|... (see list fabrics) --set nvlink.pairs=switch|all|none|0-1... --set "
+        "nvlink.bandwidth=RATE (unless none) --set hca.bandwidth=RATE");
     refuse(discover("ibstat.txt", "nodes=2 fabric=fat-tree", &err), &err, AR_USAGE,
-           "do not say rack.nodes, gpus_per_node, nvlink.pairs; expected --set rack.nodes=N");
+           "also --set rack.nodes=N --set rack.uplinks=N --set rack.uplink_bandwidth=RATE --set "
+           "gpus_per_node=N --set nvlink.pairs=");
+    refuse(discover("ibstat.txt", "fabric=torus gpus_per_node=4", &err), &err, AR_USAGE,
+           "also --set torus.lengths=NxN --set torus.link_bandwidth=RATE --set nvlink.pairs=");
+    refuse(discover("ibstat.txt", "nodes=2 rack.nodes=0", &err), &err, AR_USAGE,
+           "--set gpus_per_node=N --set nvlink.pairs=switch|all|none|0-1... --set "
+           "nvlink.bandwidth=RATE (unless none) --set pcie.switches=N (unless switch or all) --set "
+           "pcie.bandwidth=RATE (unless switch or all)");
+    refuse(discover("mesh.xml", "nodes=4 tree.rails=nvlink", &err), &err, AR_USAGE,
+           "--set: found rails for nodes with one HCA (");
     refuse(discover("switch.xml", "nodes=4 tree.rails=nvlink hcas=3", &err), &err, AR_USAGE,
            "key \"hcas\": found \"3\"; expected a divisor of gpus_per_node");
+}
+
+Test(discover_bad, a_setting_that_is_no_value_is_refused_before_files_are_read)
+{
+    static const char *const rows[][2] = {
+        {"hcas=abc", "--set: key \"hcas\": found \"abc\"; expected a whole number"},
+        {"nodes=0", "--set: key \"nodes\": found \"0\""},
+        {"nvlink.pairs=0-1,2-3", "--set: key \"nvlink.pairs\": found \"0-1,2-3\""},
+        {"nvlink.bandwidth=50", "found \"50\" without a unit"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_error err;
+        refuse(discover("none.xml", rows[i][0], &err), &err, AR_USAGE, rows[i][1]);
+    }
 }
 
 static const struct {
