@@ -6,7 +6,7 @@
  * fused, in that order, into buckets; a bucket is ready when its last gradient is.
  *
  * - `ddp`: a bucket takes tensors until it holds 25 MiB or more, the first until 1 MiB (PyTorch
- *   DDP, bucket_cap_mb);
+ *   DDP, bucket_cap_mb), of gradients before a hook compresses the bucket;
  * - `horovod`: as long as they fit into 64 MiB (Horovod, fusion threshold);
  * - SIZE above 0, such as `16MiB`: as long as they fit into it;
  * - `groups:K`: K groups of as many tensors each, consecutive in the order of the layers; if K does
@@ -83,7 +83,8 @@ struct ar_workload {
 struct ar_workload_request {
     const struct ar_trace *trace;
     const struct ar_fusion *fusion;
-    uint32_t element_bytes; /**< of a gradient on the wire */
+    uint32_t
+        element_bytes; /**< of a gradient as it is fused: on the wire, or before it is compressed */
     struct ar_cycle cycle;
     struct ar_slowdown slowdown;
 };

@@ -62,8 +62,9 @@ static enum ar_status read_space(const struct options *options, struct space_req
     AR_TRY(options_scenario(options, axes, &request->variants.base, err));
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->variants.settings = settings.settings;
-    request->variants.has_jitter =
-        option_key(options, AR_KEY_FRAMEWORK) != NULL || request->variants.base.terms.count > 0;
+    request->variants.has_jitter = option_key(options, AR_KEY_FRAMEWORK) != NULL ||
+                                   option_key(options, AR_KEY_STRATEGY) != NULL ||
+                                   request->variants.base.terms.count > 0;
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_AXIS)) {
             request->variants.lists[i] = option_key(options, (enum ar_key)i);

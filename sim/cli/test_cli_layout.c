@@ -250,7 +250,7 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
             cr_expect_str_eq(cli_cell(table, 1, "settings"), k == 2 ? "sparse=0.001" : "");
         }
         cr_expect_lt(time_s[2], time_s[0]);
-        cr_expect_neq(time_s[1], time_s[0]);
+        cr_expect_lt(time_s[1], time_s[0]);
     }
     struct cli_run run =
         cli_run("$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);

@@ -57,6 +57,16 @@ Test(cli_servers, no_staleness_is_in_step_and_much_is_without_bound)
     }
 }
 
+Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
+{
+    struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ps-async --jitter "
+                                  "0,0.001 --format csv --columns iteration_s");
+    struct cli_table *rows = cli_table(run.out);
+    double even_s = number(rows, 2, "iteration_s");
+    cr_expect_lt(even_s, 0.8 * number(rows, 1, "iteration_s"));
+    cr_expect_float_eq(number(rows, 4, "iteration_s"), even_s, 0.05 * even_s);
+}
+
 Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_less_time)
 {
     struct cli_table *rows =

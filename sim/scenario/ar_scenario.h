@@ -276,6 +276,10 @@ static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
  * workload is owned by the caller, which frees it with free(). */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
+
+/** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
+ * already, DDP's hooks compress whole buckets. */
+uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err);
 

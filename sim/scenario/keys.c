@@ -292,7 +292,9 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                            "steps run back to back and averaged over; default: 1, with jitter 20",
                            STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS,
                            key_parse_count, key_print_count, FIELD(iterations_count), 1, 100000},
-    [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
+    [AR_KEY_SEED] = {"--seed", "S", "1",
+                     "of the jitter and of the starts of asynchronous workers; the same "
+                     "seed gives the same result",
                      STEP | LAYOUT | PLACED | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS,
                      key_parse_count, key_print_count, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,

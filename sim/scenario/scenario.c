@@ -143,6 +143,13 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
                                   .element_bytes = ar_precision_bytes(precision)};
 }
 
+uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
+{
+    bool is_later = scenario->fusion.closes_when_reached != 0;
+    enum ar_precision fused = ar_framework_wire(scenario->framework, scenario->precision);
+    return ar_precision_bytes(is_later ? fused : scenario->wire);
+}
+
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
 {
     struct ar_step step = {
@@ -151,6 +158,7 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         .trace = scenario->trace,
         .framework = scenario->framework,
         .fusion = scenario->fusion,
+        .fused_bytes = scenario->trace != NULL ? ar_scenario_fused_bytes(scenario) : 0,
         .engine = scenario->engine,
         .library = scenario->engine->needs_library ? ar_scenario_library(scenario) : NULL,
         .baseline = scenario->baseline,

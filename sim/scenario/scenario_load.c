@@ -107,8 +107,7 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
     AR_TRY(fill_fusion(scenario, err));
     const struct ar_workload_request request = {.trace = scenario->trace,
                                                 .fusion = &scenario->fusion,
-                                                .element_bytes =
-                                                    ar_precision_bytes(scenario->wire)};
+                                                .element_bytes = ar_scenario_fused_bytes(scenario)};
     AR_TRY(ar_workload_make(&request, &workload, err));
     scenario->buckets_count = workload->buckets_count;
     free(workload);

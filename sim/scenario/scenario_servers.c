@@ -152,9 +152,12 @@ void ar_note_servers(FILE *notes, const struct ar_scenario *scenario)
                 "all workers have pushed and pulled",
                 ar_scenario_units(scenario).count,
                 scenario->units.has_backups ? "the slowest are done twice" : "none is done twice");
-    } else if (strategy->staleness != 0 && scenario->jitter_frac == 0 &&
-               scenario->stragglers_count == 0) {
-        ar_note(notes, "all workers are equally fast: staleness changes nothing without --jitter "
-                       "or --straggler");
+    } else if (ar_async_is_loose(&run)) {
+        ar_note(notes,
+                "workers begin scattered over the computation of %s, drawn from --seed: nobody "
+                "starts them in step%s",
+                run.every == 1 ? "a step" : "an exchange",
+                scenario->jitter_frac > 0 ? ""
+                                          : "; without --jitter they slowly fall in step again");
     }
 }

@@ -82,6 +82,7 @@ struct ar_step {
                                           bytes of an element, its algorithm (NULL: the first of
                                           each operation) and channels count */
     struct ar_fusion fusion;         /**< of a trace */
+    uint32_t fused_bytes;            /**< of a gradient as it is fused; 0: as on the wire */
     const struct ar_engine *engine;
     enum ar_baseline baseline;
     double jitter_frac;        /**< coefficient of variation of compute times (ar_draw.h) */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ar_draw.h"
+#include "step_parts.h"
 
 _Static_assert(AR_STALENESS_FREE == AR_ASYNC_FREE, "a strategy without bound is a run without");
 
@@ -32,16 +33,15 @@ static void set_times(struct ar_step *step, double forward_s, double backward_s,
 /* Buckets of a trace. Nobody negotiates about them. */
 static enum ar_status slice_trace(struct ar_step *step, struct ar_error *err)
 {
-    const struct ar_workload_request request = {.trace = step->trace,
-                                                .fusion = &step->fusion,
-                                                .element_bytes = step->collective.element_bytes};
+    const struct ar_workload_request request = {
+        .trace = step->trace, .fusion = &step->fusion, .element_bytes = step_fused_bytes(step)};
     struct ar_workload *workload;
     AR_TRY(ar_workload_make(&request, &workload, err));
     struct ar_async_slice *slices = make_slices(step, workload->buckets_count);
     for (uint32_t i = 0; slices != NULL && i < workload->buckets_count; i++) {
         slices[i] = (struct ar_async_slice){
             .ready_s = workload->buckets[i].ready_s - workload->forward_end_s,
-            .bytes = workload->buckets[i].elements * request.element_bytes};
+            .bytes = workload->buckets[i].elements * step->collective.element_bytes};
     }
     double backward_s = workload->backward_end_s - workload->forward_end_s;
     double optimizer_s = step->trace->optimizer_s;
@@ -208,6 +208,27 @@ static enum ar_status make_factors(struct ar_step *step, struct ar_error *err)
     return status;
 }
 
+/* Workers that do not wait for each other begin as their programs do. */
+static enum ar_status scatter_starts(struct ar_step *step, struct ar_error *err)
+{
+    struct ar_draw *draw;
+    struct ar_async *run = &step->async;
+    if (!ar_async_is_loose(run)) {
+        return AR_OK;
+    }
+    double *starts_s = ar_arena_alloc(&step->memory, run->workers, sizeof *starts_s);
+    if (starts_s == NULL) {
+        return ar_error_no_memory(err, "the starts of workers");
+    }
+    AR_TRY(ar_draw_create(step->seed, "starts", &draw, err));
+    for (uint32_t i = 0; i < run->workers; i++) {
+        starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
+    }
+    ar_draw_destroy(draw);
+    run->starts_s = starts_s;
+    return AR_OK;
+}
+
 /* --- workers of several GPUs ------------------------------------------------------------------ */
 
 /* A collective of the GPUs of a worker. */
@@ -299,6 +320,7 @@ static enum ar_status run_steps(struct ar_step *step, struct ar_error *err)
         step->payload_bytes += run->slices[i].bytes;
     }
     AR_TRY(make_factors(step, err));
+    AR_TRY(scatter_starts(step, err));
     AR_TRY(time_sums(step, err));
     AR_TRY(ar_async_prepare(run, &step->memory, err));
     AR_TRY(step->engine->is_simulation ? ar_async_run_actors(run, err)

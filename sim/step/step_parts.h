@@ -14,6 +14,9 @@ double step_term(const struct ar_step *step, enum ar_term which);
 enum ar_status step_take_trace(struct ar_step *step, const struct ar_slowdown *slowdown,
                                struct ar_error *err);
 
+/** Bytes of a gradient as it is fused. */
+uint32_t step_fused_bytes(const struct ar_step *step);
+
 /** Whether buckets are negotiated in cycles. */
 bool step_has_cycles(const struct ar_step *step);
 

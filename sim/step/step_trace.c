@@ -15,12 +15,16 @@ bool step_has_cycles(const struct ar_step *step)
            step_term(step, AR_TERM_CYCLE_TIME) > 0;
 }
 
+uint32_t step_fused_bytes(const struct ar_step *step)
+{
+    return step->fused_bytes > 0 ? step->fused_bytes : step->collective.element_bytes;
+}
+
 static struct ar_workload_request request_of(const struct ar_step *step,
                                              const struct ar_slowdown *slowdown)
 {
-    struct ar_workload_request request = {.trace = step->trace,
-                                          .fusion = &step->fusion,
-                                          .element_bytes = step->collective.element_bytes};
+    struct ar_workload_request request = {
+        .trace = step->trace, .fusion = &step->fusion, .element_bytes = step_fused_bytes(step)};
     if (slowdown != NULL) {
         request.slowdown = *slowdown;
     }

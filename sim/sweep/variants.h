@@ -24,8 +24,8 @@ enum { AXES_MAX = 64 + AR_KEYS_COUNT, VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT 
 struct variants_request {
     const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
     struct ar_settings settings;      /**< of the cluster */
-    bool has_jitter;                  /**< also without that axis, by a framework or a term */
-    struct ar_scenario base;          /**< keys that are no axes */
+    bool has_jitter;         /**< or may draw: a framework, a term or a strategy is given */
+    struct ar_scenario base; /**< keys that are no axes */
     struct ar_inputs *inputs;
 };
 

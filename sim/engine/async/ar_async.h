@@ -23,6 +23,10 @@
  * + k n - 2 k). A worker reaches a server by the HCA of the same number as its own; what is on its
  * own GPU's place costs nothing. What servers add up and store takes no time.
  *
+ * Workers of a bound above 0 begin when their program was started, which nobody does to the
+ * microsecond: times from the draws of a seed scatter them over the computation of an exchange. In
+ * lockstep, which no real run keeps, they would push together and then all pull together.
+ *
  * A run is a struct of parameters and results, which one of two functions fills in.
  */
 #ifndef AR_ASYNC_H
@@ -125,10 +129,11 @@ struct ar_async {
     uint32_t slices_count;
     /** [step][worker]: what compute times are multiplied by; NULL: nothing. */
     const double *factors;
-    uint32_t spans_room; /**< of a timeline; 0: none */
+    const double *starts_s; /**< [worker]: when it begins; NULL: all at 0 */
+    uint32_t spans_room;    /**< of a timeline; 0: none */
 
     /* Results; in the arena of ar_async_prepare(). */
-    double *end_s;                 /**< [worker]: it could begin the next step */
+    double *end_s;                 /**< [worker]: it could begin the next step, since its start */
     struct ar_async_split *splits; /**< [worker] */
     struct ar_async_span *spans;
     uint32_t spans_count;
@@ -143,6 +148,9 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
 
 /** Room for results in an arena; a run must have it before an engine gets it. */
 enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err);
+
+/** Is a worker ever ahead of another one by a whole exchange? */
+bool ar_async_is_loose(const struct ar_async *run);
 
 /** Time from a question to the coordinator of work units, which stands where the first server does,
  * to its answer; of the last worker. */

@@ -228,6 +228,8 @@ static void work(const struct ar_actor_calls *calls, struct state *state, uint32
 {
     const struct async_plan *plan = state->plan;
     uint32_t slices = state->run->slices_count;
+    double start_s = async_plan_start_s(state->run, number);
+    calls->sleep_for(start_s);
     for (uint32_t round = 0; round < plan->rounds; round++) {
         for (uint32_t i = 0; i < plan->segments_count; i++) {
             uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
@@ -236,7 +238,7 @@ static void work(const struct ar_actor_calls *calls, struct state *state, uint32
         }
     }
     await_pulls(calls, state, number, plan->rounds, (plan->rounds - 1) * slices + plan->end_pulls);
-    state->run->end_s[number] = calls->now_s();
+    state->run->end_s[number] = calls->now_s() - start_s;
 }
 
 static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)

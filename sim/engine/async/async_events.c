@@ -9,7 +9,7 @@
 /* Times that differ by rounding are one, as in SimGrid. */
 #define SAME_S 1e-12
 
-enum event_kind { COMPUTED, PUSHED, PULLED, FREED };
+enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
 
 struct event {
     double time_s;
@@ -196,7 +196,7 @@ static void try_compute(struct events *events, uint32_t number)
     account_wait(events, number, gate);
     if (worker->round == events->plan.rounds) {
         worker->has_ended = true;
-        events->run->end_s[number] = events->now_s;
+        events->run->end_s[number] = events->now_s - async_plan_start_s(events->run, number);
         return;
     }
     const struct async_segment *segment = &events->plan.segments[worker->segment];
@@ -250,6 +250,9 @@ static void on_pushed(struct events *events, uint32_t number)
 static void handle(struct events *events, const struct event *event)
 {
     switch (event->kind) {
+    case STARTED:
+        try_compute(events, event->worker);
+        break;
     case COMPUTED:
         on_computed(events, event->worker);
         break;
@@ -325,7 +328,8 @@ static void share_anew(struct events *events)
 static void follow(struct events *events)
 {
     for (uint32_t i = 0; i < events->run->workers; i++) {
-        try_compute(events, i);
+        events->workers[i].idle_s = async_plan_start_s(events->run, i);
+        push_event(events, events->workers[i].idle_s, i, STARTED);
     }
     while (events->heap_count > 0 || events->active_count > 0) {
         double next_s = events->heap_count > 0 ? events->heap[0].time_s : INFINITY;

@@ -163,6 +163,17 @@ double ar_async_deal_s(const struct ar_async *run)
     return 2 * path.latency_s;
 }
 
+/* In exchanges. */
+static uint32_t staleness_of(const struct ar_async *run)
+{
+    return run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every;
+}
+
+bool ar_async_is_loose(const struct ar_async *run)
+{
+    return staleness_of(run) > 0;
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 /* Of an exchange: the mean over its steps. */
@@ -193,7 +204,7 @@ enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *aren
 {
     *plan = (struct async_plan){
         .rounds = run->steps_count / run->every,
-        .staleness = run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every,
+        .staleness = staleness_of(run),
         .end_pulls = run->pull == AR_PULL_SLICED ? 1 : run->slices_count,
         .segments =
             ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),

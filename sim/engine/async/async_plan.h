@@ -61,6 +61,11 @@ static inline double async_plan_factor(const struct ar_async *run, const struct 
     return plan->factors != NULL ? plan->factors[(size_t)round * run->workers + worker] : 1;
 }
 
+static inline double async_plan_start_s(const struct ar_async *run, uint32_t worker)
+{
+    return run->starts_s != NULL ? run->starts_s[worker] : 0;
+}
+
 /** When the slice that a worker waited for was pushed by it, and by all that it depends on. */
 struct async_cause {
     double pushed_s, allowed_s;

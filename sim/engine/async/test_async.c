@@ -168,6 +168,11 @@ Test(async, without_bound_each_worker_goes_at_its_own_rate)
                                        "net.latency=1ps",   NULL};
     struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
     draw(&run, 0.3);
+    static double starts_s[WORKERS];
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        starts_s[i] = 0.03 * (i * 7 % WORKERS) / WORKERS;
+    }
+    run.starts_s = starts_s;
     run.staleness = AR_ASYNC_FREE;
     double free_s = iterate(&run);
     for (uint32_t i = 0; i < WORKERS; i++) {
@@ -199,6 +204,20 @@ Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
         last_wait_s = split.wait_s;
         last_s = found_s;
     }
+}
+
+Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link)
+{
+    /* Two that take turns: one pushes while the other one computes. In step both push, then pull.
+     */
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    static const double starts_s[] = {0, 0.02};
+    struct ar_async run = run_of(cluster, 2, 1, 1);
+    double transfer_s = BYTES / hca_Bps(cluster) + latency_s(cluster);
+    run.staleness = AR_ASYNC_FREE;
+    cr_assert(iterate(&run) > 0.03 + 3.9 * transfer_s);
+    run.starts_s = starts_s;
+    cr_assert(support_near(iterate(&run), 0.03 + 2 * transfer_s, 1e-9));
 }
 
 Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)

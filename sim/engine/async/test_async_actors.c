@@ -11,6 +11,7 @@ enum { STEPS = 6, WORKERS_MAX = 16, SLICES_MAX = 4 };
 
 static struct ar_arena arena; /* of a test, which is a process */
 static double factors[STEPS * WORKERS_MAX];
+static double starts_s[WORKERS_MAX]; /* of those with a bound above 0 */
 
 struct test_case {
     const char *cluster;
@@ -78,6 +79,10 @@ static void compare(const struct test_case *test)
                            .factors = factors};
     cr_assert(ar_draw_create(5, NULL, &draw, &err) == AR_OK);
     ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
+    for (uint32_t i = 0; i < run.workers && ar_async_is_loose(&run); i++) {
+        starts_s[i] = ar_draw_uniform(draw, 0, 0.03);
+        run.starts_s = starts_s;
+    }
     ar_draw_destroy(draw);
     double events_s = iterate(&run, ar_async_run_events);
     double wait_s = ar_async_split_mean(&run).wait_s;
