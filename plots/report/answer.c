@@ -8,11 +8,9 @@
 #include "ar_quantile.h"
 #include "ar_units.h"
 
-/* More are not looked through one by one. */
-enum { STAGES_MAX = 256 };
-
 #define CELL(kind, owner, field)                                                                   \
     AR_COLUMN(kind, struct owner, field, #field, "", .may_be_empty = true, .may_be_missing = true)
+#define NAMED(owner, field) AR_COLUMN(string, struct owner, field, #field, "a name")
 
 void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,
                   struct ar_arena *arena)
@@ -48,7 +46,7 @@ static double median_of(double *values, size_t count)
     return ar_quantile(values, kept, 0.5);
 }
 
-static void write_percent(FILE *text, const char *before, double frac, const char *after)
+void answer_percent(FILE *text, const char *before, double frac, const char *after)
 {
     if (!isnan(frac)) {
         fprintf(text, "%s%.3g %%%s", before, 100 * frac, after);
@@ -62,10 +60,14 @@ struct run {
     uint64_t gpus;
     double time_s, efficiency_frac, exposed_s;
 };
-static const struct ar_column run_columns[] = {
-    CELL(string, run, run),       CELL(string, run, phase),  CELL(string, run, cluster),
-    CELL(count, run, gpus),       CELL(number, run, time_s), CELL(number, run, efficiency_frac),
-    CELL(number, run, exposed_s), AR_COLUMN_OTHERS};
+static const struct ar_column run_columns[] = {NAMED(run, run),
+                                               CELL(string, run, phase),
+                                               NAMED(run, cluster),
+                                               CELL(count, run, gpus),
+                                               CELL(number, run, time_s),
+                                               CELL(number, run, efficiency_frac),
+                                               CELL(number, run, exposed_s),
+                                               AR_COLUMN_OTHERS};
 
 static bool is_last_phase(const struct run *runs, size_t count, size_t i)
 {
@@ -97,7 +99,7 @@ static enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *ar
         }
         fprintf(text, "%s%s on %llu GPUs", is_new ? "" : " and ",
                 ar_format_seconds(run->time_s, time), (unsigned long long)run->gpus);
-        write_percent(text, " (scaling efficiency ", run->efficiency_frac, ")");
+        answer_percent(text, " (scaling efficiency ", run->efficiency_frac, ")");
         if (is_end) {
             fputs(". ", text);
         }
@@ -112,7 +114,7 @@ struct result {
     double measured, predicted, error_frac;
     ar_cell_flag inside;
 };
-static const struct ar_column result_columns[] = {CELL(string, result, row),
+static const struct ar_column result_columns[] = {NAMED(result, row),
                                                   CELL(string, result, title),
                                                   CELL(number, result, measured),
                                                   CELL(number, result, predicted),
@@ -144,7 +146,7 @@ static enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *
     }
     fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
             csv->rows_count);
-    write_percent(text, ": the median error is ", median_of(errors, both), "");
+    answer_percent(text, ": the median error is ", median_of(errors, both), "");
     if (worst != NULL) {
         fprintf(text, ", the largest %+.3g %% (%s)", 100 * worst->error_frac,
                 worst->title != NULL ? worst->title : worst->row);
@@ -188,7 +190,7 @@ static enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena 
                 "the worst one by %.3g %%. ",
                 (unsigned long long)sum->rows, sum->set, 100 * sum->median_frac,
                 100 * sum->p95_frac, 100 * sum->worst_frac);
-        write_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
+        answer_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
     }
     return AR_OK;
 }
@@ -200,7 +202,7 @@ struct set {
     uint64_t rows;
     double zero_shot_median_frac, fit_median_frac, held_out_median_frac, held_out_p95_frac;
 };
-static const struct ar_column set_columns[] = {CELL(string, set, set),
+static const struct ar_column set_columns[] = {NAMED(set, set),
                                                CELL(string, set, operation),
                                                CELL(count, set, rows),
                                                CELL(number, set, zero_shot_median_frac),
@@ -229,14 +231,14 @@ static enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *are
     }
     fprintf(text, "Of %llu measured collectives the median error is ",
             (unsigned long long)all->rows);
-    write_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
-    write_percent(text, ", ", all->fit_median_frac, " where all were fitted");
-    write_percent(text, ", and ", all->held_out_median_frac,
-                  " on the largest node counts, which were not fitted");
+    answer_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
+    answer_percent(text, ", ", all->fit_median_frac, " where all were fitted");
+    answer_percent(text, ", and ", all->held_out_median_frac,
+                   " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
         fprintf(text, "There the worst of the sets is %s", worst->set);
-        write_percent(text, " with ", worst->held_out_median_frac, ". ");
+        answer_percent(text, " with ", worst->held_out_median_frac, ". ");
     }
     return AR_OK;
 }
@@ -275,64 +277,6 @@ static enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *ar
         write_pass(text, "forward", all->forward_measured_s, all->forward_predicted_s);
         write_pass(text, "backward", all->backward_measured_s, all->backward_predicted_s);
     }
-    return AR_OK;
-}
-
-/* --- tasks -------------------------------------------------------------------------------- */
-
-struct task {
-    uint64_t stage;
-    const char *stream;
-    double begin_s, end_s;
-};
-static const struct ar_column task_columns[] = {
-    CELL(count, task, stage), CELL(string, task, stream), CELL(number, task, begin_s),
-    CELL(number, task, end_s), AR_COLUMN_OTHERS};
-
-/* Time in which the first stream of the file, that of a stage, has a task. */
-static double busy_of(const struct task *tasks, size_t count, uint64_t stage)
-{
-    double busy_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool is_first = tasks[i].stream != NULL && tasks[0].stream != NULL &&
-                        strcmp(tasks[i].stream, tasks[0].stream) == 0;
-        busy_s += tasks[i].stage == stage && is_first ? tasks[i].end_s - tasks[i].begin_s : 0;
-    }
-    return busy_s;
-}
-
-static enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                   const char **title, struct ar_error *err)
-{
-    struct task *tasks = answer_room(csv, AR_COLUMNS(task_columns), sizeof *tasks, arena);
-    char time[AR_UNIT_TEXT];
-    double end_s = 0;
-    uint64_t stages = 0;
-    *title = "A training step";
-    AR_TRY(answer_read(csv, AR_COLUMNS(task_columns), sizeof *tasks, tasks, err));
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        end_s = fmax(end_s, tasks[i].end_s);
-        stages =
-            tasks[i].stage != AR_NO_COUNT && tasks[i].stage >= stages ? tasks[i].stage + 1 : stages;
-    }
-    fprintf(text, "The timeline has %zu tasks in %llu stage%s and ends after %s", csv->rows_count,
-            (unsigned long long)stages, stages == 1 ? "" : "s", ar_format_seconds(end_s, time));
-    double least_s = INFINITY;
-    double most_s = 0;
-    for (uint64_t stage = 0; stage < stages && stage < STAGES_MAX; stage++) {
-        double busy_s = busy_of(tasks, csv->rows_count, stage);
-        least_s = fmin(least_s, busy_s);
-        most_s = fmax(most_s, busy_s);
-    }
-    if (stages > 0 && stages <= STAGES_MAX && end_s > 0) {
-        fprintf(text, "; stream %s of a stage is busy for %.3g %%", tasks[0].stream,
-                100 * least_s / end_s);
-        if (most_s - least_s > 5e-4 * end_s) {
-            write_percent(text, " to ", most_s / end_s, "");
-        }
-        fputs(" of that", text);
-    }
-    fputs(". ", text);
     return AR_OK;
 }
 

@@ -13,6 +13,15 @@ typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena 
 /** Of rows of `ar_row.h`: steps, or collectives alone. */
 page_sentences answer_rows;
 
+/** Of the tasks of a step. */
+page_sentences answer_tasks;
+
+/** Whether a column of such rows is a parameter: one in which rows differ before they are run. */
+bool answer_is_parameter(const char *column);
+
+/** Writes a part of a whole in percent between two texts; nothing of NAN. */
+void answer_percent(FILE *text, const char *before, double frac, const char *after);
+
 /** Room for all rows of a file as records of `size` bytes, in which nothing applies; NULL if there
  * is no memory. The last of the columns is AR_COLUMN_OTHERS. */
 void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,

@@ -77,6 +77,23 @@ struct rows {
     bool is_step;
 };
 
+bool answer_is_parameter(const char *column)
+{
+    static const char *const others[] = {"gpus",  "nodes",    "algorithm",
+                                         "shape", "channels", "payload_bytes"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(column, others[i]) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        if (strcmp(column, circumstances[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- finding ------------------------------------------------------------------------------ */
 
 static bool is_same(const char *a, const char *b)
@@ -345,6 +362,11 @@ static uint64_t next_count(const struct rows *rows, size_t best, uint64_t after)
     return next;
 }
 
+static const char *name_of(const struct row *row)
+{
+    return row->algorithm != NULL ? row->algorithm : "?";
+}
+
 /* Which algorithm is the fastest from which number of GPUs on. */
 static void write_winners(FILE *text, const struct rows *rows, size_t best)
 {
@@ -353,12 +375,12 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
         struct choice choice = {gpus, AR_NO_COUNT, best, NULL, SIZE_MAX};
         const struct row *row = &rows->list[best_of(rows, &choice)];
-        if (winner == NULL || !is_same(winner, row->algorithm)) {
+        if (winner == NULL || !is_same(winner, name_of(row))) {
             fprintf(text,
                     changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
                                  : ", %s from %" PRIu64 " on",
-                    row->algorithm, gpus);
-            winner = row->algorithm;
+                    name_of(row), gpus);
+            winner = name_of(row);
             changes++;
         }
     }
@@ -380,12 +402,17 @@ static void write_trust(FILE *text, const struct rows *rows, size_t best)
     }
     const struct row *row = &rows->list[best];
     if (row->exact != AR_NO_FLAG) {
-        fprintf(text, "This is %s: engine %s neglects %s of the model%s",
-                row->exact ? "exact" : "an estimate", row->engine != NULL ? row->engine : "?",
-                row->exact ? "nothing" : "something", results > 1 ? "; " : ". ");
-        if (results > 1) {
-            fprintf(text, "of %zu rows %zu are exact and %zu are estimates. ", results, exact,
-                    estimates);
+        const char *engine = row->engine != NULL ? row->engine : "?";
+        if (row->exact == 1) {
+            fprintf(text, "What is sent is followed exactly (engine %s)%s", engine,
+                    rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
+        } else {
+            fprintf(text, "This is an estimate: engine %s neglects something of what is sent",
+                    engine);
+        }
+        fputs(". ", text);
+        if (exact > 0 && estimates > 0) {
+            fprintf(text, "Of %zu rows %zu are estimates. ", results, estimates);
         }
         fputs("How far the model is from machines, 'allreckon accuracy' and 'allreckon reproduce' "
               "say. ",

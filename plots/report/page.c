@@ -30,19 +30,17 @@ static void write_made_by(FILE *file, const struct page_parts *parts)
 
 static void write_notes(FILE *file, const struct page_parts *parts)
 {
-    const char *text = parts->notes;
-    fputs(text[0] != '\0' ? "<section><h2>What the command noted</h2>\n<ul>" : "", file);
-    while (*text != '\0') {
-        char line[1024];
-        text += strncmp(text, "note: ", 6) == 0 ? 6 : 0;
-        size_t size = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)size, text);
-        fputs("<li>", file);
-        ar_plot_write_html(file, line);
-        fputs("</li>\n", file);
-        text += size + (text[size] == '\n');
+    bool has_notes = parts->notes[0] != '\0';
+    char *rest = parts->notes;
+    fputs(has_notes ? "<section><h2>What the command noted</h2>\n<ul>" : "", file);
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        if (line[0] != '\0') {
+            fputs("<li>", file);
+            ar_plot_write_html(file, line + (strncmp(line, "note: ", 6) == 0 ? 6 : 0));
+            fputs("</li>\n", file);
+        }
     }
-    fputs(parts->notes[0] != '\0' ? "</ul></section>\n" : "", file);
+    fputs(has_notes ? "</ul></section>\n" : "", file);
 }
 
 /* The command line, of which only the directory is known elsewhere. */

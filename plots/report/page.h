@@ -9,7 +9,8 @@
 #include "ar_csv.h"
 #include "ar_page.h"
 
-/** The files, in the order of their tables on the page. */
+/** The files, in the order of their tables on the page; the first ones, to payloads, are rows of
+ * results. */
 enum page_file {
     PAGE_STEP,
     PAGE_SWEEP,
@@ -56,7 +57,7 @@ struct page_parts {
     const char *answer;               /**< sentences */
     struct page_reason *reasons;
     const char *command; /**< without --out; NULL: not known */
-    char *notes;         /**< of the command, a line each; "": none */
+    char *notes;         /**< of the command, a line each, until they are written; "": none */
 };
 
 /** Reads the files of the directory. */

@@ -223,11 +223,9 @@ enum ar_status page_draw(struct page_parts *parts, struct ar_error *err)
     static const struct {
         enum page_file file;
         enum ar_plot_set set;
-    } sets[] = {{PAGE_SWEEP, AR_PLOT_SWEEP},
-                {PAGE_RESULTS, AR_PLOT_PUBLISHED},
-                {PAGE_COMPARED, AR_PLOT_COMPARE},
-                {PAGE_LAYERS, AR_PLOT_LAYERS},
-                {PAGE_SETS, AR_PLOT_ACCURACY}};
+    } sets[] = {{PAGE_SWEEP, AR_PLOT_SWEEP},       {PAGE_LAYOUTS, AR_PLOT_LAYOUTS},
+                {PAGE_RESULTS, AR_PLOT_PUBLISHED}, {PAGE_COMPARED, AR_PLOT_COMPARE},
+                {PAGE_LAYERS, AR_PLOT_LAYERS},     {PAGE_SETS, AR_PLOT_ACCURACY}};
     struct page_picture **end = &parts->pictures;
     char *directory = NULL;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {

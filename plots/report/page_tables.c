@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "ar_plot_quote.h"
 #include "ar_plot_unit.h"
 #include "page.h"
@@ -12,6 +13,7 @@
 enum { ROWS_MAX = 2000 };
 
 struct shown {
+    size_t column; /* of the file */
     struct ar_plot_unit unit;
     const char *help;
     bool is_number, is_shown;
@@ -33,7 +35,7 @@ static const char *find_help(const struct ar_page_request *request, const char *
 static struct shown look_at(const struct ar_csv *csv, size_t column,
                             const struct ar_page_request *request)
 {
-    struct shown shown = {.is_number = csv->rows_count > 0};
+    struct shown shown = {.column = column, .is_number = csv->rows_count > 0};
     double max = 0;
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *cell = ar_csv_cell(csv, row, column);
@@ -45,6 +47,32 @@ static struct shown look_at(const struct ar_csv *csv, size_t column,
     shown.unit = ar_plot_unit_of(csv->cells[column], max);
     shown.help = find_help(request, csv->cells[column]);
     return shown;
+}
+
+/* What rows differ in comes first, what it took to compute them last. */
+static int turn_of(const char *column)
+{
+    static const char *const last[] = {"messages_count", "wall_s", "version"};
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
+        if (strcmp(column, last[i]) == 0) {
+            return 2;
+        }
+    }
+    return answer_is_parameter(column) ? 0 : 1;
+}
+
+/* The columns in the order that they are shown in; files that are no rows have one of their own. */
+static void look_at_all(const struct page_parts *parts, enum page_file which, struct shown *shown)
+{
+    const struct ar_csv *csv = parts->files[which];
+    size_t count = 0;
+    for (int turn = 0; turn <= 2; turn++) {
+        for (size_t i = 0; i < csv->columns_count; i++) {
+            if (turn == (which <= PAGE_PAYLOADS ? turn_of(csv->cells[i]) : 0)) {
+                shown[count++] = look_at(csv, i, parts->request);
+            }
+        }
+    }
 }
 
 static void write_name(FILE *file, const char *name, const struct ar_plot_unit *unit, bool has_unit)
@@ -74,12 +102,13 @@ static void write_constants(FILE *file, const struct ar_csv *csv, const struct s
 {
     fputs("<dl class=\"same\">", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, i) : "";
+        size_t column = shown[i].column;
+        const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, column) : "";
         if (!shown[i].is_shown && cell[0] != '\0') {
             fputs("<div><dt", file);
-            write_title(file, csv->cells[i], shown[i].help);
+            write_title(file, csv->cells[column], shown[i].help);
             fputs(">", file);
-            write_name(file, csv->cells[i], &shown[i].unit, false);
+            write_name(file, csv->cells[column], &shown[i].unit, false);
             fputs("</dt><dd>", file);
             ar_plot_write_value(file, cell, shown[i].unit);
             fprintf(file, "%s%s</dd></div>", shown[i].unit.name[0] != '\0' ? " " : "",
@@ -93,7 +122,7 @@ static void write_row(FILE *file, const struct ar_csv *csv, const struct shown *
 {
     fputs("<tr>", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *cell = ar_csv_cell(csv, row, i);
+        const char *cell = ar_csv_cell(csv, row, shown[i].column);
         if (!shown[i].is_shown) {
             continue;
         }
@@ -123,11 +152,12 @@ static void write_rows(FILE *file, const struct ar_csv *csv, const char *title,
     }
     fputs("</caption>\n<thead><tr>", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
+        size_t column = shown[i].column;
         if (shown[i].is_shown) {
             fprintf(file, "<th scope=\"col\"%s", shown[i].is_number ? " class=\"n\"" : "");
-            write_title(file, csv->cells[i], shown[i].help);
+            write_title(file, csv->cells[column], shown[i].help);
             fputs(">", file);
-            write_name(file, csv->cells[i], &shown[i].unit, true);
+            write_name(file, csv->cells[column], &shown[i].unit, true);
             fputs("</th>", file);
         }
     }
@@ -145,12 +175,12 @@ static void write_table(FILE *file, const struct page_parts *parts, enum page_fi
     struct shown shown[AR_CSV_COLUMNS_MAX];
     size_t shown_count = 0;
     size_t same_count = 0;
+    look_at_all(parts, which, shown);
     for (size_t i = 0; i < csv->columns_count; i++) {
-        shown[i] = look_at(csv, i, parts->request);
         shown[i].is_shown = shown[i].is_shown || which == PAGE_PARAMETERS;
         shown_count += shown[i].is_shown;
-        same_count +=
-            !shown[i].is_shown && csv->rows_count > 0 && ar_csv_cell(csv, 0, i)[0] != '\0';
+        same_count += !shown[i].is_shown && csv->rows_count > 0 &&
+                      ar_csv_cell(csv, 0, shown[i].column)[0] != '\0';
     }
     fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
             source->name, csv->rows_count > 1 && same_count > 0 ? ", the same in all rows:" : "");

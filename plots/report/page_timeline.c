@@ -7,8 +7,13 @@
 #include "ar_plot_quote.h"
 #include "ar_units.h"
 
-/* Colours of the style sheet; a page is as wide as WIDTH units. */
-enum { COLOURS = 8, WIDTH = 100000 };
+/* A page is as wide as WIDTH units; more stages are not looked through one by one. */
+enum { WIDTH = 100000, STAGES_MAX = 256 };
+
+/* What has a colour of its own in the style sheet, the same as in the picture `pipeline`; all else
+ * has the next one. The first ones compute, what is not among them is sent. */
+static const char *const coloured[] = {"forward", "backward", "optimizer", "tp", "ep", "pp", "dp"};
+enum { COMPUTING = 3, COLOURED = sizeof coloured / sizeof coloured[0] };
 
 struct task {
     uint64_t stage;
@@ -43,16 +48,19 @@ struct timeline {
     double end_s;
 };
 
-static size_t kind_of(struct timeline *timeline, const char *kind)
+/* The place of a kind in a list, its count if it is not there. */
+static size_t find_kind(const char *const *kinds, size_t count, const char *kind)
 {
     size_t i = 0;
-    while (i < timeline->kinds_count && strcmp(timeline->kinds[i], kind) != 0) {
+    while (i < count && strcmp(kinds[i], kind) != 0) {
         i++;
     }
-    if (i == timeline->kinds_count) {
-        timeline->kinds[timeline->kinds_count++] = kind;
-    }
     return i;
+}
+
+static size_t colour_of(const char *kind)
+{
+    return find_kind(coloured, COLOURED, kind);
 }
 
 static bool is_of_line(const struct timeline *timeline, size_t line, const struct task *task)
@@ -73,22 +81,24 @@ static size_t line_of(struct timeline *timeline, size_t at)
     return i;
 }
 
-static enum ar_status read_tasks(const struct page_parts *parts, struct timeline *timeline,
-                                 struct ar_error *err)
+static enum ar_status read_tasks(const struct ar_csv *csv, struct ar_arena *arena,
+                                 struct timeline *timeline, struct ar_error *err)
 {
-    const struct ar_csv *csv = parts->files[PAGE_TASKS];
     size_t count = csv->rows_count;
     *timeline = (struct timeline){.count = count};
-    timeline->tasks = answer_room(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, parts->arena);
-    timeline->kinds = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->kinds);
-    timeline->lines = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->lines);
+    timeline->tasks = answer_room(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, arena);
+    timeline->kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds);
+    timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
     if (timeline->tasks == NULL || timeline->kinds == NULL || timeline->lines == NULL) {
         return ar_error_no_memory(err, "the timeline");
     }
     AR_TRY(
         ar_csv_read_rows(csv, AR_COLUMNS(columns), timeline->tasks, sizeof *timeline->tasks, err));
     for (size_t i = 0; i < count; i++) {
-        (void)kind_of(timeline, timeline->tasks[i].kind);
+        const char *kind = timeline->tasks[i].kind;
+        if (find_kind(timeline->kinds, timeline->kinds_count, kind) == timeline->kinds_count) {
+            timeline->kinds[timeline->kinds_count++] = kind;
+        }
         (void)line_of(timeline, i);
         timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
     }
@@ -118,13 +128,14 @@ static void write_text(FILE *file, const struct task *task)
             ar_format_seconds(task->end_s - task->begin_s, time));
 }
 
-static void write_task(FILE *file, struct timeline *timeline, const struct task *task, size_t line)
+static void write_task(FILE *file, const struct timeline *timeline, const struct task *task,
+                       size_t line)
 {
     double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
     double x = scale * task->begin_s;
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
-            kind_of(timeline, task->kind) % COLOURS, x, line, fmax(1, scale * task->end_s - x));
+            colour_of(task->kind), x, line, fmax(1, scale * task->end_s - x));
     write_text(file, task);
     fputs("</title></rect>\n", file);
 }
@@ -134,7 +145,7 @@ static void write_legend(FILE *file, const struct timeline *timeline)
 {
     fputs("<ul class=\"legend\">", file);
     for (size_t i = 0; i < timeline->kinds_count; i++) {
-        fprintf(file, "<li><span class=\"k%zu\"></span>", i % COLOURS);
+        fprintf(file, "<li><span class=\"k%zu\"></span>", colour_of(timeline->kinds[i]));
         ar_plot_write_html(file, timeline->kinds[i]);
         fputs("</li>", file);
     }
@@ -155,7 +166,7 @@ enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts, s
     if (parts->files[PAGE_TASKS] == NULL) {
         return AR_OK;
     }
-    AR_TRY(read_tasks(parts, &timeline, err));
+    AR_TRY(read_tasks(parts->files[PAGE_TASKS], parts->arena, &timeline, err));
     fputs("<section><h2>Timeline</h2>\n<p>A line for each stream of each stage.</p>\n", file);
     write_legend(file, &timeline);
     fprintf(file,
@@ -167,5 +178,53 @@ enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts, s
     }
     fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
             ar_format_seconds(timeline.end_s, end));
+    return AR_OK;
+}
+
+/* --- in words ----------------------------------------------------------------------------- */
+
+/* Time in which a stage computes. */
+static double computing_of(const struct timeline *timeline, uint64_t stage)
+{
+    double computing_s = 0;
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct task *task = &timeline->tasks[i];
+        if (task->stage == stage && colour_of(task->kind) < COMPUTING) {
+            computing_s += task->end_s - task->begin_s;
+        }
+    }
+    return computing_s;
+}
+
+enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                            const char **title, struct ar_error *err)
+{
+    struct timeline timeline;
+    char time[AR_UNIT_TEXT];
+    uint64_t stages = 0;
+    *title = "A training step";
+    AR_TRY(read_tasks(csv, arena, &timeline, err));
+    for (size_t i = 0; i < timeline.count; i++) {
+        uint64_t stage = timeline.tasks[i].stage;
+        stages = stage >= stages ? stage + 1 : stages;
+    }
+    fprintf(text, "The timeline has %zu tasks in %" PRIu64 " stage%s and ends after %s",
+            timeline.count, stages, stages == 1 ? "" : "s",
+            ar_format_seconds(timeline.end_s, time));
+    double least_s = INFINITY;
+    double most_s = 0;
+    for (uint64_t stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
+        double computing_s = computing_of(&timeline, stage);
+        least_s = fmin(least_s, computing_s);
+        most_s = fmax(most_s, computing_s);
+    }
+    if (most_s > 0 && timeline.end_s > 0) {
+        answer_percent(text, "; a stage computes for ", least_s / timeline.end_s, "");
+        if (most_s - least_s > 5e-4 * timeline.end_s) {
+            answer_percent(text, " to ", most_s / timeline.end_s, "");
+        }
+        fputs(" of that", text);
+    }
+    fputs(". ", text);
     return AR_OK;
 }

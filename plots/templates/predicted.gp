@@ -27,11 +27,13 @@ eval show_groups
 point(name) = of(name) ? percent('predicted') : NaN
 # A prediction outside of its own band is tied to it.
 nearest(z) = percent('predicted') < percent('low') ? percent('low') : percent('predicted') > percent('high') ? percent('high') : NaN
+# Without a band a bar is as long as nothing.
+bar(end) = column(end) == column(end) ? percent(end) : percent('predicted')
 points = values(0, "percent('predicted')", 'y_of_row(column(0))')
 eval begin
 plot for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(nearest(0) - point(name)):(0) \
         with vectors nohead lw 1.4 dt 14 lc rgb colour(style(name)) notitle, \
-    for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(percent('low')):(percent('high')):\
+    for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(bar('low')):(bar('high')):\
         ytic(cut(strcol('title'), 44)) with xerrorbars pt 0 lw 1.4 lc rgb colour(style(name)) notitle, \
     for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(strcol('inside') eq 'yes' ? mark(1) : open_mark(1)) \
         with points pt variable ps 0.75 lc rgb colour(style(name)) notitle, \

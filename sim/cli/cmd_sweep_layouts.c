@@ -51,6 +51,12 @@ static bool tries_all(const struct options *options)
     return mesh != NULL && strcmp(mesh, "all") == 0;
 }
 
+/* Whether the strategies are those of the list above. */
+static bool tries_strategies(const struct options *options)
+{
+    return tries_all(options) && option_key(options, AR_KEY_STRATEGY) == NULL;
+}
+
 static enum ar_status write_file(const struct options *options, const struct layouts *layouts,
                                  struct ar_error *err)
 {
@@ -72,7 +78,7 @@ static enum ar_status run(const struct options *options, struct layouts *layouts
             "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
             "framework adds",
             layouts->tried, layouts->too_large);
-    if (tries_all(options) && option_key(options, AR_KEY_STRATEGY) == NULL) {
+    if (tries_strategies(options)) {
         ar_note(option_notes(options), "strategies that were tried: " STRATEGIES " (--strategy)");
     }
     ar_note_flush(option_notes(options));
@@ -105,7 +111,7 @@ static enum ar_status find(const struct options *options, struct layouts_request
     request->gpus = gpus;
     for (int i = 0; i < LAYOUTS_AXES; i++) {
         request->lists[i] = option_key(options, layouts_axes[i]);
-        if (layouts_axes[i] == AR_KEY_STRATEGY && request->lists[i] == NULL && tries_all(options)) {
+        if (layouts_axes[i] == AR_KEY_STRATEGY && tries_strategies(options)) {
             request->lists[i] = STRATEGIES;
         }
     }
@@ -147,6 +153,10 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
     layouts_close(&layouts, status == AR_OK);
     if (status != AR_OK || mark == NULL) {
         return status;
+    }
+    if (tries_strategies(options)) {
+        const struct parameter tried = {"--strategy", STRATEGIES, "default"};
+        AR_TRY(parameters_add(&parameters, tried, options->arena, err));
     }
     AR_TRY(parameters_add_scenario(&parameters, &request.base, options->arena, err));
     return made_by_sign(options, mark, &parameters, err);

@@ -216,8 +216,19 @@ static bool is_default_known(const struct options *options, const struct option_
     return !row->is_key || (ar_keys[row->key].uses & uses) != 0;
 }
 
-static enum ar_status add_options(const struct options *options, struct parameters *parameters,
-                                  struct ar_error *err)
+/* Whether the command itself says what an option stands for. */
+static bool is_said(const struct parameters *more, const char *name)
+{
+    for (size_t i = 0; more != NULL && i < more->count; i++) {
+        if (strcmp(more->list[i].parameter, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum ar_status add_options(const struct options *options, const struct parameters *more,
+                                  struct parameters *parameters, struct ar_error *err)
 {
     struct option_row rows[OPTIONS_MAX];
     size_t count = option_rows_of(options->command, rows);
@@ -225,8 +236,9 @@ static enum ar_status add_options(const struct options *options, struct paramete
         char name[80];
         bool is_given = false;
         const char *text = rows[i].is_shown_only ? NULL : text_of(options, &rows[i], &is_given);
-        if (text != NULL && (is_given || is_default_known(options, &rows[i]))) {
-            snprintf(name, sizeof name, "--%s", rows[i].name);
+        snprintf(name, sizeof name, "--%s", rows[i].name);
+        if (text != NULL && !is_said(more, name) &&
+            (is_given || is_default_known(options, &rows[i]))) {
             const struct parameter option = {name, text, is_given ? "command line" : "default"};
             AR_TRY(parameters_add(parameters, option, options->arena, err));
         }
@@ -243,7 +255,7 @@ static enum ar_status write_parameters(const struct options *options, const stru
     if (path == NULL) {
         return ar_error_no_memory(err, "the parameters");
     }
-    AR_TRY(add_options(options, &parameters, err));
+    AR_TRY(add_options(options, more, &parameters, err));
     for (size_t i = 0; more != NULL && i < more->count; i++) {
         AR_TRY(parameters_add(&parameters, more->list[i], options->arena, err));
     }

@@ -231,10 +231,12 @@ static enum ar_status judge(const struct published_rows *rows, struct ar_arena *
             return ar_error_no_memory(err, "the results");
         }
         row->assumptions = text;
-        if (!isnan(row->predicted)) {
+        if (row->high > row->low || row->measured_error > 0) {
             bool is_inside = row->measured + row->measured_error >= row->low &&
                              row->measured - row->measured_error <= row->high;
             row->inside = is_inside ? "yes" : "no";
+        } else { /* nothing is open: there is no band to be in */
+            row->low = row->high = NAN;
         }
     }
     return AR_OK;
@@ -259,14 +261,16 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
     for (size_t i = 0; i < rows->count; i++) {
         const struct published *row = &rows->rows[i];
         if (!isnan(row->predicted)) {
-            widths[summary->judged] = (row->high - row->low) / row->predicted;
             errors[summary->judged++] = fabs(row->error_frac);
-            summary->inside += strcmp(row->inside, "yes") == 0;
             summary->close += fabs(row->error_frac) <= REPRODUCE_CLOSE_FRAC;
+        }
+        if (row->inside != NULL) {
+            widths[summary->banded++] = (row->high - row->low) / row->predicted;
+            summary->inside += strcmp(row->inside, "yes") == 0;
         }
     }
     summary->median_error_frac = median_of(errors, summary->judged);
-    summary->median_width_frac = median_of(widths, summary->judged);
+    summary->median_width_frac = median_of(widths, summary->banded);
     if (summary->judged > 0) {
         summary->largest_error_frac = errors[summary->judged - 1];
     }

@@ -5,7 +5,8 @@
  * that of `--samples` predictions, in each of which all ranges of the row are drawn independently:
  * from the 2.5th to the 97.5th percentile, and as far as the nominal prediction, if that is outside
  * because the row takes an end of what is assumed. A measured value is inside if the band meets it
- * or its error bar.
+ * or its error bar. Where nothing is drawn and the measured value has no error bar, there is no
+ * band.
  */
 #ifndef AR_REPRODUCE_H
 #define AR_REPRODUCE_H
@@ -87,7 +88,8 @@ enum ar_status prediction_finish(const struct predictions *predictions,
 /** How the rows with a prediction come off. */
 struct reproduce_summary {
     uint32_t judged;
-    uint32_t inside;
+    uint32_t banded;          /**< of those, with a band */
+    uint32_t inside;          /**< of those, inside it */
     uint32_t close;           /**< |error| of at most REPRODUCE_CLOSE_FRAC, whatever the band */
     double median_error_frac; /**< of absolute values; NAN: nothing judged */
     double largest_error_frac;

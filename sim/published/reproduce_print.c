@@ -1,5 +1,6 @@
 /* What is said of reproduced runs: a table for people, CSV, JSON, the files of pictures. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "ar_output.h"
@@ -65,7 +66,8 @@ static const struct ar_column document_columns[] = {
     DOCUMENT(count,  samples_count,              "samples", "draws of a band"),
     DOCUMENT(count,  seed,                       "seed", "of the draws"),
     DOCUMENT(count,  summary.judged,             "judged", "rows with a prediction"),
-    DOCUMENT(count,  summary.inside,             "inside", "those inside their band"),
+    DOCUMENT(count,  summary.banded,             "banded", "those with a band"),
+    DOCUMENT(count,  summary.inside,             "inside", "those inside it"),
     DOCUMENT(count,  summary.close,              "within_5_percent", "those near what was measured"),
     DOCUMENT(number, summary.median_error_frac,  "median_error_frac", "of absolute values"),
     DOCUMENT(number, summary.largest_error_frac, "largest_error_frac", "of absolute values"),
@@ -89,7 +91,8 @@ static enum ar_status write_rows(FILE *file, const struct ar_view *view,
         shown.predicted *= factor;
         shown.low *= factor;
         shown.high *= factor;
-        shown.inside = shown.inside == NULL               ? "no cluster model yet"
+        shown.inside = isnan(shown.predicted)             ? "no cluster model yet"
+                       : shown.inside == NULL             ? "no band"
                        : strcmp(shown.inside, "yes") == 0 ? "inside"
                                                           : "outside";
         ar_records_add(&records, &shown);
@@ -100,13 +103,18 @@ static enum ar_status write_rows(FILE *file, const struct ar_view *view,
 static void write_summary(FILE *file, const struct reproduce_summary *summary)
 {
     fprintf(file, "\n%" PRIu32 " of %" PRIu32 " predicted rows inside their band", summary->inside,
-            summary->judged);
+            summary->banded);
+    if (summary->banded < summary->judged) {
+        fprintf(file, ", %" PRIu32 " have none", summary->judged - summary->banded);
+    }
     if (summary->judged > 0) {
-        fprintf(file,
-                ", %" PRIu32 " within %g %%; |error| median %.1f %%, largest %.1f %%; width of a "
-                "band, median %.1f %% of its prediction",
+        fprintf(file, ", %" PRIu32 " within %g %%; |error| median %.1f %%, largest %.1f %%",
                 summary->close, REPRODUCE_CLOSE_FRAC * 100, summary->median_error_frac * 100,
-                summary->largest_error_frac * 100, summary->median_width_frac * 100);
+                summary->largest_error_frac * 100);
+    }
+    if (summary->banded > 0) {
+        fprintf(file, "; width of a band, median %.1f %% of its prediction",
+                summary->median_width_frac * 100);
     }
     fputc('\n', file);
 }
