@@ -10,7 +10,12 @@
 #include "pci.h"
 #include "xml.h"
 
-enum { OPEN_MAX = 32, PEERS_MAX = 64 * 20, CLASS_DISPLAY = 0x03, CLASS_NETWORK = 0x02 };
+enum {
+    OPEN_MAX = 32,
+    PEERS_MAX = 1000 /* of 64 links at most: 16 bits hold their sums */,
+    CLASS_DISPLAY = 0x03,
+    CLASS_NETWORK = 0x02
+};
 
 /* A <pci> that is open. */
 struct open_pci {
@@ -195,6 +200,9 @@ static enum ar_status begin_link(struct system *system, const struct source *sou
                                                              .count = (uint32_t)count,
                                                              .line = source->line,
                                                              .busid = keep(source, target)};
+        if (target != NULL && system->peers[system->peers_count - 1].busid == NULL) {
+            return ar_error_no_memory(err, source->path);
+        }
     }
     system->links_line = system->links_line == 0 ? source->line : system->links_line;
     return AR_OK;

@@ -130,7 +130,8 @@ static enum ar_status take_call(struct inspector *inspector, const json_t *perf)
         return fail(inspector, "record of a collective without \"coll\" or its header's "
                                "\"n_ranks\"; expected both");
     }
-    if (!get_count(perf, "coll_msg_size_bytes", 0, UINT64_C(1) << 50, &bytes) || !(time_s > 0)) {
+    if (!get_count(perf, "coll_msg_size_bytes", 0, (UINT64_C(1) << 50) / ranks, &bytes) ||
+        !(time_s > 0)) {
         return fail(inspector, "record without usable \"coll_msg_size_bytes\" and "
                                "\"coll_exec_time_us\"; expected bytes and a time above zero");
     }

@@ -181,6 +181,8 @@ static enum ar_status read_node(const struct reader *reader, const Chakra__Node 
     }
 }
 
+enum { DEPS_MAX = 4 * AR_RECORDED_TASKS_MAX };
+
 static void *grow(void *list, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room) {
@@ -194,6 +196,11 @@ static void *grow(void *list, uint32_t count, uint32_t *room, size_t size)
 
 static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_t count)
 {
+    if (count > (size_t)DEPS_MAX - reader->deps_count) {
+        return ar_error_set(reader->err, AR_BAD_DATA,
+                            "%s: found more than %d dependencies; expected fewer",
+                            reader->recorded->path, DEPS_MAX);
+    }
     for (size_t i = 0; i < count; i++) {
         uint64_t *deps = grow(reader->deps, reader->deps_count, &reader->deps_room, sizeof *deps);
         if (deps == NULL) {
@@ -207,6 +214,11 @@ static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_
 
 static enum ar_status add_node(struct reader *reader, const Chakra__Node *message)
 {
+    if (reader->nodes_count == AR_RECORDED_TASKS_MAX) {
+        return ar_error_set(reader->err, AR_BAD_DATA,
+                            "%s: found more than %d nodes; expected fewer", reader->recorded->path,
+                            AR_RECORDED_TASKS_MAX);
+    }
     struct node *nodes =
         grow(reader->nodes, reader->nodes_count, &reader->nodes_room, sizeof *nodes);
     if (nodes == NULL) {
