@@ -200,6 +200,11 @@ static enum ar_status check(const struct ar_parts_request *request, struct ar_er
 {
     const struct ar_evoformer *model = request->evoformer;
     uint64_t tp = request->sizes[AR_AXIS_TP];
+    if (request->sizes[AR_AXIS_PP] > 1 || request->sizes[AR_AXIS_EP] > 1) {
+        return ar_error_set(
+            err, AR_USAGE, "--mesh: found pp=%u, ep=%u with strategy dap; expected dp and tp alone",
+            request->sizes[AR_AXIS_PP], request->sizes[AR_AXIS_EP]);
+    }
     if (model->residues % tp == 0 && model->sequences % tp == 0 &&
         model->extra_sequences % tp == 0) {
         return AR_OK;

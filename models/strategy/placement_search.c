@@ -210,6 +210,9 @@ static enum ar_status anneal(struct search *search, uint32_t *best, struct ar_er
         if (search->end_s < best_s) {
             best_s = search->end_s;
             memcpy(best, search->devices, count * sizeof *best);
+            if (search->request->has_gained != NULL) {
+                *search->request->has_gained = true;
+            }
         }
     }
     memcpy(search->devices, best, count * sizeof *best);

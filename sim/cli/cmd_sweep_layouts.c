@@ -70,14 +70,49 @@ static enum ar_status write_file(const struct options *options, const struct lay
     return ar_output_commit(output, err);
 }
 
+/* A column has `_` where a key has `-`. */
+static bool is_column_of(const struct ar_column *column, const char *key)
+{
+    size_t i = 0;
+    while (column->name[i] != '\0' && (column->name[i] == key[i] || key[i] == '-')) {
+        i++;
+    }
+    return column->name[i] == key[i];
+}
+
+/* What a list varies stays in a table that is too wide, also if the best rows have the same. */
+static enum ar_status print_rows(const struct layouts_request *request,
+                                 const struct layouts *layouts, const struct ar_view *view,
+                                 struct ar_error *err)
+{
+    struct ar_columns columns = ar_row_columns_of(view, ar_row_kind_of(&layouts->rows[0]));
+    struct ar_column *list = ar_arena_alloc(request->base.arena, columns.count, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    memcpy(list, columns.list, columns.count * sizeof *list);
+    for (size_t i = 0; i < columns.count * LAYOUTS_AXES; i++) {
+        struct ar_column *column = &list[i / LAYOUTS_AXES];
+        const char *values = request->lists[i % LAYOUTS_AXES];
+        if (values != NULL && strchr(values, ',') != NULL &&
+            is_column_of(column, ar_key_name(layouts_axes[i % LAYOUTS_AXES]))) {
+            column->priority = 0;
+        }
+    }
+    columns.list = list;
+    return ar_records_write(stdout, view, columns, layouts->rows, layouts->count,
+                            sizeof *layouts->rows, err);
+}
+
 /* Predicts the layouts, and leaves them in the directory if there is one. */
-static enum ar_status run(const struct options *options, struct layouts *layouts,
-                          const struct ar_view *view, struct ar_error *err)
+static enum ar_status run(const struct options *options, const struct layouts_request *request,
+                          struct layouts *layouts, const struct ar_view *view, struct ar_error *err)
 {
     ar_note(option_notes(options),
-            "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
+            "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
             "framework adds",
-            layouts->tried, layouts->too_large);
+            layouts->tried, layouts->too_large,
+            request->gpus_count > 1 ? "by number of GPUs, " : "");
     if (tries_strategies(options)) {
         ar_note(option_notes(options), "strategies that were tried: " STRATEGIES " (--strategy)");
     }
@@ -89,7 +124,7 @@ static enum ar_status run(const struct options *options, struct layouts *layouts
     if (options->best) {
         layouts_keep_best(layouts);
     }
-    return ar_rows_write(stdout, view, layouts->rows, layouts->count, err);
+    return print_rows(request, layouts, view, err);
 }
 
 static enum ar_status find(const struct options *options, struct layouts_request *request,
@@ -149,7 +184,7 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
                 layouts.count);
         return AR_OK;
     }
-    enum ar_status status = run(options, &layouts, &view, err);
+    enum ar_status status = run(options, &request, &layouts, &view, err);
     layouts_close(&layouts, status == AR_OK);
     if (status != AR_OK || mark == NULL) {
         return status;

@@ -125,6 +125,13 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
     cr_expect_eq(access("o/layouts_best.svg", F_OK), 0);
 }
 
+Test(cli_layout, what_varies_stays_in_a_narrow_table)
+{
+    struct cli_run run = cli_good("COLUMNS=80 $AR sweep --cluster dgx-a100 --workload mpt-7b "
+                                  "--gpus 8 --mesh all --micro-batch 1,2 --best --global-batch 16");
+    cr_expect_not_null(strstr(run.out, "strategy  batch "), "%s", run.out);
+}
+
 Test(cli_layout, sweeps_without_a_layout_say_why)
 {
     static const char *const cases[][2] = {
@@ -377,7 +384,17 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     cr_expect_str_eq(cli_cell(table, 1, "gpus"), "8");
     cr_expect_float_eq(strtod(cli_cell(table, 1, "compute_s"), NULL), 3.100304e-3, 1e-9);
     cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et");
-    cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");
+    run = cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");
+    cr_expect_not_null(strstr(run.err, "by number of GPUs, the fastest first"), "%s", run.err);
+    run = cli_good("$AR predict --cluster dgx-a100 --mesh tp=4 --workload " STEPS "simai.txt");
+    cr_expect_not_null(strstr(run.err, "computations are those of tp=2"), "%s", run.err);
+}
+
+Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)
+{
+    cli_good("sed 's/all_gpus: 8/all_gpus: 921600/' " STEPS "simai.txt > large.txt");
+    struct cli_run run = cli_run("$AR predict --cluster dgx-a100 --workload ./large.txt");
+    cli_expect_error(&run, "too large", 64, "is of 921600 GPUs, and cluster dgx-a100 has 4480");
 }
 
 Test(cli_layout, a_step_of_another_program_on_one_gpu_only_computes)

@@ -91,6 +91,17 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
     }
 }
 
+Test(cli_placed, what_a_placement_leaves_idle_is_said)
+{
+    cli_write("three.csv", "name,time_s,output_bytes,needs\na,1,1,\nb,1,1,\nc,1,1,a+b\n");
+    struct cli_run run = cli_good("$AR predict --cluster flat --gpus 3 --operators ./three.csv "
+                                  "--placement anneal --format csv --columns efficiency_frac");
+    cr_expect_not_null(strstr(run.err, "1 of 3 GPUs have no operator"), "%s", run.err);
+    cr_expect_not_null(strstr(run.err, "nothing that ends earlier than greedy"), "%s", run.err);
+    double efficiency = strtod(cli_cell(cli_table(run.out), 1, "efficiency_frac"), NULL);
+    cr_expect_float_eq(efficiency, 3.0 / (3 * 2), 1e-3, "3 s of work in 2 s on 3 GPUs");
+}
+
 Test(cli_placed, axial_parallelism_hides_what_it_can)
 {
     double alone_s =
@@ -132,6 +143,9 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
         {"--trace ./trace.csv --gpus 2 --strategy partitioned", 64, "hand on"},
         {"--workload mpt-7b --gpus 8 --strategy dap", 66, "alphafold2-initial"},
         {"--workload alphafold2-initial --mesh tp=7 --strategy dap", 64, "multiples of 7"},
+        {"--workload alphafold2-initial --mesh pp=2,tp=4 --strategy dap", 64, "--mesh: found pp=2"},
+        {"--workload alphafold2-initial --mesh tp=4", 64, "expected --strategy dap with it"},
+        {"--operators ./placed.csv --gpus 2 --precision fp16", 64, "--precision: found"},
         {"--workload mpt-7b --gpus 8 --strategy rotate", 64, "--workload: found"},
         {"--trace resnet50-v1.5 --gpus 2 --algorithm ring --out x.csv", 64, "--out: found"}};
     cli_write("placed.csv", graph);

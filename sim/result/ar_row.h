@@ -112,6 +112,9 @@ enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_PLACED };
 
 /** The columns that a format shows. A table begins with those that people read first, behind
  * which are all for --columns; bare all-reduces have their own, in the words of nccl-tests. */
+/** The kind of a filled row. */
+enum ar_row_kind ar_row_kind_of(const struct ar_row *row);
+
 struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind kind);
 
 /** Makes a row in which nothing applies yet. */

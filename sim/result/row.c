@@ -112,7 +112,7 @@ static const struct ar_column placed_columns[] = {
 const struct ar_columns ar_row_columns = {all_columns, sizeof all_columns / sizeof all_columns[0]};
 
 /* One collective has no trace, a step of a trace no global batch, one of operators no algorithm. */
-static enum ar_row_kind kind_of(const struct ar_row *row)
+enum ar_row_kind ar_row_kind_of(const struct ar_row *row)
 {
     return row->trace[0] == '\0'                  ? AR_ROW_BARE
            : row->global_batch != AR_ROW_NO_COUNT ? AR_ROW_LAYOUT
@@ -140,7 +140,7 @@ void ar_row_clear(struct ar_row *row)
 enum ar_status ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows,
                              size_t count, struct ar_error *err)
 {
-    enum ar_row_kind kind = count > 0 ? kind_of(&rows[0]) : AR_ROW_STEP;
+    enum ar_row_kind kind = count > 0 ? ar_row_kind_of(&rows[0]) : AR_ROW_STEP;
     return ar_records_write(file, view, ar_row_columns_of(view, kind), rows, count, sizeof *rows,
                             err);
 }

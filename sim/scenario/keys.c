@@ -196,7 +196,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                          key_print_count, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
     [AR_KEY_OPERATORS] = {"--operators", "G.csv", NULL,
                           "a graph of operators in place of a trace: a shipped one (see "
-                          "'allreckon list operators'), or the path of a CSV file",
+                          "'allreckon list operators'), or the path of a CSV file of "
+                          "name,time_s,output_bytes,needs, which are names joined by +",
                           PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
                           FIELD(operators_name)},
     [AR_KEY_PLACEMENT] = {"--placement", "P", "greedy",

@@ -80,6 +80,13 @@ static void note_recorded(FILE *notes, const struct ar_scenario *scenario)
             scenario->engine->needs_library ? "the choice of the library"
             : scenario->algorithm != NULL   ? scenario->algorithm->name
                                             : "rings");
+    uint32_t tp = scenario->layout.sizes[AR_AXIS_TP];
+    if (recorded->tp > 0 && tp != recorded->tp) {
+        ar_note(notes,
+                "computations are those of tp=%" PRIu32
+                ", as the file says; the mesh has tp=%" PRIu32,
+                recorded->tp, tp);
+    }
     for (const char *const *note = recorded->notes; *note != NULL; note++) {
         ar_note(notes, "%s", *note);
     }

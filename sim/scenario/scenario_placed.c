@@ -23,7 +23,11 @@ static enum ar_status load_file(struct ar_scenario *scenario, struct ar_inputs *
                          scenario->operators_name, path, err));
     AR_TRY(ar_operators_load(path, scenario->arena, operators, err));
     if (!ar_operators_have_work(*operators)) {
-        return AR_OK;
+        return !ar_scenario_has(scenario, AR_KEY_PRECISION)
+                   ? AR_OK
+                   : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                        "found with operators that all have a time_s; expected it "
+                                        "where some have work_flop");
     }
     AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
     ar_operators_time(*operators, scenario->cost, scenario->precision);
@@ -83,6 +87,7 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
                                      struct ar_error *err)
 {
     uint32_t *devices = NULL;
+    bool has_gained = false;
     int search = 0;
     while (search < SEARCHES && strcmp(searches[search], scenario->placement) != 0) {
         search++;
@@ -92,7 +97,8 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
         .hops = &placed->hops,
         .room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes,
         .is_annealed = search == 1,
-        .seed = scenario->seed};
+        .seed = scenario->seed,
+        .has_gained = &has_gained};
     if (search == SEARCHES && strpbrk(scenario->placement, "./") == NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
                                   "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
@@ -104,6 +110,7 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
                : ar_placement_load(scenario->placement, operators, scenario->gpus, scenario->arena,
                                    &devices, err));
     placed->devices = devices;
+    placed->is_as_greedy = request.is_annealed && !has_gained;
     return AR_OK;
 }
 
@@ -254,6 +261,28 @@ void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *r
     }
 }
 
+static double serial_s(const struct ar_operators *operators)
+{
+    double time_s = 0;
+    for (uint32_t i = 0; i < operators->count; i++) {
+        time_s += operators->list[i].time_s;
+    }
+    return time_s;
+}
+
+static uint32_t count_idle(const struct ar_placed *placed)
+{
+    uint32_t idle = 0;
+    for (uint32_t device = 0; device < placed->devices_count; device++) {
+        uint32_t i = 0;
+        while (i < placed->operators->count && placed->devices[i] != device) {
+            i++;
+        }
+        idle += i == placed->operators->count;
+    }
+    return idle;
+}
+
 void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step *step,
                         struct ar_row *row)
 {
@@ -267,6 +296,10 @@ void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step
     row->exact = messages > 0 ? 0 : row->exact; /* links that GPUs share are not counted */
     if (placed->samples > 0) {
         row->samples_per_s = placed->samples / step->iteration_s;
+    }
+    if (scenario->operators_name != NULL) { /* all of them on one GPU, one after the other */
+        ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[AR_BASELINE_GPU]);
+        row->efficiency_frac = serial_s(placed->operators) / scenario->gpus / step->iteration_s;
     }
     if (scenario->trace != NULL) {
         double alone = scenario->trace->batch / ar_trace_compute_s(scenario->trace);
@@ -284,6 +317,14 @@ void ar_note_placed(FILE *notes, const struct ar_scenario *scenario)
     bool is_file = scenario->operators_name != NULL;
     if (is_file && !ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
         ar_note(notes, "no --placement: greedy, which looks for one");
+    }
+    uint32_t idle = is_file ? count_idle(placed) : 0;
+    if (idle > 0) {
+        ar_note(notes, "%" PRIu32 " of %" PRIu32 " GPUs have no operator", idle,
+                placed->devices_count);
+    }
+    if (placed->is_as_greedy) {
+        ar_note(notes, "anneal found nothing that ends earlier than greedy's placement");
     }
     if (scenario->layout.strategy->takes_evoformer) {
         ar_note(notes,

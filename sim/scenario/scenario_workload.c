@@ -196,21 +196,37 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     return AR_OK;
 }
 
+/* What is no transformer may be an Evoformer. */
+static enum ar_status find_transformer(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                       const struct ar_transformer **row, struct ar_error *err)
+{
+    const struct ar_input *input;
+    const struct ar_evoformer *evoformer;
+    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    const char *name = scenario->workload_name;
+    struct ar_error ignored;
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
+    if (ar_transformers_find(input->transformers, where, name, row, err) == AR_OK) {
+        return AR_OK;
+    }
+    if (ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, &ignored) ==
+            AR_OK &&
+        ar_evoformers_find(input->evoformers, where, name, &evoformer, &ignored) == AR_OK) {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                  "found %s, an Evoformer; expected --strategy dap with it", name);
+    }
+    return resource_add_path(RESOURCE_RECORDED, err);
+}
+
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
-    const struct ar_input *input;
     const struct ar_transformer *row;
-    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     if (resource_is_path(RESOURCE_RECORDED, scenario->workload_name)) {
         return ar_scenario_load_recorded(scenario, inputs, err);
     }
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
-    if (ar_transformers_find(input->transformers, where, scenario->workload_name, &row, err) !=
-        AR_OK) {
-        return resource_add_path(RESOURCE_RECORDED, err);
-    }
+    AR_TRY(find_transformer(scenario, inputs, &row, err));
     AR_TRY(make_model(scenario, row, err));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
