@@ -124,6 +124,7 @@ struct ar_graph {
     uint32_t roles_count;
     struct ar_work *works;
     uint32_t works_count, works_room;
+    uint32_t *places; /**< hash table of works: their numbers, 2 * works_room */
     struct ar_task *tasks;
     uint32_t tasks_count, tasks_room;
     struct ar_need *needs;
@@ -170,12 +171,14 @@ struct ar_graph_request {
     const struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
     const struct ar_sendings *sendings;  /**< [role], what it sends and gets; NULL: nothing is
                                               shared. Else there are no series */
-    const double *speeds;                /**< [work][other work], of the one beside the other */
-    uint32_t ranks_count;                /**< of a role, looked at one by one; 0: they are alike */
-    const uint32_t *sizes;               /**< [ar_axis], of the mesh; pp are the roles */
-    const double *start_s;               /**< [rank], those of a role follow each other; NULL: 0 */
-    const double *factor;                /**< [rank]; NULL: 1 */
-    double *end_s;                       /**< result: [rank], of its last task; or NULL */
+    /** [work][other one], of the one beside the other; NULL for computations. Others are numbered
+     * as in `sendings`. */
+    const double *const *speeds;
+    uint32_t ranks_count;  /**< of a role, looked at one by one; 0: they are alike */
+    const uint32_t *sizes; /**< [ar_axis], of the mesh; pp are the roles */
+    const double *start_s; /**< [rank], those of a role follow each other; NULL: 0 */
+    const double *factor;  /**< [rank]; NULL: 1 */
+    double *end_s;         /**< result: [rank], of its last task; or NULL */
     /** Times a series: start_s and end_s of its tasks, and when each rank of the role has ended the
      * last one. With ranks_count. */
     enum ar_status (*time_series)(void *context, const struct ar_graph_series *series,

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const ar_axis_names[] = {
 #define X(symbol, name) name,
@@ -37,6 +38,7 @@ void ar_graph_destroy(struct ar_graph *graph)
 {
     if (graph != NULL) {
         free(graph->works);
+        free(graph->places);
         free(graph->tasks);
         free(graph->needs);
         free(graph->last);
@@ -61,6 +63,8 @@ static bool grow(struct ar_graph *graph, void **list, size_t size, uint32_t coun
     return true;
 }
 
+#define NO_WORK UINT32_MAX /* in a place of the table */
+
 static bool is_same(const struct ar_work *one, const struct ar_work *other)
 {
     bool is_alike = one->kind == other->kind && one->operation == other->operation &&
@@ -70,20 +74,63 @@ static bool is_same(const struct ar_work *one, const struct ar_work *other)
     return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
 }
 
+/* Where the search for a work begins, of what does not change when it is timed or parted by pairs
+ * of roles. */
+static uint32_t begin_search(const struct ar_graph *graph, const struct ar_work *work)
+{
+    double time_s = work->kind == AR_TASK_COMPUTE ? work->time_s + 0.0 : 0; /* -0 is 0 */
+    uint64_t hash;
+    memcpy(&hash, &time_s, sizeof hash);
+    hash = (hash ^ work->bytes ^ (uint64_t)work->axes << 56) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)((hash >> 32) * (2 * (uint64_t)graph->works_room) >> 32);
+}
+
+/* The place of an equal work, or the free one in which it belongs. */
+static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
+{
+    uint32_t at = begin_search(graph, work);
+    while (graph->places[at] != NO_WORK && !is_same(&graph->works[graph->places[at]], work)) {
+        at = at + 1 < 2 * graph->works_room ? at + 1 : 0;
+    }
+    return at;
+}
+
+/* Room for one more work, and for the places of all; false if there is none. */
+static bool grow_works(struct ar_graph *graph)
+{
+    void *works = graph->works;
+    uint32_t room = graph->works_room;
+    bool has_grown =
+        grow(graph, &works, sizeof *graph->works, graph->works_count, &graph->works_room);
+    graph->works = works;
+    if (!has_grown || graph->works_room == room) {
+        return has_grown;
+    }
+    size_t bytes = 2 * (size_t)graph->works_room * sizeof *graph->places;
+    free(graph->places);
+    graph->places = malloc(bytes);
+    graph->is_broken = graph->places == NULL;
+    if (graph->is_broken) {
+        return false;
+    }
+    memset(graph->places, 0xff, bytes);
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        graph->places[find_place(graph, &graph->works[i])] = i;
+    }
+    return true;
+}
+
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
-    for (uint32_t i = 0; i < graph->works_count; i++) {
-        if (is_same(&graph->works[i], work)) {
-            return i;
-        }
-    }
-    void *works = graph->works;
-    if (!grow(graph, &works, sizeof *work, graph->works_count, &graph->works_room)) {
+    if (!grow_works(graph)) {
         return 0;
     }
-    graph->works = works;
-    graph->works[graph->works_count] = *work;
-    return graph->works_count++;
+    uint32_t *place = &graph->places[find_place(graph, work)];
+    if (*place == NO_WORK) {
+        *place = graph->works_count;
+        graph->works[graph->works_count++] = *work;
+    }
+    return *place;
 }
 
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)

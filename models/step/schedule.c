@@ -169,8 +169,7 @@ static double share(const struct walk *walk, const struct ar_task *task, uint32_
                     double now_s, double time_s)
 {
     const struct ar_graph_request *request = walk->moments.request;
-    return ar_sendings_advance(&request->sendings[role],
-                               request->speeds + (size_t)task->work * walk->graph->works_count,
+    return ar_sendings_advance(&request->sendings[role], request->speeds[task->work],
                                ar_task_from(task), now_s, time_s);
 }
 

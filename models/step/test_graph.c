@@ -39,6 +39,27 @@ static uint32_t sent(uint32_t role, uint32_t to, enum ar_stream stream, uint32_t
         &(struct ar_task){.work = work, .count = 1, .role = role, .to = to, .stream = stream});
 }
 
+Test(graph, equal_works_are_one_however_many_there_are)
+{
+    enum { WORKS = 3000 };
+    for (uint32_t i = 0; i < 2 * WORKS; i++) {
+        const struct ar_work work = {.kind = i % 3, .time_s = i % WORKS, .bytes = i % WORKS / 2};
+        cr_assert_eq(ar_graph_work(graph, &work), i % WORKS);
+    }
+    cr_assert_eq(graph->works_count, WORKS);
+}
+
+Test(graph, a_work_is_found_after_it_was_timed)
+{
+    struct ar_work work = {.kind = AR_TASK_COLLECTIVE, .time_s = AR_GRAPH_UNTIMED, .bytes = 8};
+    cr_assert_eq(ar_graph_work(graph, &work), 0);
+    graph->works[0].time_s = work.time_s = 2;
+    graph->works[0].to = work.to = 1;
+    cr_assert_eq(ar_graph_work(graph, &work), 0);
+    work.to = 2;
+    cr_assert_eq(ar_graph_work(graph, &work), 1);
+}
+
 Test(graph, tasks_of_a_stream_follow_each_other)
 {
     compute(0, AR_STREAM_COMPUTE, 2, 3);
@@ -238,9 +259,11 @@ Test(graph, computations_beside_communication_take_longer)
 
 Test(graph, what_is_sent_beside_what_else_is_sent_goes_as_fast_as_both_leave_each_other)
 {
-    static const struct ar_sending list[] = {{0, 2, 2, 1, AR_STREAM_GRADIENTS}};
+    static const struct ar_sending list[] = {
+        {.begin_s = 0, .end_s = 2, .last_s = 2, .work = 1, .from = AR_STREAM_GRADIENTS}};
     static const struct ar_sendings sendings[] = {{list, 1}, {NULL, 0}};
-    static const double speeds[] = {1, 0.5, 0.5, 1};
+    static const double of_first[] = {1, 0.5}, of_other[] = {0.5, 1};
+    static const double *const speeds[] = {of_first, of_other};
     const struct ar_graph_request request = {.sendings = sendings, .speeds = speeds};
     uint32_t first = sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 3);
     uint32_t other = sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 2);

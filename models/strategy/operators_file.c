@@ -177,8 +177,10 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
         rows[i].op.time_s = NAN;
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
-    AR_TRY(ar_operators_create(csv->path, csv->rows_count, count_needs(rows, csv->rows_count),
-                               arena, &made, err));
+    uint64_t needs_count = count_needs(rows, csv->rows_count);
+    AR_TRY(ar_error_blame(
+        ar_operators_create(csv->path, csv->rows_count, needs_count, arena, &made, err),
+        AR_BAD_DATA, err));
     AR_TRY(take_rows(csv, rows, made, arena, err));
     AR_TRY(ar_operators_settle(made, arena, err));
     *operators = made;

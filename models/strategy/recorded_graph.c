@@ -26,6 +26,11 @@ static const struct ar_operation *find_operation(const char *command)
     return NULL;
 }
 
+static enum ar_stream stream_of(const struct ar_recorded_task *task)
+{
+    return task->is_beside ? AR_STREAM_GRADIENTS : AR_STREAM_COMPUTE;
+}
+
 /* A collective, unless its groups have one GPU each. */
 static uint32_t add_collective(struct ar_build *build, const struct ar_recorded_task *task,
                                const struct ar_action *action)
@@ -35,26 +40,56 @@ static uint32_t add_collective(struct ar_build *build, const struct ar_recorded_
     for (int axis = 0; task->is_part && axis < AR_AXES_COUNT; axis++) {
         bytes *= (axes >> axis & 1) != 0 ? build->layout->sizes[axis] : 1;
     }
-    return build_collective(build, 0, task->is_beside ? AR_STREAM_GRADIENTS : AR_STREAM_COMPUTE,
-                            find_operation(task->operation), axes, bytes, 1, action);
+    return build_collective(build, 0, stream_of(task), find_operation(task->operation), axes, bytes,
+                            1, action);
+}
+
+/* What those that need a task wait for: itself, or, if it is left out, all that it would have
+ * waited for; of each stream the last one. */
+struct made {
+    uint32_t tasks[AR_STREAMS_COUNT];
+};
+
+static void add_last(uint32_t *last, uint32_t task)
+{
+    if (task != AR_NO_TASK && (*last == AR_NO_TASK || *last < task)) {
+        *last = task;
+    }
+}
+
+static void add_task(struct ar_build *build, const struct ar_recorded *recorded, uint32_t number,
+                     struct made *made)
+{
+    const struct ar_recorded_task *task = &recorded->tasks[number];
+    const struct ar_action action = {.is_backward = task->duty != AR_RECORDED_FORWARD};
+    struct made *own = &made[number];
+    uint32_t added = task->operation != NULL
+                         ? add_collective(build, task, &action)
+                         : build_compute(build, 0, task->time_s, duties[task->duty], &action);
+    memset(own, 0xff, sizeof *own); /* AR_NO_TASK */
+    for (uint32_t i = 0; i < task->needs_count; i++) {
+        const struct made *need = &made[recorded->needs[task->needs_first + i]];
+        for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {
+            ar_graph_need(build->graph, added, need->tasks[stream]);
+            add_last(&own->tasks[stream], need->tasks[stream]);
+        }
+    }
+    enum ar_stream stream = stream_of(task);
+    if (added != AR_NO_TASK) {
+        memset(own, 0xff, sizeof *own);
+    }
+    add_last(&own->tasks[stream], build->graph->last[stream]);
 }
 
 enum ar_status build_recorded(struct ar_build *build, struct ar_error *err)
 {
     const struct ar_recorded *recorded = build->layout->recorded;
-    uint32_t *made = calloc(recorded->tasks_count, sizeof *made); /* AR_NO_TASK: left out */
+    struct made *made = calloc(recorded->tasks_count, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
     for (uint32_t i = 0; i < recorded->tasks_count; i++) {
-        const struct ar_recorded_task *task = &recorded->tasks[i];
-        const struct ar_action action = {.is_backward = task->duty != AR_RECORDED_FORWARD};
-        made[i] = task->operation != NULL
-                      ? add_collective(build, task, &action)
-                      : build_compute(build, 0, task->time_s, duties[task->duty], &action);
-        for (uint32_t k = 0; k < task->needs_count && made[i] != AR_NO_TASK; k++) {
-            ar_graph_need(build->graph, made[i], made[recorded->needs[task->needs_first + k]]);
-        }
+        add_task(build, recorded, i, made);
     }
     free(made);
     return build->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;

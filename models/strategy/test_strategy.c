@@ -265,3 +265,35 @@ Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
     assert_refused(&layout, "--mesh: found sequence parallelism without tensor parallelism; "
                             "expected tp of the mesh above 1");
 }
+
+Test(strategy, what_needs_a_recorded_collective_of_one_gpu_waits_for_what_that_would_wait_for)
+{
+    static struct ar_recorded_task tasks[] = {
+        {.time_s = 1},
+        {.operation = "allreduce",
+         .bytes = 8,
+         .groups = AR_RECORDED_DP,
+         .is_beside = true,
+         .needs_first = 0,
+         .needs_count = 1},
+        {.operation = "allreduce",
+         .bytes = 8,
+         .groups = AR_RECORDED_TP,
+         .needs_first = 1,
+         .needs_count = 1},
+        {.operation = "allgather",
+         .bytes = 8,
+         .groups = AR_RECORDED_TP,
+         .needs_first = 2,
+         .needs_count = 1},
+        {.time_s = 2, .needs_first = 3, .needs_count = 1},
+    };
+    static uint32_t needs[] = {0, 1, 2, 3};
+    const struct ar_recorded recorded = {
+        .tasks = tasks, .tasks_count = 5, .needs = needs, .needs_count = 4};
+    struct ar_layout layout = layout_of(1, 2, 1, "1f1b");
+    layout.recorded = &recorded;
+    cr_expect_eq(make(&layout, 4).end_s, 1 + 4 + 2);
+    layout.sizes[AR_AXIS_TP] = 2;
+    cr_expect_eq(make(&layout, 4).end_s, 1 + 4 + 4 + 4 + 2);
+}

@@ -104,7 +104,7 @@ static enum ar_status run_round(struct ar_step *step, struct rounds *rounds,
     }
     if (rounds->sharing.is_needed) {
         overlap->sendings = rounds->sharing.sendings;
-        overlap->speeds = rounds->sharing.speeds;
+        overlap->speeds = (const double *const *)rounds->sharing.speeds;
     }
     return step->graph->has_series ? step_make_graph(step, rounds->slowdowns, err) : AR_OK;
 }

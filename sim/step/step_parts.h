@@ -39,7 +39,7 @@ enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err);
 struct step_overlap {
     struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
     struct ar_sendings *sendings;  /**< [role]; NULL: nothing that is sent does */
-    const double *speeds;          /**< [work][other work] */
+    const double *const *speeds;   /**< as in struct ar_graph_request */
     bool is_scheduled;             /**< even ranks are, with what is found here */
 };
 
@@ -65,9 +65,12 @@ enum ar_status step_find_overlap(struct ar_step *step, struct step_overlap *over
 
 /** Speeds of works beside each other (step_sharing.c). */
 struct step_sharing {
-    double *speeds;               /**< [work][other work]; 1 until it is known */
-    bool *is_known;               /**< [work][other work] */
-    struct ar_link_load **loads;  /**< [work]; NULL: not asked for yet */
+    uint32_t *works;              /**< [sent]: those that are sent, */
+    uint32_t *numbers;            /**< [work]: and which of them it is */
+    size_t count;                 /**< of them */
+    double **speeds;              /**< [work][other sent]; 1 until it is known */
+    bool *is_known;               /**< [sent][other sent] */
+    struct ar_link_load **loads;  /**< [sent]; NULL: not asked for yet */
     struct ar_sendings *sendings; /**< [role] */
     struct ar_interval *windows;  /**< [role]: its second stream is busy */
     uint32_t *first;              /**< [role]: in the list, */

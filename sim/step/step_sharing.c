@@ -18,12 +18,34 @@ bool step_can_share(const struct ar_step *step)
            has[AR_STREAM_GRADIENTS];
 }
 
+/* Numbers the works that are sent; the rest shares nothing. */
+static enum ar_status number_works(struct ar_step *step, struct step_sharing *sharing,
+                                   struct ar_error *err)
+{
+    const struct ar_graph *graph = step->graph;
+    struct ar_arena *memory = &step->memory;
+    sharing->works = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->works);
+    sharing->numbers = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->numbers);
+    sharing->speeds = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->speeds);
+    if (sharing->works == NULL || sharing->numbers == NULL || sharing->speeds == NULL) {
+        return ar_error_no_memory(err, "the works of a step");
+    }
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        if (graph->works[i].kind != AR_TASK_COMPUTE) {
+            sharing->numbers[i] = (uint32_t)sharing->count;
+            sharing->works[sharing->count++] = i;
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sharing,
                                   struct ar_error *err)
 {
-    size_t count = step->graph->works_count;
     struct ar_arena *memory = &step->memory;
-    sharing->speeds = ar_arena_alloc(memory, count * count, sizeof *sharing->speeds);
+    AR_TRY(number_works(step, sharing, err));
+    size_t count = sharing->count;
+    double *speeds = ar_arena_alloc(memory, count * count, sizeof *speeds);
     sharing->is_known = ar_arena_alloc(memory, count * count, sizeof *sharing->is_known);
     sharing->loads = ar_arena_alloc(memory, count, sizeof *sharing->loads);
     sharing->sendings = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->sendings);
@@ -31,14 +53,17 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
     sharing->first = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->first);
     sharing->list = ar_arena_alloc(memory, 2 * (size_t)step->graph->tasks_count,
                                    sizeof *sharing->list); /* a message is of two roles */
-    if (sharing->speeds == NULL || sharing->is_known == NULL || sharing->loads == NULL ||
+    if (speeds == NULL || sharing->is_known == NULL || sharing->loads == NULL ||
         sharing->sendings == NULL || sharing->windows == NULL || sharing->first == NULL ||
         sharing->list == NULL) {
         return ar_error_no_memory(err, "the works of a step");
     }
     for (size_t i = 0; i < count * count; i++) {
-        sharing->speeds[i] = 1;
+        speeds[i] = 1;
         sharing->is_known[i] = i / count == i % count; /* a work does not slow itself down */
+    }
+    for (size_t i = 0; i < count; i++) {
+        sharing->speeds[sharing->works[i]] = speeds + i * count;
     }
     return AR_OK;
 }
@@ -46,7 +71,7 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
 static enum ar_status load_links(struct ar_step *step, uint32_t number,
                                  struct step_sharing *sharing, struct ar_error *err)
 {
-    const struct ar_work *work = &step->graph->works[number];
+    const struct ar_work *work = &step->graph->works[sharing->works[number]];
     struct ar_collective collective = step_collective(step, work);
     uint64_t elements = step_elements(work, &collective);
     if (sharing->loads[number] != NULL) {
@@ -67,18 +92,20 @@ static enum ar_status find_speed(struct ar_step *step, uint32_t one, uint32_t ot
 {
     const struct ar_cluster *cluster = step->collective.cluster;
     const struct ar_work *works = step->graph->works;
+    double one_s = works[sharing->works[one]].time_s, other_s = works[sharing->works[other]].time_s;
     double busiest = 1;
     AR_TRY(load_links(step, one, sharing, err));
     AR_TRY(load_links(step, other, sharing, err));
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
-        double a = (double)sharing->loads[one][link].bytes / works[one].time_s;
-        double b = (double)sharing->loads[other][link].bytes / works[other].time_s;
+        double a = (double)sharing->loads[one][link].bytes / one_s;
+        double b = (double)sharing->loads[other][link].bytes / other_s;
         if (a > 0 && b > 0 && ar_cluster_link_is_shared(cluster, link)) {
             busiest = fmax(busiest, (a + b) / ar_cluster_link_bandwidth(cluster, link));
         }
     }
-    size_t count = step->graph->works_count;
-    sharing->speeds[one * count + other] = sharing->speeds[other * count + one] = 1 / busiest;
+    size_t count = sharing->count;
+    sharing->speeds[sharing->works[one]][other] = 1 / busiest;
+    sharing->speeds[sharing->works[other]][one] = 1 / busiest;
     sharing->is_known[one * count + other] = sharing->is_known[other * count + one] = true;
     sharing->is_needed = sharing->is_needed || busiest > 1;
     return AR_OK;
@@ -88,7 +115,10 @@ static int compare_begins(const void *a, const void *b)
 {
     const struct ar_sending *first = a;
     const struct ar_sending *second = b;
-    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+    if (first->begin_s != second->begin_s) {
+        return first->begin_s < second->begin_s ? -1 : 1;
+    }
+    return (first->task > second->task) - (first->task < second->task);
 }
 
 /* When the second streams of roles are busy, or messages to them on such. */
@@ -110,9 +140,10 @@ static void find_windows(const struct ar_graph *graph, struct ar_interval *windo
 
 /* Adds a task to what a role sends and gets while its second stream is busy; without a list counts
  * it alone. */
-static void add(const struct step_sharing *sharing, const struct ar_task *task, uint32_t role,
-                struct ar_sending *list)
+static void add(const struct ar_graph *graph, const struct step_sharing *sharing, uint32_t number,
+                uint32_t role, struct ar_sending *list)
 {
+    const struct ar_task *task = &graph->tasks[number];
     const struct ar_interval *window = &sharing->windows[role];
     struct ar_sendings *sendings = &sharing->sendings[role];
     if (task->start_s >= window->end_s || task->end_s <= window->begin_s) {
@@ -122,7 +153,8 @@ static void add(const struct step_sharing *sharing, const struct ar_task *task, 
         list[sharing->first[role] + sendings->count] =
             (struct ar_sending){.begin_s = task->start_s,
                                 .end_s = task->end_s,
-                                .work = task->work,
+                                .work = sharing->numbers[task->work],
+                                .task = number,
                                 .from = ar_task_from(task)};
     }
     sendings->count++;
@@ -136,11 +168,12 @@ static void add_all(const struct ar_graph *graph, const struct step_sharing *sha
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
-        if (graph->works[task->work].kind != AR_TASK_COMPUTE) {
-            add(sharing, task, task->role, list);
+        bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
+        if (is_sent) {
+            add(graph, sharing, i, task->role, list);
         }
-        if (task->to != task->role) {
-            add(sharing, task, task->to, list);
+        if (is_sent && task->to != task->role) {
+            add(graph, sharing, i, task->to, list);
         }
     }
 }
@@ -172,7 +205,6 @@ static void sort(struct ar_sending *list, uint32_t count)
 static enum ar_status meet(struct ar_step *step, const struct ar_sendings *sendings,
                            struct step_sharing *sharing, struct ar_error *err)
 {
-    size_t count = step->graph->works_count;
     for (uint32_t i = 0; i < sendings->count; i++) {
         const struct ar_sending *one = &sendings->list[i];
         for (uint32_t j = i + 1; j < sendings->count; j++) {
@@ -181,7 +213,7 @@ static enum ar_status meet(struct ar_step *step, const struct ar_sendings *sendi
                 break;
             }
             if (ar_sending_shares(one->from, other->from) &&
-                !sharing->is_known[one->work * count + other->work]) {
+                !sharing->is_known[one->work * sharing->count + other->work]) {
                 AR_TRY(find_speed(step, one->work, other->work, sharing, err));
             }
         }

@@ -270,16 +270,19 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
     return journal_add(&search->journal, line, journal_format(answer->item, &row, line), err);
 }
 
-/* By number of GPUs, then the fastest first. */
+/* By number of GPUs, then the fastest first; what is equal stays in the order of its numbers. */
 static int compare_rows(const void *a, const void *b)
 {
-    const struct ar_row *one = a, *other = b;
+    const struct ar_row *one = *(const struct ar_row *const *)a;
+    const struct ar_row *other = *(const struct ar_row *const *)b;
     if (one->gpus != other->gpus) {
         return one->gpus < other->gpus ? -1 : 1;
     }
-    return one->iteration_s < other->iteration_s   ? -1
-           : one->iteration_s > other->iteration_s ? 1
-                                                   : strcmp(one->mesh, other->mesh);
+    if (one->iteration_s != other->iteration_s) {
+        return one->iteration_s < other->iteration_s ? -1 : 1;
+    }
+    int order = strcmp(one->mesh, other->mesh);
+    return order != 0 ? order : (one > other) - (one < other);
 }
 
 enum ar_status layouts_find(const struct layouts_request *request, struct layouts *layouts,
@@ -333,23 +336,28 @@ static enum ar_status run_missing(struct layouts_search *search, struct ar_error
 static enum ar_status read_rows(struct layouts_search *search, struct ar_error *err)
 {
     struct layouts *layouts = search->layouts;
-    layouts->rows =
-        ar_arena_alloc(search->request->base.arena, layouts->count, sizeof(struct ar_row));
-    if (layouts->rows == NULL) {
+    struct ar_arena *arena = search->request->base.arena;
+    struct ar_row *read = ar_arena_alloc(arena, layouts->count, sizeof *read);
+    struct ar_row **sorted = ar_arena_alloc(arena, layouts->count, sizeof *sorted);
+    layouts->rows = ar_arena_alloc(arena, layouts->count, sizeof *layouts->rows);
+    if (read == NULL || sorted == NULL || layouts->rows == NULL) {
         return ar_error_no_memory(err, "the layouts");
     }
     for (uint32_t i = 0; i < layouts->count; i++) {
-        AR_TRY(journal_read_row(&search->journal, i, &layouts->rows[i], err));
-        if (strcmp(layouts->rows[i].status, "ok") != 0) {
-            return ar_error_set(err, AR_INTERNAL, "%zu of %zu layouts failed; the first, %s: %s%s",
-                                search->journal.failed_count, layouts->count,
-                                search->list[i].mesh != NULL ? search->list[i].mesh : "replicas",
-                                layouts->rows[i].status,
-                                search->journal.path[0] != '\0' ? "; --resume tries them again"
-                                                                : "");
+        sorted[i] = &read[i];
+        AR_TRY(journal_read_row(&search->journal, i, &read[i], err));
+        if (strcmp(read[i].status, "ok") != 0) {
+            return ar_error_set(
+                err, AR_INTERNAL, "%zu of %zu layouts failed; the first, %s: %s%s",
+                search->journal.failed_count, layouts->count,
+                search->list[i].mesh != NULL ? search->list[i].mesh : "replicas", read[i].status,
+                search->journal.path[0] != '\0' ? "; --resume tries them again" : "");
         }
     }
-    qsort(layouts->rows, layouts->count, sizeof *layouts->rows, compare_rows);
+    qsort(sorted, layouts->count, sizeof *sorted, compare_rows);
+    for (uint32_t i = 0; i < layouts->count; i++) {
+        layouts->rows[i] = *sorted[i];
+    }
     return AR_OK;
 }
 

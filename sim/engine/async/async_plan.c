@@ -39,6 +39,8 @@ static uint32_t worker_nodes(const struct ar_async *run)
 
 /* --- before a run ----------------------------------------------------------------------------- */
 
+enum { PAIRS_MAX = 100000000 }; /* simulated, each is four actors, which 32 bits number */
+
 enum ar_status ar_async_check(const char *where, const struct ar_async *run, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
@@ -50,6 +52,14 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
                             "workers; expected at most the %u nodes of cluster %s in all, or "
                             "--servers-at workers",
                             where, run->servers, (uint32_t)nodes, (uint32_t)there, facts->name);
+    }
+    uint64_t gpus = (uint64_t)run->workers * run->gpus_each;
+    uint64_t shards = run->servers + (run->servers_at == AR_SERVERS_AT_BOTH ? nodes : 0);
+    if (gpus * shards > PAIRS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %llu shards of the parameters for %llu GPUs; expected at "
+                            "most %d pairs of a shard and a GPU",
+                            where, (unsigned long long)shards, (unsigned long long)gpus, PAIRS_MAX);
     }
     uint64_t ends = nodes + (run->servers_at != AR_SERVERS_AT_WORKERS ? run->servers : 0);
     return ar_cluster_check_reach(run->cluster, (uint32_t)(ends * facts->gpus_per_node), err);

@@ -277,4 +277,8 @@ Test(async, servers_need_nodes)
     run.servers = 500;
     run.servers_at = AR_SERVERS_AT_WORKERS;
     cr_assert(ar_async_check("--servers", &run, &err) == AR_OK);
+    run.servers = 300000;
+    cr_assert(ar_async_check("--servers", &run, &err) == AR_USAGE);
+    cr_assert(strstr(err.text, "300000 shards of the parameters for 480 GPUs") != NULL, "%s",
+              err.text);
 }

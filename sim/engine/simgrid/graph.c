@@ -98,22 +98,27 @@ static void blame(struct ar_graph *graph, struct ar_task *task, uint32_t other)
 }
 
 /* What is sent gets the mean time of its tasks. */
-static void time_works(struct ar_graph *graph)
+static enum ar_status time_works(struct ar_graph *graph, struct ar_error *err)
 {
+    struct {
+        double sum_s, count;
+    } *means = calloc(graph->works_count + 1u, sizeof *means);
+    if (means == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        means[task->work].sum_s += task->end_s - task->start_s - task->copy_s;
+        means[task->work].count += task->count;
+    }
     for (uint32_t i = 0; i < graph->works_count; i++) {
         struct ar_work *work = &graph->works[i];
-        double sum_s = 0, count = 0;
-        for (uint32_t j = 0; j < graph->tasks_count; j++) {
-            const struct ar_task *task = &graph->tasks[j];
-            if (task->work == i) {
-                sum_s += task->end_s - task->start_s - task->copy_s;
-                count += task->count;
-            }
-        }
-        if (work->kind != AR_TASK_COMPUTE && work->every == 0 && count > 0) {
-            work->time_s = sum_s / count;
+        if (work->kind != AR_TASK_COMPUTE && work->every == 0 && means[i].count > 0) {
+            work->time_s = means[i].sum_s / means[i].count;
         }
     }
+    free(means);
+    return AR_OK;
 }
 
 static void take_times(struct ar_graph *graph, const struct graph_time *times)
@@ -137,7 +142,6 @@ static void take_times(struct ar_graph *graph, const struct graph_time *times)
             blame(graph, task, graph->needs[need].task);
         }
     }
-    time_works(graph);
 }
 
 static enum ar_status simulate(struct ar_graph_trial *trial, const struct routes *routes,
@@ -177,6 +181,7 @@ static enum ar_status run(struct ar_graph_trial *trial, struct routes *routes,
     AR_TRY(find_routes(trial, routes, err));
     AR_TRY(simulate(trial, routes, own, err));
     take_times(trial->graph, own->times);
+    AR_TRY(time_works(trial->graph, err));
     trial->end_s = ar_graph_end_s(trial->graph);
     trial->messages_count = ar_graph_trial_messages(trial);
     trial->memory_bytes = own->simulation.memory_bytes;
