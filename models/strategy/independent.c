@@ -24,6 +24,7 @@ static void end(struct ar_build *build, uint32_t stage)
 const struct ar_strategy ar_strategy_independent = {
     .name = "independent",
     .title = "replicas send nothing until one gathers the parameters of all at the end",
+    .ends_runs = true,
     .run_layers = run_layers,
     .end = end,
 };

@@ -102,7 +102,7 @@ static const struct option_row own_rows[] = {
         "of --operators: write where they lie, for --placement", .is_shown_only = true),
     OWN("out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
-        "report DIR'; of a workload with a picture",
+        "report DIR'; of a workload with a picture; not of strategies with servers",
         .is_shown_only = true),
     OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",
         .is_shown_only = true),

@@ -34,12 +34,17 @@ static void print_ends(const struct ar_step *step)
         last = run->end_s[i] > run->end_s[last] ? i : last;
     }
     const uint32_t ends[] = {first, last};
-    printf("\nworkers, a step of each: compute, push, wait, pull\n");
-    for (int i = 0; i < 2; i++) {
+    bool is_even = run->end_s[last] <= run->end_s[first] * (1 + 1e-9);
+    printf("\nworkers, a step of each: compute, push, wait, pull%s\n",
+           is_even ? "; all are alike" : "");
+    for (int i = 0; i < (is_even ? 1 : 2); i++) {
         const struct ar_async_split *split = &run->splits[ends[i]];
         const double parts_s[] = {split->compute_s, split->push_s, split->wait_s, split->pull_s};
-        printf("  %-8s %6" PRIu32 " %12s", i == 0 ? "fastest" : "slowest", ends[i],
-               ar_format_seconds(run->end_s[ends[i]] / run->steps_count, text));
+        printf("  %-8s %6" PRIu32 " %12s",
+               is_even  ? "as"
+               : i == 0 ? "fastest"
+                        : "slowest",
+               ends[i], ar_format_seconds(run->end_s[ends[i]] / run->steps_count, text));
         for (int j = 0; j < 4; j++) {
             double part_s = parts_s[j] / run->steps_count;
             printf(" %12s", part_s > 0 ? ar_format_seconds(part_s, text) : "-");

@@ -82,6 +82,17 @@ static void note_sparse(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
+static void note_end(FILE *notes, const struct ar_scenario *scenario)
+{
+    if (scenario->layout.strategy->ends_runs) {
+        ar_note(notes,
+                "strategy %s: the gather follows %" PRIu32 " step%s (--iterations), each of which "
+                "counts its part",
+                scenario->layout.strategy->name, scenario->iterations_count,
+                scenario->iterations_count == 1 ? "" : "s");
+    }
+}
+
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
 {
     note_sparse(notes, scenario);
@@ -351,6 +362,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
         }
         ar_note_workload(notes, scenario);
         note_sparse(notes, scenario);
+        note_end(notes, scenario);
         ar_note_servers(notes, scenario);
         ar_note_duration(notes, scenario, cost_s);
         return;
@@ -365,6 +377,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
         ar_note_framework(notes, scenario);
+        note_end(notes, scenario);
         ar_note_trace(notes, scenario);
     }
     if (!ar_scenario_is_bare(scenario)) {

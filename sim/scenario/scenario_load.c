@@ -260,6 +260,10 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         return AR_OK;
     }
     bool is_whole = scenario->gpus > 0 && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    if (scenario->layout.strategy->ends_runs && !is_whole) {
+        scenario->algorithm = &ar_algorithm_ring; /* of the node that is 100 % */
+        is_whole = scenario->gpus > 0;
+    }
     return is_whole ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 

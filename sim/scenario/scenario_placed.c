@@ -293,7 +293,9 @@ void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step
         messages += graph->works[graph->tasks[i].work].kind == AR_TASK_MESSAGE;
     }
     row->messages_count = step->messages_count + messages;
-    row->exact = messages > 0 ? 0 : row->exact; /* links that GPUs share are not counted */
+    if (messages > 0 && !scenario->engine->is_simulation) {
+        row->exact = 0; /* links that GPUs share are not counted */
+    }
     if (placed->samples > 0) {
         row->samples_per_s = placed->samples / step->iteration_s;
     }
@@ -332,8 +334,8 @@ void ar_note_placed(FILE *notes, const struct ar_scenario *scenario)
                 "structure module, losses and what a framework adds are left out",
                 scenario->workload_name, scenario->cost->name);
     } else if (scenario->gpus > 1) {
-        ar_note(notes, "a GPU sends one message at a time and receives one; links that GPUs share "
-                       "are not counted");
+        ar_note(notes, "a GPU sends one message at a time and receives one%s",
+                scenario->engine->is_simulation ? "" : "; links that GPUs share are not counted");
     }
     if (facts->gpu_memory_bytes > 0 && memory_bytes > facts->gpu_memory_bytes) {
         ar_note(notes, "does not fit: %s on the fullest GPU; expected at most %s, gpu.memory",

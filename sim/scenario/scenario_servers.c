@@ -146,6 +146,11 @@ void ar_note_servers(FILE *notes, const struct ar_scenario *scenario)
                                                     : "on nodes of their own",
             run.servers_at == AR_SERVERS_AT_BOTH ? " and one on each node of workers" : "",
             scenario->iterations_count);
+    if (run.servers_at == AR_SERVERS_AT_BOTH && scenario->trace != NULL && !strategy->deals_units) {
+        ar_note(notes, "--servers-at both gains where messages are the bound, by pulls beside "
+                       "pushes, slice by slice; slices are "
+                       "the buckets: --bucket 4MiB makes them as small as BytePS does");
+    }
     if (strategy->deals_units) {
         ar_note(notes,
                 "%" PRIu32 " units of a batch each (--units), %s (--backups); a step ends when "

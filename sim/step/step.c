@@ -70,6 +70,18 @@ static void forget(struct ar_step *step)
     step->trial = (struct ar_trial){.jobs = NULL};
 }
 
+/* What is sent once after all steps is a part of each, which no rank waits for. */
+static void spread_ends(const struct ar_step *step)
+{
+    struct ar_graph *graph = step->graph;
+    bool is_spread = step->layout.strategy->ends_runs && step->iterations_count > 1;
+    for (uint32_t i = 0; i < graph->works_count && is_spread; i++) {
+        if (graph->works[i].operation == &ar_operation_gather) {
+            graph->works[i].every = step->iterations_count;
+        }
+    }
+}
+
 /* What is made here the caller ends with ar_step_destroy(), also after a failure. */
 static enum ar_status prepare(struct ar_step *step, struct step_overlap *overlap,
                               struct ar_error *err)
@@ -79,6 +91,7 @@ static enum ar_status prepare(struct ar_step *step, struct step_overlap *overlap
     step->exact = true;
     forget(step);
     AR_TRY(step_make_graph(step, NULL, err));
+    spread_ends(step);
     AR_TRY(make_plan(step, err));
     AR_TRY(make_ranks(step, err));
     return step_find_overlap(step, overlap, err);
@@ -177,7 +190,8 @@ static void sum_tasks(struct ar_step *step)
         const struct ar_task *task = &step->graph->tasks[i];
         const struct ar_work *work = &step->graph->works[task->work];
         step->copy_s += task->copy_s;
-        step->statistics_s += work->every > 0 ? work->time_s : 0;
+        bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */
+        step->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
     }
 }
 

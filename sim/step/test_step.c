@@ -380,6 +380,11 @@ Test(step, independent_replicas_send_nothing_before_the_gather)
     run(&step);
     cr_expect(support_near(step.compute_s, ar_trace_compute_s(trace), 1e-12));
     cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9), "nothing hides it");
+    double once_s = step.exposed_s;
+    step.iterations_count = 8; /* it is sent once, after all of them */
+    run(&step);
+    cr_expect(support_near(step.exposed_s, once_s / 8, 1e-9));
+    cr_expect(support_near(step.allreduce_s, once_s / 8, 1e-9));
 }
 
 static struct ar_transformer gpt;
