@@ -329,7 +329,8 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .name = "layouts_best",
                 .columns = {AR_COL_GPUS, AR_COL_LAYOUT, AR_COL_MICRO_BATCH, AR_COL_STRATEGY,
                             AR_COL_SCHEDULE, AR_COL_RECOMPUTE, AR_COL_ITERATION, AR_COL_TOKENS,
-                            AR_COL_FORWARD, AR_COL_BACKWARD, AR_COL_OPTIMIZER, AR_COL_EXPOSED_TP,
-                            AR_COL_EXPOSED_EP, AR_COL_EXPOSED_PP, AR_COL_EXPOSED_DP, AR_COL_BUBBLE},
+                            AR_COL_FORWARD, AR_COL_BACKWARD, AR_COL_OPTIMIZER, AR_COL_BUBBLE,
+                            AR_COL_EXPOSED_TP, AR_COL_EXPOSED_EP, AR_COL_EXPOSED_PP,
+                            AR_COL_EXPOSED_DP},
                 .narrow = narrow_layouts}}},
 };

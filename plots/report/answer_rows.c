@@ -412,7 +412,8 @@ static void write_trust(FILE *text, const struct rows *rows, size_t best)
         }
         fputs(". ", text);
         if (exact > 0 && estimates > 0) {
-            fprintf(text, "Of %zu rows %zu are estimates. ", results, estimates);
+            fprintf(text, "%zu of %zu rows %s. ", estimates, results,
+                    estimates == 1 ? "is an estimate" : "are estimates");
         }
         fputs("How far the model is from machines, 'allreckon accuracy' and 'allreckon reproduce' "
               "say. ",

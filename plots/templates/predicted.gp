@@ -1,12 +1,15 @@
 # The error of each prediction of a published result, a line each, with the band of the prediction.
 
 heading = 'Published results, predicted and measured'
-note = 'bars: bands of the predictions; filled: the measured value is in the band'
+note = 'bars: bands of the predictions, none where nothing is open; filled: the measured value is in the band'
 quantities = 'efficiency_frac images_per_s samples_per_s iteration_s train_s'
 array quantity_name[6] = ['other', 'scaling efficiency', 'images per second', 'samples per second', 'time of an iteration', 'time to train']
 quantity(name) = quantity_name[1 + (has(quantities, name) ? place(quantities, name) : 0)]
 percent(name) = 100 * (number(name, column('predicted')) / column('measured') - 1)
-stats data using (take_algorithm(strcol('algorithm'), '', ''), take_row(quantity(strcol('quantity'))), \
+# Layouts have no algorithm.
+algorithm(z) = strcol('algorithm') eq '' ? 'layouts' : strcol('algorithm')
+of(name) = algorithm(0) eq name
+stats data using (take_algorithm(algorithm(0), '', ''), take_row(quantity(strcol('quantity'))), \
     percent('predicted')) name 'error' nooutput
 stats data using (percent('low')) name 'low' nooutput
 stats data using (percent('high')) name 'high' nooutput

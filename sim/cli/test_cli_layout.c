@@ -388,6 +388,11 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     cr_expect_not_null(strstr(run.err, "by number of GPUs, the fastest first"), "%s", run.err);
     run = cli_good("$AR predict --cluster dgx-a100 --mesh tp=4 --workload " STEPS "simai.txt");
     cr_expect_not_null(strstr(run.err, "computations are those of tp=2"), "%s", run.err);
+    cli_good("sed 's/pp: 1/pp: 4/;s/all_gpus: 8/all_gpus: 32/' " STEPS "simai.txt > stage.txt");
+    run = cli_good("$AR sweep --cluster dgx-a100 --gpus 32 --workload ./stage.txt --format csv "
+                   "--columns bubble_s,bubble_frac,exposed_pp_s,exposed_dp_s");
+    cr_expect_not_null(strstr(run.err, "between stages are not counted"), "%s", run.err);
+    cr_expect_not_null(strstr(run.out, "\n,,,0"), "%s", run.out);
 }
 
 Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)

@@ -58,6 +58,9 @@ void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
     row->exposed_s = step->exposed_s;
+    if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
+        row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;
+    }
     row->contention_s = step->contention_s > 0 ? step->contention_s : NAN;
     row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? step->iteration_ci95_s : NAN;
     if (layout->model == NULL) { /* recorded, or placed operators */

@@ -105,6 +105,9 @@ static enum ar_status keep(struct layouts_search *search, const struct candidate
     ar_hash_text(hash, scenario->engine->name);
     ar_hash_text(hash, ar_algorithm_name(scenario->algorithm));
     AR_TRY(ar_scenario_hash(scenario, hash, err));
+    if (search->layouts->count == 0 && scenario->layout.recorded != NULL) {
+        ar_note_workload(search->request->notes, scenario);
+    }
     if (search->layouts->count == search->room) {
         size_t room = search->room == 0 ? 256 : 2 * search->room;
         struct candidate *list = ar_arena_alloc(search->request->base.arena, room, sizeof *list);
