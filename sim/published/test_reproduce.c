@@ -390,10 +390,13 @@ Test(reproduce, json_says_what_csv_says)
 
 Test(reproduce, shipped_rows_are_read_by_name_or_all)
 {
-    const char *all = cli_good("$AR reproduce --samples 1 --engine closed").out;
+    bool is_short = AR_TEST_STRIDE > 1;
+    const char *all =
+        cli_good("$AR reproduce --samples 1 --engine closed %s", is_short ? "--rows 'sony-*'" : "")
+            .out;
     const char *sony =
         cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1 --engine closed").out;
-    cr_expect_eq(cli_lines_with(all, "no cluster model yet"), 3, "%s", all);
+    cr_expect(is_short || cli_lines_with(all, "no cluster model yet") == 3, "%s", all);
     cr_expect_not_null(strstr(all, "sony-v1-1088"), "%s", all);
     cr_expect_not_null(strstr(sony, "of 1 predicted rows"), "%s", sony);
 }

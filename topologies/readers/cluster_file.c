@@ -181,9 +181,13 @@ static void miss_key(struct missing *missing, const struct ar_discovery *machine
     static const char *const values[] = {
         [KIND_COUNT] = "N", [KIND_COUNTS] = "NxN", [KIND_RATE] = "RATE"};
     char option[80];
-    snprintf(option, sizeof option, "--set %s=%s", ar_topo_keys[key].name,
-             values[ar_topo_keys[key].kind]);
-    miss(missing, is_needed && !has(machine, key), option);
+    if (is_needed && !has(machine, key)) {
+        size_t kind = (size_t)ar_topo_keys[key].kind;
+        bool is_listed = kind < sizeof values / sizeof values[0] && values[kind] != NULL;
+        snprintf(option, sizeof option, "--set %s=%s", ar_topo_keys[key].name,
+                 is_listed ? values[kind] : "VALUE");
+        miss(missing, true, option);
+    }
 }
 
 static bool has_fabric(const struct ar_discovery *machine)
