@@ -27,6 +27,11 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
  * memory for that the object is destroyed at once and NULL returned. */
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
 
+/** A list of elements of `size` bytes, from malloc() or NULL, with room for `wanted` of them: as it
+ * is, or moved and at least doubled; `*room` follows. NULL, with the list as it was, if there is no
+ * memory. */
+void *ar_grow(void *list, size_t wanted, size_t *room, size_t size);
+
 /** Ends all that was made in the arena, which is as it began. */
 void ar_arena_end(struct ar_arena *arena);
 

@@ -79,6 +79,10 @@ enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_column
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
                                 size_t size, struct ar_error *err);
 
+/** Loads a file of nothing but rows, into an array of the arena of `*count` records. */
+enum ar_status ar_csv_load_rows(const char *path, struct ar_arena *arena, struct ar_columns columns,
+                                size_t size, void **records, size_t *count, struct ar_error *err);
+
 /** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA; the column
  * or directive must be there. For what no schema can say. */
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,

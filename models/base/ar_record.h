@@ -122,6 +122,9 @@ struct ar_view {
 /** The view that is nothing but a format. */
 #define AR_VIEW(format_) (&(const struct ar_view){.format = (format_)})
 
+/** The column whose name is the first `length` bytes of `name`; NULL: there is none. */
+const struct ar_column *ar_column_find(struct ar_columns columns, const char *name, size_t length);
+
 /** Refuses names of columns that are none of these; AR_USAGE. */
 enum ar_status ar_view_check(const char *where, const struct ar_view *view,
                              struct ar_columns columns, struct ar_error *err);

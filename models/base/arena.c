@@ -77,3 +77,16 @@ void ar_arena_end(struct ar_arena *arena)
         free(item);
     }
 }
+
+void *ar_grow(void *list, size_t wanted, size_t *room, size_t size)
+{
+    enum { FIRST_ROOM = 64 };
+    if (wanted <= *room) {
+        return list;
+    }
+    size_t more = *room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * *room;
+    more = more < wanted ? wanted : more;
+    void *larger = reallocarray(list, more, size);
+    *room = larger != NULL ? more : *room;
+    return larger;
+}

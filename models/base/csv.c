@@ -199,6 +199,21 @@ enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns colu
     return AR_OK;
 }
 
+enum ar_status ar_csv_load_rows(const char *path, struct ar_arena *arena, struct ar_columns columns,
+                                size_t size, void **records, size_t *count, struct ar_error *err)
+{
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    void *rows = ar_arena_alloc(arena, csv->rows_count + 1, size);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, path);
+    }
+    AR_TRY(ar_csv_read_rows(csv, columns, rows, size, err));
+    *records = rows;
+    *count = csv->rows_count;
+    return AR_OK;
+}
+
 enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
                                       const char *expected, struct ar_error *err)
 {

@@ -190,8 +190,7 @@ void ar_json_array(FILE *file, struct ar_columns columns, const void *records, s
 
 /* --- views -------------------------------------------------------------------------------- */
 
-static const struct ar_column *find_column(struct ar_columns columns, const char *name,
-                                           size_t length)
+const struct ar_column *ar_column_find(struct ar_columns columns, const char *name, size_t length)
 {
     for (size_t i = 0; i < columns.count; i++) {
         const char *known = columns.list[i].name;
@@ -214,7 +213,7 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
     for (const char *at = is_all ? NULL : view->columns; at != NULL;) {
         char name[64];
         size_t length = strcspn(at, ",");
-        if (find_column(columns, at, length) == NULL) {
+        if (ar_column_find(columns, at, length) == NULL) {
             ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, at);
             return ar_error_unknown(err, AR_USAGE, where, "column", name, names, count);
         }
@@ -226,7 +225,7 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
 /* Adds a column to those chosen, unless it is there. In a table it needs a heading. */
 static size_t choose(const struct ar_column *column, struct ar_column *chosen, size_t count)
 {
-    if (find_column((struct ar_columns){chosen, count}, column->name, strlen(column->name)) !=
+    if (ar_column_find((struct ar_columns){chosen, count}, column->name, strlen(column->name)) !=
         NULL) {
         return count;
     }
@@ -252,7 +251,7 @@ size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
     }
     for (const char *at = count > 0 ? NULL : view->columns; at != NULL;) {
         size_t length = strcspn(at, ",");
-        const struct ar_column *column = find_column(columns, at, length);
+        const struct ar_column *column = ar_column_find(columns, at, length);
         if (column != NULL) {
             count = choose(column, chosen, count);
             chosen[count - 1].is_rare = false;

@@ -1,13 +1,11 @@
 #include "ar_evoformer.h"
 
-#include <string.h>
-
 #include "ar_csv.h"
 #include "ar_text.h"
 
 /* Of all models: heads of both attentions, channels of a head of pairs and of the outer product,
  * how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
-enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4, NAMES_MAX = 64 };
+enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4 };
 
 #define COUNT(field) AR_COLUMN(count, struct ar_evoformer, field, #field, "", .min = 1, .max = 1e6)
 static const struct ar_column columns[] = {
@@ -30,15 +28,14 @@ static const struct ar_column columns[] = {
 enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
                                   struct ar_evoformers **evoformers, struct ar_error *err)
 {
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_evoformers *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct ar_evoformer *list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *list);
-    if (made == NULL || list == NULL) {
+    void *list;
+    if (made == NULL) {
         return ar_error_no_memory(err, path);
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), list, sizeof *list, err));
-    *made = (struct ar_evoformers){.list = list, .count = csv->rows_count};
+    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(columns), sizeof *made->list, &list,
+                            &made->count, err));
+    made->list = list;
     *evoformers = made;
     return AR_OK;
 }
@@ -47,16 +44,13 @@ enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const 
                                   const char *name, const struct ar_evoformer **model,
                                   struct ar_error *err)
 {
-    const char *names[NAMES_MAX];
-    size_t count = evoformers->count < NAMES_MAX ? evoformers->count : NAMES_MAX;
-    for (size_t i = 0; i < count; i++) {
-        names[i] = evoformers->list[i].name;
-        if (strcmp(names[i], name) == 0) {
-            *model = &evoformers->list[i];
-            return AR_OK;
-        }
+    size_t place = ar_find_named(evoformers->list, evoformers->count, sizeof *evoformers->list,
+                                 where, "workload", name, AR_NO_INPUT, err);
+    if (place == evoformers->count) {
+        return err->status;
     }
-    return ar_error_unknown(err, AR_NO_INPUT, where, "workload", name, names, count);
+    *model = &evoformers->list[place];
+    return AR_OK;
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */

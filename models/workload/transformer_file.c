@@ -1,11 +1,7 @@
 #include "ar_transformer_file.h"
 
-#include <string.h>
-
 #include "ar_csv.h"
 #include "ar_text.h"
-
-enum { NAMES_MAX = 256 };
 
 #define CELL(kind, field, name, ...)                                                               \
     AR_COLUMN(kind, struct ar_transformer, field, name, __VA_ARGS__)
@@ -32,15 +28,14 @@ static const struct ar_column columns[] = {
 enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
                                     struct ar_transformers **transformers, struct ar_error *err)
 {
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_transformers *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct ar_transformer *list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *list);
-    if (made == NULL || list == NULL) {
+    void *list;
+    if (made == NULL) {
         return ar_error_no_memory(err, path);
     }
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), list, sizeof *list, err));
-    *made = (struct ar_transformers){.list = list, .count = csv->rows_count};
+    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(columns), sizeof *made->list, &list,
+                            &made->count, err));
+    made->list = list;
     *transformers = made;
     return AR_OK;
 }
@@ -49,14 +44,12 @@ enum ar_status ar_transformers_find(const struct ar_transformers *transformers, 
                                     const char *name, const struct ar_transformer **model,
                                     struct ar_error *err)
 {
-    const char *names[NAMES_MAX];
-    size_t count = transformers->count < NAMES_MAX ? transformers->count : NAMES_MAX;
-    for (size_t i = 0; i < count; i++) {
-        names[i] = transformers->list[i].name;
-        if (strcmp(names[i], name) == 0) {
-            *model = &transformers->list[i];
-            return AR_OK;
-        }
+    size_t place =
+        ar_find_named(transformers->list, transformers->count, sizeof *transformers->list, where,
+                      "workload", name, AR_NO_INPUT, err);
+    if (place == transformers->count) {
+        return err->status;
     }
-    return ar_error_unknown(err, AR_NO_INPUT, where, "workload", name, names, count);
+    *model = &transformers->list[place];
+    return AR_OK;
 }

@@ -180,12 +180,7 @@ const char *allreckon_notes(const struct allreckon *prediction)
 
 static const struct ar_column *find_column(const char *name)
 {
-    for (size_t i = 0; i < ar_row_columns.count; i++) {
-        if (strcmp(ar_row_columns.list[i].name, name) == 0) {
-            return &ar_row_columns.list[i];
-        }
-    }
-    return NULL;
+    return ar_column_find(ar_row_columns, name, strlen(name));
 }
 
 double allreckon_number(const struct allreckon *prediction, const char *name)

@@ -1,22 +1,8 @@
 #include "ar_hash.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_scenario.h"
-
-void ar_hash_bytes(uint64_t *hash, const void *bytes, size_t size)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++) {
-        *hash = (*hash ^ at[i]) * 0x100000001b3u;
-    }
-}
-
-void ar_hash_text(uint64_t *hash, const char *text)
-{
-    ar_hash_bytes(hash, text, strlen(text) + 1);
-}
 
 #define ADD(value) ar_hash_bytes(hash, &(value), sizeof(value))
 

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ar_multiple.h"
+
 enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
                              ...)
 {
@@ -165,11 +167,6 @@ enum ar_status nic_say_rate(const struct source *source, struct nic *nic, double
 
 /* --- GPUs among themselves ------------------------------------------------------------------- */
 
-static uint32_t divisor(uint32_t a, uint32_t b)
-{
-    return b == 0 ? a : divisor(b, a % b);
-}
-
 enum { PAIRS_TEXT = AR_TOPO_GPUS_MAX * AR_TOPO_GPUS_MAX / 2 * 12 };
 
 /* `0-1 0-2:2 ...`, as weights of `unit` links; `all` if all are the same. */
@@ -209,7 +206,7 @@ enum ar_status machine_say_links(const struct source *source, uint32_t gpus_coun
     for (uint32_t a = 0; a < gpus_count; a++) {
         fewest = links->to_switch[a] < fewest ? links->to_switch[a] : fewest;
         for (uint32_t b = a + 1; b < gpus_count; b++) {
-            unit = divisor(unit, links->between[a][b]);
+            unit = ar_common_divisor(unit, links->between[a][b]);
         }
     }
     if (gpus_count < 2) {

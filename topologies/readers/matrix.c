@@ -42,8 +42,8 @@ static bool is_numbered(const char *word, const char *prefix)
 
 static bool is_device(const char *word)
 {
-    static const char *const names[] = {"mlx",   "bnxt", "irdma", "efa",   "rdma", "roce", "hfi",
-                                        "rocep", "ibp",  "qedr",  "mthca", "cxgb", "ionic"};
+    static const char *const names[] = {"mlx", "bnxt", "irdma", "efa",   "rdma", "roce",
+                                        "hfi", "ibp",  "qedr",  "mthca", "cxgb", "ionic"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strncmp(word, names[i], strlen(names[i])) == 0) {
             return true;

@@ -5,19 +5,14 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "ar_arena.h"
 #include "kineto.h"
 
-enum { PIECE_BYTES = 1 << 16, FIRST_COUNT = 64 };
+enum { PIECE_BYTES = 1 << 16 };
 
 void *kineto_grow(void *list, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *capacity) {
-        return list;
-    }
-    size_t more = *capacity == 0 ? FIRST_COUNT : 2 * *capacity;
-    void *larger = more < KINETO_NONE ? reallocarray(list, more, size) : NULL;
-    *capacity = larger != NULL ? more : *capacity;
-    return larger;
+    return count < KINETO_NONE / 2 ? ar_grow(list, count + 1, capacity, size) : NULL;
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_hash.h"
 #include "ar_quantile.h"
 #include "collective.h"
 #include "log.h"
@@ -57,10 +58,8 @@ static bool get_count(const json_t *object, const char *name, uint64_t min, uint
 
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; text != NULL && *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    }
+    uint64_t hash = AR_HASH_BEGIN;
+    ar_hash_text(&hash, text != NULL ? text : "");
     return hash;
 }
 
@@ -105,15 +104,12 @@ static enum ar_status check_bandwidth(const struct inspector *inspector, const j
 
 static enum ar_status add_call(struct inspector *inspector, const struct call *call)
 {
-    if (inspector->calls_count == inspector->calls_room) {
-        size_t room = inspector->calls_room == 0 ? 256 : 2 * inspector->calls_room;
-        struct call *calls = reallocarray(inspector->calls, room, sizeof *calls);
-        if (calls == NULL) {
-            return ar_error_no_memory(inspector->err, inspector->logs->path);
-        }
-        inspector->calls = calls;
-        inspector->calls_room = room;
+    struct call *calls = ar_grow(inspector->calls, inspector->calls_count + 1,
+                                 &inspector->calls_room, sizeof *calls);
+    if (calls == NULL) {
+        return ar_error_no_memory(inspector->err, inspector->logs->path);
     }
+    inspector->calls = calls;
     inspector->calls[inspector->calls_count++] = *call;
     return AR_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_arena.h"
 #include "chakra.pb-c.h"
 #include "recorded.h"
 
@@ -36,9 +37,11 @@ struct reader {
     struct ar_error *err;
     const uint8_t *at, *end;
     struct node *nodes;
-    uint32_t nodes_count, nodes_room;
+    uint32_t nodes_count;
+    size_t nodes_room;
     uint64_t *deps; /* ids */
-    uint32_t deps_count, deps_room;
+    uint32_t deps_count;
+    size_t deps_room;
     struct place *places;
     uint32_t *stack;
     double skipped_s;
@@ -183,17 +186,6 @@ static enum ar_status read_node(const struct reader *reader, const Chakra__Node 
 
 enum { DEPS_MAX = 4 * AR_RECORDED_TASKS_MAX };
 
-static void *grow(void *list, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room) {
-        return list;
-    }
-    uint32_t more = *room == 0 ? 256 : 2 * *room;
-    void *larger = more > *room ? reallocarray(list, more, size) : NULL;
-    *room = larger != NULL ? more : *room;
-    return larger;
-}
-
 static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_t count)
 {
     if (count > (size_t)DEPS_MAX - reader->deps_count) {
@@ -202,7 +194,8 @@ static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_
                             reader->recorded->path, DEPS_MAX);
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t *deps = grow(reader->deps, reader->deps_count, &reader->deps_room, sizeof *deps);
+        uint64_t *deps =
+            ar_grow(reader->deps, (size_t)reader->deps_count + 1, &reader->deps_room, sizeof *deps);
         if (deps == NULL) {
             return ar_error_no_memory(reader->err, reader->recorded->path);
         }
@@ -220,7 +213,7 @@ static enum ar_status add_node(struct reader *reader, const Chakra__Node *messag
                             AR_RECORDED_TASKS_MAX);
     }
     struct node *nodes =
-        grow(reader->nodes, reader->nodes_count, &reader->nodes_room, sizeof *nodes);
+        ar_grow(reader->nodes, (size_t)reader->nodes_count + 1, &reader->nodes_room, sizeof *nodes);
     if (nodes == NULL) {
         return ar_error_no_memory(reader->err, reader->recorded->path);
     }

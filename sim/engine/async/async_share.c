@@ -1,4 +1,5 @@
 #include "async_share.h"
+#include "ar_arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,15 +43,12 @@ static void add_path(struct parts *parts, const struct ar_cluster *cluster,
 static enum ar_status end_transfer(struct parts *parts, const struct ar_cluster *cluster,
                                    uint32_t transfer, struct ar_error *err)
 {
-    if (parts->count + parts->touched_count + 1 > parts->room) {
-        size_t room = 2 * (parts->count + parts->touched_count + 1);
-        struct part *list = realloc(parts->list, room * sizeof *list);
-        if (list == NULL) {
-            return ar_error_no_memory(err, "the links of servers");
-        }
-        parts->list = list;
-        parts->room = room;
+    struct part *list =
+        ar_grow(parts->list, parts->count + parts->touched_count + 1, &parts->room, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the links of servers");
     }
+    parts->list = list;
     for (uint32_t i = 0; i < parts->touched_count; i++) {
         uint32_t link = parts->touched[i];
         parts->list[parts->count++] = (struct part){

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_arena.h"
 #include "ar_clock.h"
 #include "ar_simgrid_xml.h"
 #include "engine_graph.h"
@@ -18,15 +19,12 @@ struct routes {
 static enum ar_status add_routes(struct routes *routes, const struct ar_flow *pairs, size_t count,
                                  struct ar_error *err)
 {
-    if (routes->count + count > routes->room) {
-        size_t room = 2 * (routes->count + count);
-        struct ar_flow *larger = realloc(routes->pairs, room * sizeof *larger);
-        if (larger == NULL) {
-            return ar_error_no_memory(err, "the routes of the platform");
-        }
-        routes->pairs = larger;
-        routes->room = room;
+    struct ar_flow *larger =
+        ar_grow(routes->pairs, routes->count + count + 1, &routes->room, sizeof *larger);
+    if (larger == NULL) {
+        return ar_error_no_memory(err, "the routes of the platform");
     }
+    routes->pairs = larger;
     memcpy(routes->pairs + routes->count, pairs, count * sizeof *pairs);
     routes->count += count;
     return AR_OK;
