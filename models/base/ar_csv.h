@@ -102,6 +102,10 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 /** Text of a cell. */
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
 
+/** Puts a row in the place of an earlier one, whose cells are lost: to leave rows out, which
+ * `rows_count` then says. */
+void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to);
+
 /** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */
 const char *ar_csv_show(const char *text, char shown[64]);
 

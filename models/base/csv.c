@@ -241,6 +241,13 @@ const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column)
     return csv->cells[(row + 1) * csv->columns_count + column];
 }
 
+void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to)
+{
+    memmove(csv->cells + (to + 1) * csv->columns_count,
+            csv->cells + (from + 1) * csv->columns_count, csv->columns_count * sizeof *csv->cells);
+    csv->lines[to] = csv->lines[from];
+}
+
 void ar_csv_write_cell(FILE *file, const char *text, bool is_first)
 {
     size_t bytes = strlen(text);

@@ -86,4 +86,9 @@ struct ar_plot_report {
 enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
                             struct ar_plot_report *report, struct ar_error *err);
 
+/** Leaves, of files of such sets (NULL: one that is not there), the rows for which `where` holds,
+ * as in a request. Errors: AR_USAGE, AR_NO_MEMORY. */
+enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct ar_csv *const *files,
+                             size_t count, struct ar_error *err);
+
 #endif

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_plot.h"
 #include "ar_text.h"
 
-enum { VALUES_SHOWN = 6, LINE = 400 };
+enum { VALUES_SHOWN = 6, LINE = 400, SERIES_MAX = 12 };
 
 /* What rows may differ in. All rows of a picture agree on the first ones, but a table of payloads
  * and batches shows the very first; rows of a point agree on the next ones; the last ones make a
@@ -18,7 +19,7 @@ static const enum ar_plot_column axes[] = {
     AR_COL_BATCH,     AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE,
     AR_COL_OPERATION, AR_COL_MESH,      AR_COL_ALONG,    AR_COL_ROOT,    AR_COL_BASELINE,
     AR_COL_WIRE,      AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,  AR_COL_SEED,
-    AR_COL_BUCKET,    AR_COL_EXCHANGE,  AR_COL_CHANNELS, AR_COL_WINDOW,  AR_COL_ENGINE,
+    AR_COL_EXCHANGE,  AR_COL_BUCKET,    AR_COL_CHANNELS, AR_COL_WINDOW,  AR_COL_ENGINE,
     AR_COL_ALGORITHM, AR_COL_GPUS,      AR_COL_SHAPE,    AR_COL_PAYLOAD};
 enum { BATCHES = 3, CONDITIONS = 15, CHOICES = 20, AXES = sizeof axes / sizeof axes[0] };
 #define POINT                                                                                      \
@@ -31,16 +32,25 @@ struct piece {
     size_t size;
 };
 
+static const char *cell_of(const struct ar_plot_table *table, size_t row, const char *column)
+{
+    for (size_t i = 0; i < table->csv->columns_count; i++) {
+        if (strcmp(table->csv->cells[i], column) == 0) {
+            return ar_csv_cell(table->csv, row, i);
+        }
+    }
+    return NULL;
+}
+
 /* What a row says of a key: a cell, or the setting of that name. */
 static struct piece value_of(const struct ar_plot_table *table, size_t row, const char *key)
 {
-    for (size_t column = 0; column < table->csv->columns_count; column++) {
-        if (strcmp(table->csv->cells[column], key) == 0) {
-            const char *cell = ar_csv_cell(table->csv, row, column);
-            return (struct piece){cell, strlen(cell)};
-        }
+    const char *cell = cell_of(table, row, key);
+    if (cell != NULL) {
+        return (struct piece){cell, strlen(cell)};
     }
-    const char *at = ar_plot_cell(table, row, AR_COL_SETTINGS);
+    cell = cell_of(table, row, ar_plot_column_name(AR_COL_SETTINGS));
+    const char *at = cell != NULL ? cell : "";
     size_t length = strlen(key);
     while (*at != '\0') { /* KEY=VALUE KEY=VALUE */
         size_t size = strcspn(at, " ");
@@ -191,6 +201,37 @@ enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
     return AR_OK;
 }
 
+enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct ar_csv *const *files,
+                             size_t count, struct ar_error *err)
+{
+    struct ar_plot_table *tables = ar_arena_alloc(arena, count, sizeof *tables);
+    for (size_t i = 0; tables != NULL && i < count; i++) {
+        size_t rows = files[i] != NULL ? files[i]->rows_count : 0;
+        tables[i].csv = files[i];
+        tables[i].rows = (struct ar_plot_rows){ar_arena_alloc(arena, rows + 1, sizeof(size_t)), 0};
+        while (tables[i].rows.rows != NULL && tables[i].rows.count < rows) {
+            tables[i].rows.rows[tables[i].rows.count] = tables[i].rows.count;
+            tables[i].rows.count++;
+        }
+        if (tables[i].rows.rows == NULL) {
+            return ar_error_no_memory(err, "--where");
+        }
+    }
+    if (tables == NULL) {
+        return ar_error_no_memory(err, "--where");
+    }
+    AR_TRY(ar_plot_choose(where, arena, tables, count, err));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t row = 0; row < tables[i].rows.count; row++) {
+            ar_csv_move_row(files[i], tables[i].rows.rows[row], row);
+        }
+        if (files[i] != NULL) {
+            files[i]->rows_count = tables[i].rows.count;
+        }
+    }
+    return AR_OK;
+}
+
 /* --- refusing ----------------------------------------------------------------------------- */
 
 /* What rows differ in, and what to choose. */
@@ -244,21 +285,32 @@ static bool points_differ(const struct ar_plot_table *table, enum ar_plot_column
     return differ;
 }
 
+/* Whether rows differ in an axis where they must not. */
+static enum ar_status is_different(const struct ar_plot_table *table, size_t axis,
+                                   struct ar_arena *arena, bool *differs, struct ar_error *err)
+{
+    struct ar_plot_rows copy;
+    if (axis < CONDITIONS) {
+        *differs = ar_plot_rows_vary(table, axes[axis], table->rows);
+        return AR_OK;
+    }
+    AR_TRY(ar_plot_rows_all(table, arena, &copy, err));
+    *differs = points_differ(table, axes[axis], &copy);
+    return AR_OK;
+}
+
 enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_batches,
                                    struct ar_arena *arena, const char **reason,
                                    struct ar_error *err)
 {
     struct refusal refusal = {"", ""};
-    for (size_t i = has_all_batches ? BATCHES : 0; i < CONDITIONS; i++) {
-        if (ar_plot_rows_vary(table, axes[i], table->rows)) {
-            refuse(table, axes[i], &refusal);
-        }
-    }
-    for (size_t i = CONDITIONS; i < CHOICES && refusal.columns[0] == '\0'; i++) {
-        struct ar_plot_rows copy;
-        AR_TRY(ar_plot_rows_all(table, arena, &copy, err));
-        if (points_differ(table, axes[i], &copy)) {
-            refuse(table, axes[i], &refusal);
+    for (size_t i = has_all_batches ? BATCHES : 0; i < CHOICES; i++) {
+        bool differs;
+        if (i < CONDITIONS || refusal.columns[0] == '\0') {
+            AR_TRY(is_different(table, i, arena, &differs, err));
+            if (differs) {
+                refuse(table, axes[i], &refusal);
+            }
         }
     }
     *reason = NULL;
@@ -267,5 +319,85 @@ enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_a
                                   refusal.columns, refusal.choice);
         return *reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
     }
+    return AR_OK;
+}
+
+/* --- series ------------------------------------------------------------------------------- */
+
+/* A part of a name: what a name must not have becomes `_`. A number says what it is of, settings
+ * say it themselves. */
+static void append_part(char text[LINE], enum ar_plot_column column, const char *cell)
+{
+    bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
+    size_t used = strlen(text);
+    append(text, "%s%s%s%s", text[0] == '\0' ? "" : "+",
+           is_number ? ar_plot_column_name(column) : "", is_number ? "=" : "",
+           cell[0] == '\0' ? "none" : cell);
+    for (char *c = text + used; *c != '\0'; c++) {
+        *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
+    }
+}
+
+/* Adds a column to the names of all rows. */
+static enum ar_status name_rows(const struct ar_plot_table *table, enum ar_plot_column column,
+                                struct ar_arena *arena, struct ar_error *err)
+{
+    const size_t *rows = table->rows.rows;
+    for (size_t i = 0; i < table->rows.count; i++) {
+        char text[LINE] = "";
+        const char **name = &table->texts[rows[i]][AR_COL_ALGORITHM];
+        const char *cell = ar_plot_cell(table, rows[i], column);
+        append(text, "%s", *name != NULL ? *name : "");
+        if (strcmp(cell, text) != 0) {
+            append_part(text, column, cell);
+        }
+        *name = ar_arena_text(arena, text);
+        if (*name == NULL) {
+            return ar_error_no_memory(err, "the pictures");
+        }
+    }
+    return AR_OK;
+}
+
+/* Equal names share a number; returns how many names there are, or that there are too many. */
+static size_t number_rows(const struct ar_plot_table *table)
+{
+    const size_t *rows = table->rows.rows;
+    size_t count = 0;
+    for (size_t i = 0; i < table->rows.count && count <= SERIES_MAX; i++) {
+        const char *name = ar_plot_cell(table, rows[i], AR_COL_ALGORITHM);
+        size_t k = 0;
+        while (strcmp(ar_plot_cell(table, rows[k], AR_COL_ALGORITHM), name) != 0) {
+            k++;
+        }
+        table->values[rows[i]][AR_COL_ALGORITHM] =
+            k < i ? table->values[rows[k]][AR_COL_ALGORITHM] : (double)count++;
+    }
+    return count;
+}
+
+enum ar_status ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
+                                   struct ar_plot_table *named, bool *is_named,
+                                   struct ar_error *err)
+{
+    size_t count = table->csv->rows_count;
+    size_t names = 0;
+    *named = *table;
+    named->texts = ar_arena_alloc(arena, count + 1, sizeof *named->texts);
+    named->values = ar_arena_alloc(arena, count + 1, sizeof *named->values);
+    if (named->texts == NULL || named->values == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
+    memcpy(named->texts, table->texts, count * sizeof *named->texts);
+    memcpy(named->values, table->values, count * sizeof *named->values);
+    for (size_t i = 0; i < CHOICES && names <= SERIES_MAX; i++) {
+        bool differs;
+        AR_TRY(is_different(named, i, arena, &differs, err));
+        if (differs) {
+            AR_TRY(name_rows(named, axes[i], arena, err));
+            names = number_rows(named);
+        }
+    }
+    *is_named = names <= SERIES_MAX;
     return AR_OK;
 }

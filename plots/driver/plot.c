@@ -116,9 +116,18 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
     if (of->name == NULL || table->csv == NULL) {
         return AR_OK;
     }
+    AR_TRY(ar_plot_check_alike(table, drawing->kind->has_all_batches, job->arena, reason, err));
+    if (*reason != NULL && drawing->kind->has_series) {
+        struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
+        if (named == NULL) {
+            return ar_error_no_memory(err, "the pictures");
+        }
+        AR_TRY(ar_plot_name_series(table, job->arena, named, &drawing->is_named, err));
+        *reason = drawing->is_named ? NULL : *reason;
+        table = drawing->is_named ? named : table;
+    }
     drawing->tables[part] = table;
     AR_TRY(ar_plot_rows_all(table, job->arena, rows, err));
-    AR_TRY(ar_plot_check_alike(table, drawing->kind->has_all_batches, job->arena, reason, err));
     rows->count = *reason == NULL ? rows->count : 0;
     ar_plot_pick(of, table, rows);
     return AR_OK;
@@ -166,14 +175,19 @@ static enum ar_status write_script(const struct job *job, const struct ar_plot_d
     return ar_output_commit(&output, err);
 }
 
+/* `reason`: NULL: the file of the picture is not there. */
 static enum ar_status explain_absence(const struct job *job, const char *reason,
                                       struct ar_plot_picture *picture, struct ar_error *err)
 {
     const char *path;
     AR_TRY(path_in(job, job->output_dir, picture->name, ".svg", &path, err));
-    const char *more =
-        access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run" : "";
-    picture->reason = ar_arena_format(job->arena, "%s%s", reason, more);
+    bool is_there = access(path, F_OK) == 0;
+    if (reason == NULL && !is_there) {
+        return AR_OK;
+    }
+    picture->reason =
+        ar_arena_format(job->arena, "%s%s", reason != NULL ? reason : "nothing to draw",
+                        is_there ? "; the files of that name there are from an earlier run" : "");
     return picture->reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
 }
 
@@ -190,11 +204,8 @@ static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error
     picture->is_drawn = picture->rows_count > 0;
     job->refused = job->refused == NULL ? reason : job->refused;
     if (!picture->is_drawn) {
-        enum ar_plot_file file = drawing->kind->parts[0].file;
-        const char *empty = file == AR_PLOT_STEPS && drawing->tables[0] == NULL
-                                ? "no training steps to draw"
-                                : drawing->kind->empty_reason;
-        reason = reason == NULL ? empty : reason;
+        bool is_there = drawing->tables[0] != NULL || drawing->tables[1] != NULL;
+        reason = reason == NULL && is_there ? drawing->kind->empty_reason : reason;
         return explain_absence(job, reason, picture, err);
     }
     for (size_t part = 0; part < AR_PLOT_PARTS; part++) {

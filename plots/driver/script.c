@@ -29,7 +29,7 @@ static const struct phrase {
     {AR_COL_JITTER, "jitter ", "", "0"},
     {AR_COL_SEED, "seed ", "", "1"},
     {AR_COL_BUCKET, "bucket ", "", "ddp"},
-    {AR_COL_CHANNELS, "", " channels", NULL},
+    {AR_COL_CHANNELS, "channels ", "", NULL},
     {AR_COL_WINDOW, "window ", "", "8"},
     {AR_COL_BASELINE, "100 % = one ", "", NULL},
     {AR_COL_ENGINE, "engine ", "", NULL},
@@ -68,7 +68,9 @@ static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *
     while (*fact != AR_COL_END && *fact != phrase->column) {
         fact++;
     }
-    bool is_axis = drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE;
+    bool is_axis =
+        (drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE) ||
+        (drawing->is_named && ar_plot_rows_vary(table, phrase->column, drawing->rows[0]));
     for (size_t i = 0; i < drawing->rows[0].count && is_step && !is_axis; i++) {
         size_t row = drawing->rows[0].rows[i];
         const char *cell = ar_plot_cell(table, row, phrase->column);

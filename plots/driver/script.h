@@ -13,6 +13,7 @@ struct ar_plot_drawing {
     const struct ar_plot_kind *kind;
     const struct ar_plot_table *tables[AR_PLOT_PARTS]; /**< NULL: no such file or part */
     struct ar_plot_rows rows[AR_PLOT_PARTS];
+    bool is_named;       /**< the algorithms of the tables are names of series (choice.h) */
     const char *subject; /**< first text below the title; NULL: none */
 };
 

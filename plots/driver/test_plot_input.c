@@ -59,19 +59,6 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
     cr_expect_eq(count_outputs(), 0);
 }
 
-Test(plot_input, rows_of_unlike_sweeps_are_refused)
-{
-    write_sweep();
-    FILE *file = fopen(in_directory("sweep.csv"), "a");
-    fprintf(file, "other,resnet50-v1.5,32,fp16,16,4,ring,-,2,closed,1,0.08,0.07,0.02,0.01,6400,"
-                  "0.875,gpu,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok\n");
-    fclose(file);
-    struct ar_plot_request request = a_request();
-    cr_expect_eq(fail(&request, "no picture: rows differ in cluster (abci-v100, other); choose, "
-                                "such as --where cluster=abci-v100"),
-                 AR_BAD_DATA);
-}
-
 Test(plot_input, lines_are_counted_across_quoted_line_breaks_and_a_byte_order_mark)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");

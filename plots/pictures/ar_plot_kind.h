@@ -33,6 +33,7 @@ struct ar_plot_kind {
     const char *name;          /**< base name of its files */
     const char *template_name; /**< without ending */
     bool has_text_version;
+    bool has_series;               /**< rows that differ in more than their algorithm are series */
     bool has_all_batches;          /**< shows rows of all batches, precisions and gradient scales */
     enum ar_plot_column facts[10]; /**< columns whose values stand below the title; others, too, if
                                       they are not as usual */

@@ -154,6 +154,7 @@ static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_row
 const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
     {.name = "efficiency",
      .template_name = "efficiency",
+     .has_series = true,
      .has_text_version = true,
      .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
@@ -164,6 +165,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .least = AR_COL_ITERATION}}},
     {.name = "throughput",
      .template_name = "throughput",
+     .has_series = true,
      .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,
@@ -185,6 +187,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .narrow = narrow_shapes}}},
     {.name = "breakdown",
      .template_name = "breakdown",
+     .has_series = true,
      .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,

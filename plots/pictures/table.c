@@ -206,11 +206,8 @@ static enum ar_status drop_failed(struct ar_csv *csv, bool has_status, texts_of_
             table->failed_line = table->failed_count++ == 0 ? csv->lines[row] : table->failed_line;
             continue;
         }
-        memcpy(texts[kept], texts[row], sizeof *texts);
-        memcpy(csv->cells + (kept + 1) * csv->columns_count,
-               csv->cells + (row + 1) * csv->columns_count,
-               csv->columns_count * sizeof *csv->cells);
-        csv->lines[kept++] = csv->lines[row];
+        memmove(texts[kept], texts[row], sizeof *texts);
+        ar_csv_move_row(csv, row, kept++);
     }
     csv->rows_count = has_status ? kept : csv->rows_count;
     if (kept > 0 || !has_status) {

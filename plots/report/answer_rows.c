@@ -66,7 +66,7 @@ static const char *const circumstances[] = {"cluster",        "trace",
                                             "strategy",       "schedule",
                                             "recompute",      "sequence_parallel",
                                             "attention",      "overlap",
-                                            "prefetch"};
+                                            "prefetch",       "bucket"};
 enum { CIRCUMSTANCES = sizeof circumstances / sizeof circumstances[0] };
 
 struct rows {
@@ -198,8 +198,7 @@ static double time_of(const struct rows *rows, size_t i)
     return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
 }
 
-static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other,
-                       const char *which)
+static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
 {
     double frac = 1 - time_of(rows, best) / time_of(rows, other);
     if (fabs(frac) < 5e-4) {
@@ -207,8 +206,6 @@ static void write_less(FILE *text, const struct rows *rows, size_t best, size_t 
     } else {
         fprintf(text, "%.3g %% less than ", 100 * frac);
     }
-    write_algorithm(text, &rows->list[other]);
-    fputs(which, text);
 }
 
 /* How the best row differs from others in what is not its algorithm. */
@@ -216,32 +213,34 @@ static void write_circumstances(FILE *text, const struct rows *rows, size_t best
 {
     const char *between = " (";
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        const char *cell =
+            rows->places[i] != SIZE_MAX ? ar_csv_cell(rows->csv, best, rows->places[i]) : "";
         bool varies = false;
-        for (size_t row = 0; row < rows->count && rows->places[i] != SIZE_MAX; row++) {
-            varies = varies || strcmp(ar_csv_cell(rows->csv, row, rows->places[i]),
-                                      ar_csv_cell(rows->csv, best, rows->places[i])) != 0;
+        for (size_t row = 0; row < rows->count && cell[0] != '\0'; row++) {
+            varies = varies || strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
         }
         if (varies) {
-            const char *cell = ar_csv_cell(rows->csv, best, rows->places[i]);
+            bool is_named = strcmp(circumstances[i], "settings") != 0; /* KEY=VALUE */
             fputs(between, text);
-            for (const char *at = circumstances[i]; *at != '\0'; at++) {
+            for (const char *at = circumstances[i]; is_named && *at != '\0'; at++) {
                 fputc(*at == '_' ? ' ' : *at, text);
             }
-            fprintf(text, " %s", cell[0] != '\0' ? cell : "none");
+            fprintf(text, "%s%s", is_named ? " " : "", cell);
             between = ", ";
         }
     }
     fputs(between[0] == ',' ? ")" : "", text);
 }
 
-/* Of steps without an algorithm, layouts, the next one. */
+/* Of steps that differ in other things than their algorithm, the next one. */
 static void write_next(FILE *text, const struct rows *rows, size_t best)
 {
     const struct choice others = {rows->list[best].gpus, AR_NO_COUNT, SIZE_MAX, NULL, best};
     size_t next = best_of(rows, &others);
     if (next != SIZE_MAX) {
-        fprintf(text, ", %.3g %% less than the next",
-                100 * (1 - time_of(rows, best) / time_of(rows, next)));
+        fputs(", ", text);
+        write_less(text, rows, best, next);
+        fputs("the next", text);
         write_circumstances(text, rows, next);
     }
 }
@@ -267,18 +266,24 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
     }
     write_circumstances(text, rows, best);
     fprintf(text, " takes %s", ar_format_seconds(time_of(rows, best), time));
-    if (others.count == 0 && row->algorithm == NULL) {
-        write_next(text, rows, best);
-    } else if (others.count == 0) {
+    if (others.count == 0 && row->algorithm != NULL) {
         fputs(" with ", text);
         write_algorithm(text, row);
-    } else if (others.count > 0) {
+    }
+    if (others.count == 0 && rows->is_step) {
+        write_next(text, rows, best);
+    }
+    if (others.count > 0) {
         fputs(", ", text);
-        write_less(text, rows, best, others.next, others.count > 1 ? ", the next" : "");
+        write_less(text, rows, best, others.next);
+        write_algorithm(text, &rows->list[others.next]);
+        fputs(others.count > 1 ? ", the next" : "", text);
     }
     if (others.count > 1) {
         fputs(", and ", text);
-        write_less(text, rows, best, others.last, ", the slowest");
+        write_less(text, rows, best, others.last);
+        write_algorithm(text, &rows->list[others.last]);
+        fputs(", the slowest", text);
     }
     if (row->busbw_Bps > 0) {
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
@@ -339,13 +344,18 @@ static void write_parts(FILE *text, const struct row *row)
     if (!(sum_s > 0)) {
         return;
     }
-    fprintf(text, "Its collective%s %s; ", row->iteration_s > 0 ? "s take" : " takes",
-            ar_format_seconds(row->allreduce_s, part));
-    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        fprintf(text, "%s%s is %.2g %%", i == 0 ? "" : ", ", terms[i].name,
-                100 * terms[i].time_s / sum_s);
+    if (row->iteration_s > 0) {
+        fprintf(text, "Its collectives take %s; by the closed form ",
+                ar_format_seconds(row->allreduce_s, part));
+    } else {
+        fputs("By the closed form ", text);
     }
-    fputs(" of that by the closed form. ", text);
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        double percent = 100 * terms[i].time_s / sum_s;
+        fprintf(text, percent < 10 ? "%s%s is %.2g %%" : "%s%s is %.0f %%", i == 0 ? "" : ", ",
+                terms[i].name, percent);
+    }
+    fputs(" of that. ", text);
 }
 
 /* The next larger number of GPUs among rows like `best`; 0: none. */

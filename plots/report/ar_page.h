@@ -34,7 +34,7 @@ struct ar_page_request {
     const char *out;                  /**< the page; replaced if it is there */
     const char *page_dir;             /**< where report.html and what belongs to it lie */
     const char *template_dir;         /**< of pictures (ar_plot.h) */
-    const char *where;                /**< which rows are drawn (ar_plot.h); NULL: all */
+    const char *where;                /**< of which rows the page is (ar_plot.h); NULL: all */
     const char *made_by;              /**< a comment in the page */
     const struct ar_columns *columns; /**< what columns mean; those of no list have no help */
     size_t columns_count;

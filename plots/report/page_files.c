@@ -117,6 +117,14 @@ enum ar_status page_read(struct page_parts *parts, struct ar_error *err)
                             "train, reproduce, compare or accuracy leave with --out",
                             parts->request->directory);
     }
+    if (parts->request->where != NULL) {
+        AR_TRY(
+            ar_plot_where(parts->request->where, parts->arena, parts->files, PAGE_PARAMETERS, err));
+    }
+    for (size_t i = 0; i < PAGE_PARAMETERS; i++) {
+        bool is_left = parts->files[i] != NULL && parts->files[i]->rows_count > 0;
+        parts->files[i] = is_left || parts->request->where == NULL ? parts->files[i] : NULL;
+    }
     return read_command(parts, err);
 }
 

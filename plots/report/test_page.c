@@ -17,17 +17,23 @@ static struct ar_page_request a_page(void)
                                     .made_by = "a test"};
 }
 
-/* Writes the page, reads it into `text`, returns the answer. */
-static const char *write_page(void)
+/* Writes the page of some rows, reads it into `text`, returns the answer. */
+static const char *write_page_where(const char *where)
 {
     struct ar_page page;
     struct ar_error err;
-    const struct ar_page_request request = a_page();
+    struct ar_page_request request = a_page();
+    request.where = where;
     enum ar_status status = ar_page_write(&request, &arena, &page, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     read_file("report.html");
     cr_expect_null(strstr(text, "{{"), "a part of the frame was not written");
     return page.answer;
+}
+
+static const char *write_page(void)
+{
+    return write_page_where(NULL);
 }
 
 static void expect_says(const char *found, const char *expected)
@@ -173,6 +179,16 @@ Test(page, names_in_pictures_are_text)
     write_page();
     cr_expect_eq(count_of("<script>"), 1);
     cr_expect_gt(count_of("&lt;script&gt;no()&lt;/script&gt;"), 2);
+}
+
+Test(page, a_choice_of_rows_holds_for_words_and_tables)
+{
+    need_gnuplot();
+    write_sweep();
+    expect_says(write_page_where("engine=simgrid"),
+                "On 16 GPUs of abci-v100 the fastest of 2 algorithms is torus2d 4x4:");
+    cr_expect_eq(count_of("<td>torus2d<"), 2, "one of them failed");
+    cr_expect_eq(count_of("hierarchical"), 0);
 }
 
 /* --- wrong input -------------------------------------------------------------------------- */

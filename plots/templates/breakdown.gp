@@ -8,7 +8,7 @@ picture_height = 150 + 21 * (last_y < 8 ? 8 : last_y)
 # Light and dark alternate, so that neighbours differ in print in grey too; no colour is that of an algorithm.
 parts = 'overhead_s forward_s backward_s exposed_s optimizer_s input_wait_s'
 fills = '#EEEEEE #C3CEDD #74869F #F0E442 #444444 #E5CFE0'
-array part_name[6] = ['overhead', 'forward', 'backward', 'exposed all-reduce', 'optimizer', 'waits for input']
+array part_name[6] = ['overhead', 'forward', 'backward', 'exposed communication', 'optimizer', 'waits for input']
 shown = ''
 do for [p = 1:6] {
     stats data using (number(word(parts, p), 0)) name 'one' nooutput

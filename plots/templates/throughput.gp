@@ -5,7 +5,7 @@ eval take_rows
 counts = ''
 stats data using (counts = add(counts, strcol('gpus')), column('gpus')) name 'gpus' nooutput
 stats data using (column('samples_per_s')) name 'samples' nooutput
-# Samples per second and GPU at an efficiency of 1: every row gives the same, up to rounding.
+# Samples per second and GPU at an efficiency of 1: the same for all rows of a series, up to rounding.
 stats data using (column('samples_per_s') / column('efficiency_frac') / column('gpus')) name 'ideal' nooutput
 
 set xlabel 'GPUs'
@@ -14,7 +14,7 @@ set logscale x 2
 set logscale y 10
 set format y '%.0s%c'
 low = samples_min / 1.4
-high = (samples_max > ideal_mean * gpus_max ? samples_max : ideal_mean * gpus_max) * 1.4
+high = (samples_max > ideal_max * gpus_max ? samples_max : ideal_max * gpus_max) * 1.4
 set yrange [low:high]
 eval between_ticks('ytics')
 low = gpus_min / 1.2
@@ -25,5 +25,5 @@ x_of(z) = column('gpus')
 y_of(z) = column('samples_per_s')
 
 eval begin
-eval "plot ideal_mean * x with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".curves
+eval "plot ideal_max * x with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".curves
 eval finish

@@ -134,9 +134,8 @@ static const struct option_row own_rows[] = {
         "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
         "also KEY=VALUE,KEY=VALUE; repeatable",
         .is_joined = true),
-    OWN("where", "KEY=VALUE", OF(report), AT(where), NULL,
-        "pictures of rows of this value only, as in plot; tables have all rows", .is_joined = true,
-        .is_shown_only = true),
+    OWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
+        .is_joined = true, .is_shown_only = true),
     OWN("ascii", NULL, OF(plot), AT(ascii), NULL,
         "also print text pictures; default on a terminal without --quiet", .is_shown_only = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",

@@ -40,7 +40,7 @@ static const struct ar_column bare_columns[] = {
 
 static const struct ar_column step_columns[] = {
     SHOWN(count,  gpus,            .heading = "gpus"),
-    SHOWN(text,   strategy,        .heading = "strategy", .is_rare = true),
+    SHOWN(text,   strategy,        .heading = "strategy", .usual = "data", .is_rare = true),
     SHOWN(text,   algorithm,       .heading = "algorithm", .is_rare = true),
     SHOWN(text,   shape,           .heading = "shape", .is_rare = true),
     SHOWN(text,   engine,          .heading = "engine", .priority = 1),

@@ -75,7 +75,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     ar_copy_text(row->engine, sizeof row->engine, scenario->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
-    if (is_laid_out || (scenario->trace != NULL && !scenario->layout.strategy->sends_buckets)) {
+    if (is_laid_out || scenario->trace != NULL) {
         char text[AR_STRATEGY_TEXT];
         ar_copy_text(
             row->strategy, sizeof row->strategy,
