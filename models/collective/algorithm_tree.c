@@ -12,10 +12,15 @@
  * would pay a latency for each part whenever it waits for one tree before it serves the other. */
 #include "algorithms.h"
 
-/* Up to 8 parts are in flight with the standard window, so more of them cost small buffers latency;
- * with fewer, large ones wait longer for the first part to come through
+/* Parts of a shape that says none: up to 8 are in flight with the standard window, so more of them
+ * cost small buffers latency; with fewer, large ones wait longer for the first part to come through
  * (models/collective/README.md). */
 enum { PARTS = 8 };
+
+static uint32_t parts_of(const struct ar_shape *shape)
+{
+    return shape->parts > 0 ? shape->parts : PARTS;
+}
 
 /* The steps of a period, by the child that sends or is sent to. */
 enum { LEFT, RIGHT, CHAIN, PERIOD };
@@ -134,11 +139,11 @@ static uint32_t child_at(const struct ar_shape *shape, uint32_t position, uint32
     return child == AR_NEVER ? AR_NEVER : child * shape->x;
 }
 
-/* The part whose turn it is when one is sent in every period from `first` on; PARTS if none. */
-static uint32_t part_at(uint32_t step, uint32_t first)
+/* The part whose turn it is when one is sent in every period from `first` on; `parts` if none. */
+static uint32_t part_at(uint32_t parts, uint32_t step, uint32_t first)
 {
-    uint32_t part = step >= first && (step - first) % PERIOD == 0 ? (step - first) / PERIOD : PARTS;
-    return part < PARTS ? part : PARTS;
+    uint32_t part = step >= first && (step - first) % PERIOD == 0 ? (step - first) / PERIOD : parts;
+    return part < parts ? part : parts;
 }
 
 /* A move in terms of parts. */
@@ -154,36 +159,37 @@ struct part_move {
 static struct part_move move_up(const struct ar_shape *shape, uint32_t position, uint32_t step)
 {
     struct place place = place_of(shape, position);
+    uint32_t parts = parts_of(shape);
     uint32_t side = step % PERIOD;
     uint32_t child = child_at(shape, position, side);
     struct part_move move = {.sends = false, .receive = AR_RECEIVE_NONE};
     move.send_to = place.parent;
-    move.send_part = part_at(step, place.first);
-    move.sends = place.parent != AR_NEVER && move.send_part < PARTS;
+    move.send_part = part_at(parts, step, place.first);
+    move.sends = place.parent != AR_NEVER && move.send_part < parts;
     if (child != AR_NEVER) {
         move.receive_from = child;
-        move.receive_part = part_at(step, place.first - lead_over(place.side, side));
-        move.receive = move.receive_part < PARTS ? AR_RECEIVE_REDUCE : AR_RECEIVE_NONE;
+        move.receive_part = part_at(parts, step, place.first - lead_over(place.side, side));
+        move.receive = move.receive_part < parts ? AR_RECEIVE_REDUCE : AR_RECEIVE_NONE;
     }
     return move;
 }
 
 /* What was received is sent, what was sent is received, the last part first. */
-static struct part_move backwards(struct part_move up)
+static struct part_move backwards(struct part_move up, uint32_t parts)
 {
     return (struct part_move){.sends = up.receive != AR_RECEIVE_NONE,
                               .receive = up.sends ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
                               .send_to = up.receive_from,
                               .receive_from = up.send_to,
-                              .send_part = PARTS - 1 - up.receive_part,
-                              .receive_part = PARTS - 1 - up.send_part};
+                              .send_part = parts - 1 - up.receive_part,
+                              .receive_part = parts - 1 - up.send_part};
 }
 
 /* Of each phase. */
 static uint32_t steps_of(const struct ar_shape *shape)
 {
     uint32_t depth = depth_of(shape);
-    return depth > 0 ? PERIOD * (PARTS - 1 + depth) : 0;
+    return depth > 0 ? PERIOD * (parts_of(shape) - 1 + depth) : 0;
 }
 
 static struct ar_phase phase_of(const struct ar_shape *shape, const char *name, bool reduces)
@@ -192,8 +198,8 @@ static struct ar_phase phase_of(const struct ar_shape *shape, const char *name, 
     return (struct ar_phase){.name = name,
                              .kind = AR_PHASE_TREE,
                              .steps = steps,
-                             .parts = PARTS,
-                             .messages = (uint64_t)PARTS * (ar_shape_ranks(shape) - 1),
+                             .parts = parts_of(shape),
+                             .messages = (uint64_t)parts_of(shape) * (ar_shape_ranks(shape) - 1),
                              .copies_from = reduces ? steps : 0,
                              .period = PERIOD};
 }
@@ -217,17 +223,17 @@ static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_P
     return 2;
 }
 
-static struct ar_move in_parts(struct part_move parts, uint64_t elements)
+static struct ar_move in_parts(struct part_move parts, uint32_t parts_count, uint64_t elements)
 {
     struct ar_span whole = {.first = 0, .count = elements};
     struct ar_move move = {.sends = parts.sends, .receive = parts.receive};
     if (parts.sends) {
         move.send_to = parts.send_to;
-        move.send_span = ar_slice_all(ar_span_part(whole, PARTS, parts.send_part));
+        move.send_span = ar_slice_all(ar_span_part(whole, parts_count, parts.send_part));
     }
     if (parts.receive != AR_RECEIVE_NONE) {
         move.receive_from = parts.receive_from;
-        move.receive_span = ar_slice_all(ar_span_part(whole, PARTS, parts.receive_part));
+        move.receive_span = ar_slice_all(ar_span_part(whole, parts_count, parts.receive_part));
     }
     return move;
 }
@@ -235,13 +241,15 @@ static struct ar_move in_parts(struct part_move parts, uint64_t elements)
 static struct ar_move up(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                          uint32_t step)
 {
-    return in_parts(move_up(shape, position, step), elements);
+    return in_parts(move_up(shape, position, step), parts_of(shape), elements);
 }
 
 static struct ar_move down(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    return in_parts(backwards(move_up(shape, position, steps_of(shape) - 1 - step)), elements);
+    uint32_t parts = parts_of(shape);
+    struct part_move up = move_up(shape, position, steps_of(shape) - 1 - step);
+    return in_parts(backwards(up, parts), parts, elements);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -270,7 +278,8 @@ static uint32_t step_down(const struct ar_shape *shape, const struct place *own,
 {
     for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
         uint32_t up = step_up(shape, own, position, place_up, !sends);
-        uint32_t step = up == AR_NEVER ? up : steps_of(shape) - 1 - up - (PARTS - 1) * PERIOD;
+        uint32_t step =
+            up == AR_NEVER ? up : steps_of(shape) - 1 - up - (parts_of(shape) - 1) * PERIOD;
         if (up != AR_NEVER && step % PERIOD == place) {
             return step;
         }
@@ -293,6 +302,42 @@ static uint32_t tree_step_down(const struct ar_shape *shape, uint32_t first_step
     return step_down(shape, &own, position, place, sends);
 }
 
+/* NCCL's chunks. Those of an all-reduce by trees are halved while a channel has fewer of them than
+ * so many for each hop to the root, down to a least size; source: NVIDIA/nccl 2.8 to 2.19,
+ * src/enqueue.cc, tree with protocol Simple, and src/graph/connect.cc for the hops. */
+enum { CHUNK_BYTES = 4194304 / 8 }; /* a step of its buffer */
+
+static uint32_t parts_in(uint64_t bytes, uint64_t chunk_bytes)
+{
+    uint64_t parts = (bytes + chunk_bytes - 1) / chunk_bytes;
+    return (uint32_t)(parts < 1 ? 1 : parts > AR_PARTS_MAX ? AR_PARTS_MAX : parts);
+}
+
+static uint32_t tree_chunks(const struct ar_shape *shape, uint64_t bytes, uint32_t channels)
+{
+    static const struct {
+        uint32_t per_hop, least_bytes;
+    } limits[] = {{8, 131072}, {4, 65536}, {1, 32768}};
+    uint64_t chunk = CHUNK_BYTES;
+    uint32_t hops = shape->x - 1;
+    for (uint32_t nodes = shape->y; nodes > 1; nodes /= 2) {
+        hops++;
+    }
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        while (bytes / (channels * chunk) < (uint64_t)hops * limits[i].per_hop &&
+               chunk > limits[i].least_bytes) {
+            chunk /= 2;
+        }
+    }
+    return parts_in(bytes, channels * chunk);
+}
+
+static uint32_t chain_chunks(const struct ar_shape *shape, uint64_t bytes, uint32_t channels)
+{
+    (void)shape;
+    return parts_in(bytes, (uint64_t)channels * CHUNK_BYTES);
+}
+
 static const char two_trees[] =
     "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and "
     "scan, Parallel Computing 35 (2009); trees as in NCCL 2.4";
@@ -308,6 +353,7 @@ const struct ar_algorithm ar_algorithm_tree = {
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_TREE,
+    .nccl_chunks = tree_chunks,
     .has_mirror = true,
     .phases = phases,
     .tree_step = tree_step,
@@ -352,6 +398,7 @@ const struct ar_algorithm ar_algorithm_reduce_chain = {
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
+    .nccl_chunks = chain_chunks,
     .phases = phases_up,
     .tree_step = tree_step,
     .move = up,
@@ -366,6 +413,7 @@ const struct ar_algorithm ar_algorithm_broadcast_chain = {
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
+    .nccl_chunks = chain_chunks,
     .phases = phases_down,
     .tree_step = tree_step_down,
     .move = down,

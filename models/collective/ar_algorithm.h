@@ -156,6 +156,10 @@ struct ar_algorithm {
     uint32_t pipeline_parts; /**< above 0: the stages, all of them sums, are one phase, through
                                   which the buffer goes in so many parts */
 
+    /** The parts (ar_shape) in which NCCL sends a buffer of `bytes` that is split over so many of
+     * its channels. NULL: nothing goes in parts. */
+    uint32_t (*nccl_chunks)(const struct ar_shape *shape, uint64_t bytes, uint32_t channels);
+
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 

@@ -68,13 +68,14 @@ void ar_slices_count(struct ar_span whole, uint32_t parts, size_t count, const u
  * each other are one. `*part` is 0 before the first; returns false after the last. */
 bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span *span);
 
-enum { AR_DIMENSIONS_MAX = 4 };
+enum { AR_DIMENSIONS_MAX = 4, AR_PARTS_MAX = 1024 };
 
 struct ar_shape {
-    uint32_t x; /**< columns */
-    uint32_t y; /**< rows */
-    uint32_t z; /**< of the third dimension, 0 as 1 */
-    uint32_t w; /**< of the fourth, 0 as 1 */
+    uint32_t x;     /**< columns */
+    uint32_t y;     /**< rows */
+    uint32_t z;     /**< of the third dimension, 0 as 1 */
+    uint32_t w;     /**< of the fourth, 0 as 1 */
+    uint32_t parts; /**< in which a buffer goes through trees and chains; 0: the standard ones */
 };
 
 /** The length of a dimension, 0 to AR_DIMENSIONS_MAX - 1. */

@@ -22,7 +22,7 @@ bool ar_shape_equal(const struct ar_shape *a, const struct ar_shape *b)
             return false;
         }
     }
-    return true;
+    return a->parts == b->parts;
 }
 
 const char *ar_shape_format(const struct ar_shape *shape, char text[AR_SHAPE_TEXT])
@@ -63,7 +63,7 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found \"%s\"; expected columns x rows such as 32x32", where, text);
     }
-    *shape = (struct ar_shape){lengths[0], lengths[1], lengths[2], lengths[3]};
+    *shape = (struct ar_shape){lengths[0], lengths[1], lengths[2], lengths[3], 0};
     return AR_OK;
 }
 

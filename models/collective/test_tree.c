@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_link_load.h"
+#include "ar_verify.h"
 #include "test_support.h"
 
 enum { PARTS = 8 };
@@ -107,6 +108,24 @@ Test(tree, sends_the_buffer_up_and_down_every_hop_in_eight_parts)
             }
         }
         cr_expect_eq(sent, 2 * 20 * elements);
+    }
+}
+
+/* Depth 5, eight channels. 64 MiB: 128 KiB are the first chunk of which there are 40 in a channel's
+ * 8 MiB; 512 MiB have them at once; 1 KiB is less than the least. */
+Test(tree, has_the_chunks_of_nccl)
+{
+    struct ar_shape shape = {.x = 4, .y = 4};
+    const struct ar_algorithm *tree = support_algorithm("tree");
+    struct ar_error err;
+    cr_expect_eq(tree->nccl_chunks(&shape, 64ull << 20, 8), 64);
+    cr_expect_eq(tree->nccl_chunks(&shape, 512ull << 20, 8), 128);
+    cr_expect_eq(tree->nccl_chunks(&shape, 1 << 20, 8), 4);
+    cr_expect_eq(tree->nccl_chunks(&shape, 1024, 8), 1);
+    cr_expect_eq(tree->nccl_chunks(&shape, 1ull << 40, 8), AR_PARTS_MAX);
+    for (shape.parts = 1; shape.parts < 20; shape.parts += 9) {
+        cr_expect_eq(ar_algorithm_messages(tree, &shape), 2 * shape.parts * 15);
+        cr_expect_eq(ar_verify(tree, &shape, 1001, &err), AR_OK, "%s", err.text);
     }
 }
 

@@ -121,16 +121,21 @@ static enum ar_status add_rows(struct ar_measured *measured,
         }
         AR_TRY(pick_time(request->time, run, row, &call.time_s, err));
         call.run.bytes = (double)row->payload_bytes;
+        struct ar_collective messages = *collective;
+        if (kind == MEASURED_MESSAGES && run->algorithm[0] == '\0' &&
+            messages.algorithm->nccl_chunks != NULL) { /* a call of NCCL, forced to it */
+            messages.shape.parts = messages.algorithm->nccl_chunks(
+                &messages.shape, row->payload_bytes, messages.channels);
+        }
         measured->rows[measured->rows_count++] = (struct ar_measured_row){
             .run = run,
             .row = row,
             .operation = operation,
             .is_call = kind == MEASURED_CALL,
             .call = call,
-            .messages = {.collective = *collective,
-                         .elements =
-                             (row->payload_bytes + collective->element_bytes - 1) /
-                             (collective->element_bytes > 0 ? collective->element_bytes : 4),
+            .messages = {.collective = messages,
+                         .elements = (row->payload_bytes + messages.element_bytes - 1) /
+                                     (messages.element_bytes > 0 ? messages.element_bytes : 4),
                          .bytes = call.run.bytes,
                          .time_s = call.time_s},
             .path = path};

@@ -28,10 +28,12 @@ static void expect_equal_windows(const struct ar_cluster *cluster, uint32_t x, u
                                  uint32_t channels)
 {
     static const uint32_t windows[] = {1, 2, 8};
+    static const uint32_t parts[] = {0, 3, 11}; /* 0: 8 */
     struct ar_collective tree = support_collective(cluster, "tree", x, y);
     tree.channels = channels;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         tree.window = windows[i];
+        tree.shape.parts = parts[i];
         expect_equal(&tree, 0);
         expect_equal(&tree, 0.002);
     }
