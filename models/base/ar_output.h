@@ -1,14 +1,17 @@
 /** \file ar_output.h
  * Output files that appear whole or not at all.
  *
- * ar_output_open() opens a temporary file beside the wanted one; ar_output_commit() flushes, checks
- * every write and renames it into place; ar_output_abort() removes it. A full disk or an unwritable
+ * ar_output_open() opens a temporary file; ar_output_commit() flushes, checks every write and
+ * renames it into place; ar_output_abort() removes it. Until it is committed the file has no name,
+ * so that a process that is killed leaves nothing; on file systems without such files (NFS) it is
+ * NAME.PROCESS.tmp. A full disk or an unwritable
  * directory becomes one error line and leaves an existing file as it was. What exists and is no
  * regular file (a directory, a device, a pipe) is refused.
  */
 #ifndef AR_BASE_OUTPUT_H
 #define AR_BASE_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "ar_arena.h"
@@ -18,6 +21,7 @@ struct ar_output {
     FILE *file; /**< where the caller writes; NULL: committed or aborted */
     char path[3800];
     char temporary[3840];
+    bool has_name; /**< the temporary file */
 };
 
 /** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */

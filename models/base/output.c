@@ -1,10 +1,40 @@
 #include "ar_output.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* /proc gives the file its name later. */
+static FILE *open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct ar_output *)0)->path] = ".";
+    if (slash != NULL) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
+    }
+    int file = access("/proc/self/fd", X_OK) == 0
+                   ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+                   : -1;
+    return file >= 0 ? fdopen(file, "w") : NULL;
+}
+
+static bool name_file(struct ar_output *output)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(output->file));
+    output->has_name = output->has_name ||
+                       linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0;
+    return output->has_name;
+}
+
+static void remove_temporary(struct ar_output *output)
+{
+    if (output->has_name) {
+        unlink(output->temporary);
+    }
+}
 
 enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err)
 {
@@ -20,7 +50,11 @@ enum ar_status ar_output_open(const char *path, struct ar_output *output, struct
     snprintf(output->path, sizeof output->path, "%s", path);
     snprintf(output->temporary, sizeof output->temporary, "%s.%ld.tmp", output->path,
              (long)getpid());
-    output->file = fopen(output->temporary, "wxe");
+    output->file = open_nameless(path);
+    output->has_name = output->file == NULL;
+    if (output->has_name) {
+        output->file = fopen(output->temporary, "wxe");
+    }
     if (output->file == NULL) {
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
     }
@@ -47,7 +81,7 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
 {
     /* ferror() remembers a failed write; fflush and fclose report those still to come. */
-    bool failed = ferror(output->file) != 0 || fflush(output->file) != 0;
+    bool failed = ferror(output->file) != 0 || fflush(output->file) != 0 || !name_file(output);
     int cause = failed && errno != 0 ? errno : EIO;
     if (fclose(output->file) != 0 && !failed) {
         failed = true;
@@ -59,7 +93,7 @@ enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
         cause = errno;
     }
     if (failed) {
-        unlink(output->temporary);
+        remove_temporary(output);
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path, strerror(cause));
     }
     return AR_OK;
@@ -69,7 +103,7 @@ void ar_output_abort(struct ar_output *output)
 {
     if (output->file != NULL) {
         fclose(output->file);
-        unlink(output->temporary);
+        remove_temporary(output);
         output->file = NULL;
     }
 }

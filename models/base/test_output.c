@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "ar_output.h"
+#include "ar_scratch.h"
+#include "ar_signals.h"
 
 enum { PATH_SIZE = 1024 };
 
@@ -283,4 +285,71 @@ Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
     expect_error(ar_make_directory("/proc/nothing", &err), &err, "/proc/nothing",
                  "cannot make the directory");
     expect_file(path, "old");
+}
+
+/* --- directories for other programs ------------------------------------------------------------
+ */
+
+static int make_scratch_and_die(void)
+{
+    struct ar_arena arena = {0};
+    struct ar_error err;
+    const char *path;
+    char file[PATH_SIZE];
+    if (ar_scratch_make(folder, &arena, &path, &err) != AR_OK) {
+        return 1;
+    }
+    snprintf(file, sizeof file, "%s/picture.svg", path);
+    write_file(file, "half of it");
+    return 0; /* as if it were killed */
+}
+
+Test(output, a_directory_for_another_program_goes_with_its_arena_and_with_what_was_killed_before)
+{
+    struct ar_arena arenas[2] = {{0}};
+    struct ar_error err;
+    const char *paths[2];
+    in_child(make_scratch_and_die);
+    cr_assert_eq(files_count(), 1);
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert_eq(ar_scratch_make(folder, &arenas[i], &paths[i], &err), AR_OK, "%s", err.text);
+        write_file(ar_arena_format(&arenas[i], "%s/x", paths[i]), "x");
+        cr_expect_eq(files_count(), 1 + i, "one is gone, that of the living stays");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        ar_arena_end(&arenas[i]);
+        cr_expect_eq(files_count(), 1 - i);
+    }
+}
+
+Test(output, a_signal_waits_until_the_directory_is_gone)
+{
+    struct ar_arena arena = {0};
+    struct ar_error err;
+    const char *path;
+    cr_assert_eq(ar_scratch_make(folder, &arena, &path, &err), AR_OK);
+    raise(SIGTERM);
+    cr_expect_not(ar_signals_arrived());
+    ar_signals_let_in(0);
+    cr_expect(ar_signals_arrived());
+    ar_arena_end(&arena);
+    cr_expect_eq(files_count(), 0);
+}
+
+/* --- what ends with the process ----------------------------------------------------------------
+ */
+
+static int write_and_die(void)
+{
+    char path[PATH_SIZE];
+    struct ar_output output;
+    struct ar_error err;
+    return ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK ||
+           fputs("half of it", output.file) < 0 || fflush(output.file) != 0;
+}
+
+Test(output, a_process_that_dies_while_it_writes_leaves_nothing)
+{
+    in_child(write_and_die);
+    cr_expect_eq(files_count(), 0);
 }

@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ar_signals.h"
 #include "ar_text.h"
 
 enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, TEXT_ROWS = 28, NOT_STARTED = 126, NOT_FOUND = 127 };
+
+#define TICK_S 5e-3
 
 /* What all runs share. */
 struct place {
@@ -46,8 +50,9 @@ static void read_message(const struct place *place, const struct ar_plot_run *ru
 }
 
 /* In the child. The scripts are written in UTF-8, which gnuplot believes of a locale only. */
-static void become_gnuplot(const struct place *place, const struct ar_plot_run *run)
+static void become_gnuplot(const struct place *place, const struct ar_plot_run *run, pid_t parent)
 {
+    const sigset_t mask = ar_signals_mask();
     char settings[96] = "";
     char errors[PATH_SIZE];
     char file[PATH_SIZE];
@@ -59,7 +64,9 @@ static void become_gnuplot(const struct place *place, const struct ar_plot_run *
     } else if (run->has_values) {
         ar_copy_text(settings, sizeof settings, "has_values = 1");
     }
-    if (chdir(place->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+        chdir(place->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
         freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL &&
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
@@ -75,12 +82,13 @@ static enum ar_status start(const struct place *place, struct ar_plot_run *run,
                             struct ar_error *err)
 {
     fflush(NULL);
+    pid_t parent = getpid();
     run->child = fork();
     if (run->child < 0) {
         return ar_error_set(err, AR_IO, "%s: cannot start: %s", place->program, strerror(errno));
     }
     if (run->child == 0) {
-        become_gnuplot(place, run);
+        become_gnuplot(place, run, parent);
     }
     return AR_OK;
 }
@@ -135,11 +143,20 @@ static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
 {
     int end;
     char message[MESSAGE_SIZE];
-    while (waitpid(run->child, &end, 0) < 0) {
-        if (errno != EINTR) {
-            return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", place->program,
-                                strerror(errno));
+    pid_t ended;
+    while ((ended = waitpid(run->child, &end, WNOHANG)) == 0) {
+        if (ar_signals_arrived()) {
+            kill(run->child, SIGKILL);
         }
+        ar_signals_let_in(TICK_S);
+    }
+    if (ended < 0) {
+        return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", place->program,
+                            strerror(errno));
+    }
+    ar_signals_let_in(0); /* a terminal sends them to gnuplot, too */
+    if (ar_signals_arrived()) {
+        return ar_error_set(err, AR_INTERRUPTED, "interrupted while drawing %s", run->name);
     }
     AR_TRY(check_end(place, run, end, err));
     AR_TRY(check_picture(place, run, ".svg", "</svg>", err));

@@ -9,6 +9,7 @@
 
 #include "ar_file.h"
 #include "ar_output.h"
+#include "ar_scratch.h"
 #include "choice.h"
 #include "gnuplot.h"
 #include "hover.h"
@@ -21,7 +22,7 @@ struct job {
     struct ar_arena *arena;
     const char *paths[AR_PLOT_FILES]; /* the inputs of the set; NULL: of another set */
     const char *output_dir;
-    char *work_dir; /* inside output_dir; NULL: not made */
+    const char *work_dir; /* inside output_dir */
     struct ar_plot_table tables[AR_PLOT_FILES];
     struct ar_plot_drawing drawings[AR_PLOT_KINDS]; /* in the order of report.pictures */
     const char *refused; /* why the first picture was that was; NULL: none */
@@ -323,34 +324,6 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
     return status;
 }
 
-static enum ar_status make_work_dir(struct job *job, struct ar_error *err)
-{
-    AR_TRY(ar_make_directory(job->output_dir, err));
-    char *work_dir = ar_arena_format(job->arena, "%s/.plot-XXXXXX", job->output_dir);
-    if (work_dir == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
-    if (mkdtemp(work_dir) == NULL) {
-        return ar_error_set(err, AR_IO, "%s: cannot write pictures there: %s", job->output_dir,
-                            strerror(errno));
-    }
-    job->work_dir = work_dir;
-    return AR_OK;
-}
-
-static void remove_work_dir(const struct job *job)
-{
-    DIR *directory = job->work_dir == NULL ? NULL : opendir(job->work_dir);
-    if (directory == NULL) {
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        unlinkat(dirfd(directory), entry->d_name, 0); /* but . and .. */
-    }
-    closedir(directory);
-    rmdir(job->work_dir);
-}
-
 /* --- text versions ------------------------------------------------------------------------ */
 
 /* gnuplot begins a page with a form feed and fills lines with spaces. */
@@ -383,10 +356,11 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
     return AR_OK;
 }
 
-static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
+static enum ar_status draw_in_work_dir(struct job *job, struct ar_arena *room, struct ar_error *err)
 {
     size_t drawn = 0;
-    AR_TRY(make_work_dir(job, err));
+    AR_TRY(ar_make_directory(job->output_dir, err));
+    AR_TRY(ar_scratch_make(job->output_dir, room, &job->work_dir, err));
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         AR_TRY(prepare_picture(job, i, err));
         drawn += job->report.pictures[i].is_drawn;
@@ -420,8 +394,9 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
     }
     AR_TRY(resolve(job, err));
     AR_TRY(read_tables(job, err));
-    enum ar_status status = draw_in_work_dir(job, err);
-    remove_work_dir(job);
+    struct ar_arena room = {0}; /* of the work directory */
+    enum ar_status status = draw_in_work_dir(job, &room, err);
+    ar_arena_end(&room);
     *report = status == AR_OK ? job->report : *report;
     return status;
 }

@@ -151,7 +151,7 @@ Test(plot_input, a_directory_that_cannot_be_written_is_named)
     request.output_dir = "/proc/self/no";
     cr_expect_eq(fail(&request, "/proc/self/no: cannot make the directory"), AR_IO);
     request.output_dir = "/proc/self";
-    cr_expect_eq(fail(&request, "/proc/self: cannot write pictures there"), AR_IO);
+    cr_expect_eq(fail(&request, "/proc/self: cannot write there"), AR_IO);
     request.output_dir = request.path = in_directory("sweep.csv");
     cr_expect_eq(fail(&request, "found a file; expected a directory"), AR_IO);
 }

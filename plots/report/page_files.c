@@ -1,14 +1,12 @@
 /* What is in the directory, and the pictures of it. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ar_file.h"
 #include "ar_plot.h"
+#include "ar_scratch.h"
 #include "page.h"
 
 enum { COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
@@ -130,34 +128,16 @@ enum ar_status page_read(struct page_parts *parts, struct ar_error *err)
 
 /* --- pictures ----------------------------------------------------------------------------- */
 
-static void remove_directory(void *path)
-{
-    DIR *directory = opendir(path);
-    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
-        unlinkat(dirfd(directory), entry->d_name, 0); /* but . and .. */
-    }
-    if (directory != NULL) {
-        closedir(directory);
-    }
-    rmdir(path);
-}
-
 /* A directory beside the page, which ends with the arena. */
-static enum ar_status make_directory(const struct page_parts *parts, char **path,
+static enum ar_status make_directory(const struct page_parts *parts, const char **path,
                                      struct ar_error *err)
 {
-    const char *slash = strrchr(parts->request->out, '/');
-    int size = slash == NULL ? 0 : (int)(slash + 1 - parts->request->out);
-    *path = ar_arena_format(parts->arena, "%.*s.report-XXXXXX", size, parts->request->out);
-    if (*path == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
-    if (mkdtemp(*path) == NULL) {
-        return ar_error_set(err, AR_IO, "%.300s: cannot write it: %s", parts->request->out,
-                            strerror(errno));
-    }
-    *path = ar_arena_own(parts->arena, *path, remove_directory);
-    return *path != NULL ? AR_OK : ar_error_no_memory(err, "the report");
+    const char *out = parts->request->out;
+    const char *slash = strrchr(out, '/');
+    const char *folder =
+        slash == NULL ? "." : ar_arena_format(parts->arena, "%.*s", (int)(slash + 1 - out), out);
+    return folder == NULL ? ar_error_no_memory(err, "the report")
+                          : ar_scratch_make(folder, parts->arena, path, err);
 }
 
 /* Several pictures may have the same reason, which is said once. */
@@ -235,7 +215,7 @@ enum ar_status page_draw(struct page_parts *parts, struct ar_error *err)
                 {PAGE_RESULTS, AR_PLOT_PUBLISHED}, {PAGE_COMPARED, AR_PLOT_COMPARE},
                 {PAGE_LAYERS, AR_PLOT_LAYERS},     {PAGE_SETS, AR_PLOT_ACCURACY}};
     struct page_picture **end = &parts->pictures;
-    char *directory = NULL;
+    const char *directory = NULL;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         if (parts->files[sets[i].file] != NULL) {
             if (directory == NULL) {

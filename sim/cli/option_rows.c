@@ -157,7 +157,7 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("force", NULL,
         OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-            OF(predict) | OF(export) | OF(trace) | OF(report) | OF(discover),
+            OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) | OF(discover),
         AT(force), NULL, "overwrite --out also if another command made what is there",
         .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",

@@ -1,5 +1,6 @@
 #include "ar_signals.h"
 
+#include <poll.h>
 #include <stddef.h>
 
 static const int numbers[AR_SIGNALS_COUNT] = {SIGINT, SIGTERM, SIGHUP};
@@ -38,6 +39,23 @@ void ar_signals_catch(struct ar_signals *before)
             sigaction(numbers[i], &action, NULL);
         }
     }
+}
+
+sigset_t ar_signals_mask(void)
+{
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    for (int i = 0; i < AR_SIGNALS_COUNT; i++) {
+        sigdelset(&mask, numbers[i]);
+    }
+    return mask;
+}
+
+void ar_signals_let_in(double time_s)
+{
+    const struct timespec time = {.tv_nsec = (long)(1e9 * time_s)};
+    const sigset_t mask = ar_signals_mask();
+    (void)ppoll(NULL, 0, &time, &mask);
 }
 
 void ar_signals_restore(const struct ar_signals *before)

@@ -25,6 +25,13 @@ void ar_signals_hold(struct ar_signals *before);
  * only makes ar_signals_arrived() true, unless it was ignored before (as by nohup). */
 void ar_signals_catch(struct ar_signals *before);
 
+/** The mask of now without these signals: of programs that are started meanwhile. */
+sigset_t ar_signals_mask(void);
+
+/** Lets in what was held back, and waits for it so long, in seconds: for those who wait for what
+ * cannot be polled. */
+void ar_signals_let_in(double time_s);
+
 /** Whether a signal was let through since the program began. */
 bool ar_signals_arrived(void);
 
