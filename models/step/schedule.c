@@ -1,146 +1,96 @@
 /* When the tasks of a graph start and end: each once, after all that it waits for. */
-#include <stdlib.h>
-
 #include "moment.h"
 
-/* Who waits for a task: lists in one array, and how many each task still waits for. */
-struct waiting {
-    uint32_t *first;   /* [task + 1]: where its list begins in `tasks`; that of the next one is its
-                          end */
-    uint32_t *tasks;   /* who waits */
-    uint32_t *missing; /* [task]: how many it waits for that have not ended */
-    uint32_t *ready;   /* tasks in the order in which they are done */
-};
-
-static void end_waiting(struct waiting *waiting)
-{
-    free(waiting->first);
-    free(waiting->tasks);
-    free(waiting->missing);
-    free(waiting->ready);
-}
-
-static void count_waiting(const struct ar_graph *graph, struct waiting *waiting)
-{
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        uint32_t before = graph->tasks[i].before;
-        if (before != AR_NO_TASK) {
-            waiting->first[before + 1]++;
-            waiting->missing[i]++;
-        }
-        for (uint32_t need = graph->tasks[i].need; need != AR_NO_TASK;
-             need = graph->needs[need].next) {
-            waiting->first[graph->needs[need].task + 1]++;
-            waiting->missing[i]++;
-        }
-    }
-    for (uint32_t i = 0; i <= graph->tasks_count; i++) {
-        waiting->first[i + 1] += waiting->first[i];
-    }
-}
-
-/* Fills the lists from the back, and moves their begins to where they belong. */
-static void list_waiting(const struct ar_graph *graph, struct waiting *waiting)
-{
-    for (uint32_t i = graph->tasks_count; i-- > 0;) {
-        uint32_t before = graph->tasks[i].before;
-        if (before != AR_NO_TASK) {
-            waiting->tasks[--waiting->first[before + 1]] = i;
-        }
-        for (uint32_t need = graph->tasks[i].need; need != AR_NO_TASK;
-             need = graph->needs[need].next) {
-            waiting->tasks[--waiting->first[graph->needs[need].task + 1]] = i;
-        }
-    }
-}
-
-static enum ar_status begin_waiting(const struct ar_graph *graph, struct waiting *waiting,
-                                    struct ar_error *err)
-{
-    size_t count = (size_t)graph->tasks_count + 2;
-    size_t edges = (size_t)graph->tasks_count + graph->needs_count + 1;
-    *waiting = (struct waiting){.first = calloc(count, sizeof *waiting->first),
-                                .tasks = calloc(edges, sizeof *waiting->tasks),
-                                .missing = calloc(count, sizeof *waiting->missing),
-                                .ready = calloc(count, sizeof *waiting->ready)};
-    if (waiting->first == NULL || waiting->tasks == NULL || waiting->missing == NULL ||
-        waiting->ready == NULL) {
-        end_waiting(waiting);
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
-    count_waiting(graph, waiting);
-    list_waiting(graph, waiting);
-    return AR_OK;
-}
-
-/* A graph that is being scheduled. */
+/* A graph that is being scheduled. Each stream goes on until a task needs one that has not ended,
+ * and again when that has: what is worked on lies together in memory. */
 struct walk {
     struct ar_graph *graph;
     struct moments moments;
-    struct waiting waiting;
-    uint32_t ready_count;
-    uint32_t
-        *held; /* collectives that may belong to a series, in the order in which they are ready */
+    uint32_t *after;    /* [task]: the next one on its stream; AR_NO_TASK: none */
+    uint32_t *sleepers; /* [task]: a stream that waits for its end; AR_NO_TASK: none */
+    uint32_t *also;     /* [stream]: another one that waits for the same */
+    uint32_t *at;       /* [stream]: its first task that has not ended; AR_NO_TASK: all have */
+    uint32_t *awake;    /* streams that may go on, the next one last */
+    uint32_t awake_count;
+    uint32_t *next;     /* [role]: ar_slowdown_advance() */
+    struct moment *end; /* [task]: it has ended; NULL: all ranks are at its end_s */
+    /* Of series; NULL: there are none. */
+    bool *is_needed; /* [task]: not only by the one after it */
+    uint32_t *held;  /* collectives that may begin one, in the order in which they are ready */
     uint32_t held_count;
-    uint32_t *next;             /* [role]: ar_slowdown_advance() */
-    struct moment *start, *end; /* [task]: it can start, it has ended */
-    uint32_t *series;           /* tasks of the series that is being timed, */
-    double *ready_s;            /* and when they are ready */
+    uint32_t *series; /* tasks of the one that is being timed, */
+    double *ready_s;  /* and when they are ready */
 };
-
-static void end_walk(struct walk *walk)
-{
-    end_waiting(&walk->waiting);
-    ar_arena_end(&walk->moments.memory);
-}
 
 static bool may_be_of_series(const struct walk *walk, uint32_t number)
 {
     const struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
-    return walk->moments.request->ranks_count > 0 && walk->moments.request->sendings == NULL &&
-           work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
+    return walk->held != NULL && work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
            task->stream != AR_STREAM_COMPUTE;
 }
 
-static void make_ready(struct walk *walk, uint32_t number)
+static bool has_ended(const struct walk *walk, uint32_t number)
 {
-    if (may_be_of_series(walk, number)) {
-        walk->held[walk->held_count++] = number;
-    } else {
-        walk->waiting.ready[walk->ready_count++] = number;
-    }
+    return number < walk->at[ar_task_from(&walk->graph->tasks[number])];
 }
 
-/* A task has ended: those that wait for it start no earlier. Ends come in no order of time, but
- * each task is asked only after all that it waits for. */
-static void tell(struct walk *walk, uint32_t number, uint32_t other)
+/* A task starts no earlier than another one has ended. */
+static void meet(struct walk *walk, struct ar_task *task, uint32_t number, struct moment *start)
 {
-    struct ar_graph *graph = walk->graph;
-    struct ar_task *task = &graph->tasks[other];
-    double latency_s = graph->works[graph->tasks[number].work].latency_s;
-    bool is_computed = graph->works[task->work].kind == AR_TASK_COMPUTE;
-    struct moment there = walk->end[number];
-    double there_s = graph->tasks[number].end_s + (is_computed ? latency_s : 0);
-    if (is_computed && latency_s > 0) {
-        moment_add(&walk->moments, graph->tasks[number].role, &there, 0, latency_s);
-    }
-    moment_meet(&walk->moments, task->role, &walk->start[other], graph->tasks[number].role, &there);
+    const struct ar_task *other = &walk->graph->tasks[number];
+    double latency_s = walk->graph->works[task->work].kind == AR_TASK_COMPUTE
+                           ? walk->graph->works[other->work].latency_s
+                           : 0;
+    double there_s = other->end_s + latency_s;
     if (task->waited_for == AR_NO_TASK || there_s > task->start_s) {
         task->start_s = there_s;
         task->waited_for = number;
     }
-    if (--walk->waiting.missing[other] == 0) {
-        make_ready(walk, other);
+    if (walk->end == NULL) {
+        start->elapsed_s = task->start_s;
+        return;
     }
+    struct moment there = walk->end[number];
+    if (latency_s > 0) {
+        moment_add(&walk->moments, other->role, &there, 0, latency_s);
+    }
+    moment_meet(&walk->moments, task->role, start, other->role, &there);
 }
 
-static void tell_all(struct walk *walk, uint32_t number)
+/* When a task can start, after what it needs and the task `before` (AR_NO_TASK: any time). Returns
+ * what has not ended yet; AR_NO_TASK: nothing. */
+static uint32_t find_start(struct walk *walk, uint32_t number, uint32_t before,
+                           struct moment *start)
 {
-    const struct waiting *waiting = &walk->waiting;
-    for (uint32_t i = waiting->first[number + 1]; i < waiting->first[number + 2]; i++) {
-        tell(walk, number, waiting->tasks[i]);
+    const struct ar_graph *graph = walk->graph;
+    struct ar_task *task = &graph->tasks[number];
+    for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
+        if (!has_ended(walk, graph->needs[need].task)) {
+            return graph->needs[need].task;
+        }
     }
+    *start = moment_begin(&walk->moments, task->role);
+    task->start_s = 0;
+    task->waited_for = AR_NO_TASK;
+    for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
+        meet(walk, task, graph->needs[need].task, start);
+    }
+    if (before != AR_NO_TASK) {
+        meet(walk, task, before, start);
+    }
+    return AR_NO_TASK;
+}
+
+/* The streams that waited for a task, and its own, go on. */
+static void wake(struct walk *walk, uint32_t number)
+{
+    uint32_t stream = walk->sleepers[number];
+    while (stream != AR_NO_TASK) {
+        walk->awake[walk->awake_count++] = stream;
+        stream = walk->also[stream];
+    }
+    walk->at[ar_task_from(&walk->graph->tasks[number])] = walk->after[number];
 }
 
 /* --- one task --------------------------------------------------------------------------------- */
@@ -188,50 +138,53 @@ static void send(struct walk *walk, const struct ar_task *task, double time_s, s
                task->wait_s + task->copy_s + time_s);
 }
 
-static void run_task(struct walk *walk, uint32_t number)
+static void run_task(struct walk *walk, uint32_t number, struct moment end)
 {
     struct moments *moments = &walk->moments;
     struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
-    struct moment *end = &walk->end[number];
     double time_s = task->count * work->time_s;
-    *end = walk->start[number];
-    task->start_s = moment_last(moments, task->role, end) + task->wait_s;
+    task->start_s = moment_last(moments, task->role, &end) + task->wait_s;
     task->longer_s = 0;
     if (work->kind == AR_TASK_COMPUTE) {
-        compute(walk, task, time_s, end);
+        compute(walk, task, time_s, &end);
     } else {
-        send(walk, task, time_s, end);
+        send(walk, task, time_s, &end);
     }
-    task->end_s = moment_last(moments, task->role, end);
+    task->end_s = moment_last(moments, task->role, &end);
     bool is_plain = moments->request->factor == NULL && !is_slowed(walk, task);
     if (work->kind == AR_TASK_COMPUTE && !is_plain) {
         task->longer_s = task->end_s - task->start_s - time_s;
     }
+    if (walk->end != NULL) {
+        walk->end[number] = end;
+    }
+    wake(walk, number);
 }
 
 /* --- series ----------------------------------------------------------------------------------- */
 
-/* The collective that goes on with a series after `number`; AR_NO_TASK: nobody. It waits for
- * nothing else that has not ended, and the rest of what it waits for is as much later than the base
- * of the series on all ranks. */
-static uint32_t go_on(const struct walk *walk, uint32_t number)
+/* The collective that goes on with a series after `number`, and when it could start without that;
+ * AR_NO_TASK: nobody. It waits for nothing else that has not ended, and the rest of what it waits
+ * for is as much later than the base of the series on all ranks. */
+static uint32_t go_on(struct walk *walk, uint32_t number, const double *base_s,
+                      struct moment *start)
 {
-    const struct waiting *waiting = &walk->waiting;
     const struct ar_graph *graph = walk->graph;
     const struct ar_task *task = &graph->tasks[number];
-    if (waiting->first[number + 2] - waiting->first[number + 1] != 1) {
+    uint32_t next = walk->after[number];
+    if (next == AR_NO_TASK || walk->is_needed[number] || !may_be_of_series(walk, next)) {
         return AR_NO_TASK;
     }
-    uint32_t next = waiting->tasks[waiting->first[number + 1]];
     const struct ar_task *other = &graph->tasks[next];
     const struct ar_work *one = &graph->works[task->work], *two = &graph->works[other->work];
-    bool is_like = other->before == number && may_be_of_series(walk, next) &&
-                   waiting->missing[next] == 1 && one->operation == two->operation &&
-                   one->axes == two->axes && one->element_bytes == two->element_bytes &&
-                   task->count == 1 && other->count == 1 &&
-                   walk->start[next].base_s == walk->start[number].base_s;
-    return is_like ? next : AR_NO_TASK;
+    bool is_like = one->operation == two->operation && one->axes == two->axes &&
+                   one->element_bytes == two->element_bytes && task->count == 1 &&
+                   other->count == 1;
+    return is_like && find_start(walk, next, AR_NO_TASK, start) == AR_NO_TASK &&
+                   start->base_s == base_s
+               ? next
+               : AR_NO_TASK;
 }
 
 static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_error *err)
@@ -241,8 +194,11 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     uint32_t role = graph->tasks[first].role;
     uint32_t count = 0, last = first;
     double ready_s = 0;
-    for (uint32_t task = first; task != AR_NO_TASK; task = go_on(walk, task)) {
-        ready_s = walk->start[task].elapsed_s > ready_s ? walk->start[task].elapsed_s : ready_s;
+    struct moment start;
+    (void)find_start(walk, first, graph->tasks[first].before, &start);
+    const double *base_s = start.base_s;
+    for (uint32_t task = first; task != AR_NO_TASK; task = go_on(walk, task, base_s, &start)) {
+        ready_s = start.elapsed_s > ready_s ? start.elapsed_s : ready_s;
         walk->ready_s[count] = ready_s;
         walk->series[count++] = last = task;
     }
@@ -254,7 +210,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     const struct ar_graph_series series = {
         .tasks = walk->series,
         .count = count,
-        .start_s = walk->start[first].base_s,
+        .start_s = base_s,
         .factor =
             request->factor != NULL ? request->factor + (size_t)role * request->ranks_count : NULL,
         .ready_s = walk->ready_s};
@@ -262,70 +218,125 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     for (uint32_t i = 0; i < count; i++) {
         struct ar_task *task = &graph->tasks[walk->series[i]];
         task->longer_s = 0;
-        walk->waiting.missing[walk->series[i]] = 0;
         if (i > 0 && (task->waited_for == AR_NO_TASK ||
                       graph->tasks[task->before].end_s > graph->tasks[task->waited_for].end_s)) {
             task->waited_for = task->before;
         }
     }
     walk->end[last] = (struct moment){.base_s = finish_s, .offset_s = graph->tasks[last].end_s};
-    tell_all(walk, last);
+    walk->awake[walk->awake_count++] = ar_task_from(&graph->tasks[last]);
+    wake(walk, last);
     return AR_OK;
 }
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-static enum ar_status report_circle(const struct walk *walk, struct ar_error *err)
+/* The first task that has not ended; AR_NO_TASK: all have. */
+static uint32_t find_stuck(const struct walk *walk)
 {
-    uint32_t stuck = 0;
-    while (walk->waiting.missing[stuck] == 0) {
-        stuck++;
+    uint32_t stuck = AR_NO_TASK;
+    for (uint32_t i = 0; i < walk->graph->roles_count * AR_STREAMS_COUNT; i++) {
+        stuck = walk->at[i] < stuck ? walk->at[i] : stuck;
     }
-    const struct ar_task *task = &walk->graph->tasks[stuck];
+    return stuck;
+}
+
+static enum ar_status report_circle(const struct ar_graph *graph, uint32_t stuck,
+                                    struct ar_error *err)
+{
+    const struct ar_task *task = &graph->tasks[stuck];
     return ar_error_set(err, AR_BAD_DATA,
                         "task graph: task %u (%s of micro-batch %u, chunk %u, role %u) waits for "
                         "itself; expected tasks without a circle",
                         stuck, ar_duty_names[task->duty], task->batch, task->chunk, task->role);
 }
 
-static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
+static uint32_t *make_numbers(struct walk *walk, size_t count)
+{
+    uint32_t *numbers = ar_arena_alloc(&walk->moments.memory, count + 1, sizeof *numbers);
+    walk->moments.is_broken = walk->moments.is_broken || numbers == NULL;
+    for (size_t i = 0; numbers != NULL && i < count; i++) {
+        numbers[i] = AR_NO_TASK;
+    }
+    return numbers;
+}
+
+/* What is noted of ranks that differ, and of series. */
+static void begin_ranks(struct walk *walk)
 {
     const struct ar_graph *graph = walk->graph;
     struct ar_arena *memory = &walk->moments.memory;
     size_t count = (size_t)graph->tasks_count + 1;
-    AR_TRY(begin_waiting(graph, &walk->waiting, err));
-    walk->held = ar_arena_alloc(memory, count, sizeof *walk->held);
-    walk->series = ar_arena_alloc(memory, count, sizeof *walk->series);
-    walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
-    walk->start = ar_arena_alloc(memory, count, sizeof *walk->start);
     walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
-    walk->next = ar_arena_alloc(memory, graph->roles_count, sizeof *walk->next);
-    if (walk->held == NULL || walk->series == NULL || walk->ready_s == NULL ||
-        walk->start == NULL || walk->end == NULL || walk->next == NULL) {
+    walk->moments.is_broken = walk->end == NULL;
+    if (walk->moments.request->sendings != NULL) {
+        return;
+    }
+    walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
+    walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
+    walk->held = make_numbers(walk, count);
+    walk->series = make_numbers(walk, count);
+    walk->moments.is_broken =
+        walk->moments.is_broken || walk->is_needed == NULL || walk->ready_s == NULL;
+    for (uint32_t i = 0; !walk->moments.is_broken && i < graph->needs_count; i++) {
+        walk->is_needed[graph->needs[i].task] = true;
+    }
+}
+
+static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
+{
+    const struct ar_graph *graph = walk->graph;
+    uint32_t streams = graph->roles_count * AR_STREAMS_COUNT;
+    if (walk->moments.request->ranks_count > 0) {
+        begin_ranks(walk);
+    }
+    walk->after = make_numbers(walk, graph->tasks_count);
+    walk->sleepers = make_numbers(walk, graph->tasks_count);
+    walk->also = make_numbers(walk, streams);
+    walk->at = make_numbers(walk, streams);
+    walk->awake = make_numbers(walk, streams);
+    walk->next = ar_arena_alloc(&walk->moments.memory, graph->roles_count, sizeof *walk->next);
+    if (walk->moments.is_broken || walk->next == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        walk->start[i] = moment_begin(&walk->moments, graph->tasks[i].role);
-        walk->graph->tasks[i].start_s = 0;
-        walk->graph->tasks[i].waited_for = AR_NO_TASK;
+        uint32_t before = graph->tasks[i].before;
+        *(before == AR_NO_TASK ? &walk->at[ar_task_from(&graph->tasks[i])] : &walk->after[before]) =
+            i;
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        if (walk->waiting.missing[i] == 0) {
-            make_ready(walk, i);
-        }
+    while (walk->awake_count < streams) {
+        walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;
+        walk->awake_count++;
     }
     return AR_OK;
+}
+
+static void run_stream(struct walk *walk, uint32_t stream)
+{
+    while (walk->at[stream] != AR_NO_TASK && !walk->moments.is_broken) {
+        uint32_t number = walk->at[stream];
+        struct moment start;
+        uint32_t missing = find_start(walk, number, walk->graph->tasks[number].before, &start);
+        if (missing != AR_NO_TASK) {
+            walk->also[stream] = walk->sleepers[missing];
+            walk->sleepers[missing] = stream;
+            return;
+        }
+        if (may_be_of_series(walk, number)) {
+            walk->held[walk->held_count++] = number;
+            return;
+        }
+        run_task(walk, number, start);
+    }
 }
 
 /* Computations and the like come first, so that series are as long as can be. */
 static enum ar_status walk_tasks(struct walk *walk, struct ar_error *err)
 {
-    uint32_t done = 0, run = 0;
-    while (done < walk->ready_count || run < walk->held_count) {
-        if (done < walk->ready_count) {
-            uint32_t number = walk->waiting.ready[done++];
-            run_task(walk, number);
-            tell_all(walk, number);
+    uint32_t run = 0;
+    while (walk->awake_count > 0 || run < walk->held_count) {
+        if (walk->awake_count > 0) {
+            run_stream(walk, walk->awake[--walk->awake_count]);
         } else {
             AR_TRY(run_series(walk, walk->held[run++], err));
         }
@@ -333,7 +344,8 @@ static enum ar_status walk_tasks(struct walk *walk, struct ar_error *err)
             return ar_error_no_memory(err, "the ranks of a step");
         }
     }
-    return AR_OK;
+    uint32_t stuck = find_stuck(walk);
+    return stuck == AR_NO_TASK ? AR_OK : report_circle(walk->graph, stuck, err);
 }
 
 /* When each rank has ended the last tasks of its role. */
@@ -361,13 +373,10 @@ enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
     }
     enum ar_status status = begin_walk(&walk, err);
     status = status == AR_OK ? walk_tasks(&walk, err) : status;
-    for (uint32_t i = 0; status == AR_OK && i < graph->tasks_count; i++) {
-        status = walk.waiting.missing[i] > 0 ? report_circle(&walk, err) : AR_OK;
-    }
     if (status == AR_OK && request->end_s != NULL) {
         end_ranks(&walk);
     }
-    end_walk(&walk);
+    ar_arena_end(&walk.moments.memory);
     return status;
 }
 
