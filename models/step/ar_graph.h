@@ -108,7 +108,7 @@ struct ar_task {
     double wait_s;         /**< from when it could start until it may, such as a negotiation */
     double copy_s;         /**< copies into and out of a buffer, in front of a collective */
     uint32_t need;         /**< first of its needs; AR_NO_TASK: none */
-    uint32_t before;       /**< the task before it on its stream; AR_NO_TASK: none */
+    uint32_t after;        /**< the next one on its stream; AR_NO_TASK: none */
     const char *name;      /**< for people; NULL: duty, batch and chunk say what it is */
     double start_s, end_s; /**< result of ar_graph_schedule() */
     double longer_s;       /**< result: of a computation, beyond what it takes alone */
@@ -129,7 +129,7 @@ struct ar_graph {
     uint32_t tasks_count, tasks_room;
     struct ar_need *needs;
     uint32_t needs_count, needs_room;
-    uint32_t *last;  /**< [role][stream]: last task; AR_NO_TASK */
+    uint32_t *first, *last; /**< [role][stream]: its tasks; AR_NO_TASK: none */
     bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
                       */
     bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_schedule() */

@@ -23,13 +23,15 @@ struct ar_graph *ar_graph_create(uint32_t roles_count)
         return NULL;
     }
     graph->roles_count = roles_count;
-    graph->last = calloc((size_t)roles_count * AR_STREAMS_COUNT, sizeof *graph->last);
-    if (graph->last == NULL) {
+    size_t streams = (size_t)roles_count * AR_STREAMS_COUNT;
+    graph->first = calloc(2 * streams, sizeof *graph->first);
+    if (graph->first == NULL) {
         free(graph);
         return NULL;
     }
-    for (uint32_t i = 0; i < roles_count * AR_STREAMS_COUNT; i++) {
-        graph->last[i] = AR_NO_TASK;
+    graph->last = graph->first + streams;
+    for (size_t i = 0; i < 2 * streams; i++) {
+        graph->first[i] = AR_NO_TASK;
     }
     return graph;
 }
@@ -41,7 +43,7 @@ void ar_graph_destroy(struct ar_graph *graph)
         free(graph->places);
         free(graph->tasks);
         free(graph->needs);
-        free(graph->last);
+        free(graph->first);
         free(graph);
     }
 }
@@ -142,12 +144,13 @@ uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
     assert(task->role < graph->roles_count && task->to < graph->roles_count);
     graph->tasks = tasks;
     uint32_t number = graph->tasks_count++;
-    uint32_t *last = &graph->last[task->role * AR_STREAMS_COUNT + task->stream];
+    uint32_t stream = ar_task_from(task), last = graph->last[stream];
     graph->tasks[number] = *task;
     graph->tasks[number].need = AR_NO_TASK;
-    graph->tasks[number].before = *last;
+    graph->tasks[number].after = AR_NO_TASK;
     graph->tasks[number].waited_for = AR_NO_TASK;
-    *last = number;
+    *(last == AR_NO_TASK ? &graph->first[stream] : &graph->tasks[last].after) = number;
+    graph->last[stream] = number;
     return number;
 }
 

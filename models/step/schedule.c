@@ -1,4 +1,6 @@
 /* When the tasks of a graph start and end: each once, after all that it waits for. */
+#include <string.h>
+
 #include "moment.h"
 
 /* A graph that is being scheduled. Each stream goes on until a task needs one that has not ended,
@@ -6,10 +8,10 @@
 struct walk {
     struct ar_graph *graph;
     struct moments moments;
-    uint32_t *after;    /* [task]: the next one on its stream; AR_NO_TASK: none */
     uint32_t *sleepers; /* [task]: a stream that waits for its end; AR_NO_TASK: none */
     uint32_t *also;     /* [stream]: another one that waits for the same */
     uint32_t *at;       /* [stream]: its first task that has not ended; AR_NO_TASK: all have */
+    uint32_t *ended;    /* [stream]: the one before */
     uint32_t *awake;    /* streams that may go on, the next one last */
     uint32_t awake_count;
     uint32_t *next;     /* [role]: ar_slowdown_advance() */
@@ -90,7 +92,9 @@ static void wake(struct walk *walk, uint32_t number)
         walk->awake[walk->awake_count++] = stream;
         stream = walk->also[stream];
     }
-    walk->at[ar_task_from(&walk->graph->tasks[number])] = walk->after[number];
+    const struct ar_task *task = &walk->graph->tasks[number];
+    walk->ended[ar_task_from(task)] = number;
+    walk->at[ar_task_from(task)] = task->after;
 }
 
 /* --- one task --------------------------------------------------------------------------------- */
@@ -172,7 +176,7 @@ static uint32_t go_on(struct walk *walk, uint32_t number, const double *base_s,
 {
     const struct ar_graph *graph = walk->graph;
     const struct ar_task *task = &graph->tasks[number];
-    uint32_t next = walk->after[number];
+    uint32_t next = task->after;
     if (next == AR_NO_TASK || walk->is_needed[number] || !may_be_of_series(walk, next)) {
         return AR_NO_TASK;
     }
@@ -195,7 +199,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     uint32_t count = 0, last = first;
     double ready_s = 0;
     struct moment start;
-    (void)find_start(walk, first, graph->tasks[first].before, &start);
+    (void)find_start(walk, first, walk->ended[ar_task_from(&graph->tasks[first])], &start);
     const double *base_s = start.base_s;
     for (uint32_t task = first; task != AR_NO_TASK; task = go_on(walk, task, base_s, &start)) {
         ready_s = start.elapsed_s > ready_s ? start.elapsed_s : ready_s;
@@ -218,9 +222,10 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     for (uint32_t i = 0; i < count; i++) {
         struct ar_task *task = &graph->tasks[walk->series[i]];
         task->longer_s = 0;
+        uint32_t before = i > 0 ? walk->series[i - 1] : AR_NO_TASK;
         if (i > 0 && (task->waited_for == AR_NO_TASK ||
-                      graph->tasks[task->before].end_s > graph->tasks[task->waited_for].end_s)) {
-            task->waited_for = task->before;
+                      graph->tasks[before].end_s > graph->tasks[task->waited_for].end_s)) {
+            task->waited_for = before;
         }
     }
     walk->end[last] = (struct moment){.base_s = finish_s, .offset_s = graph->tasks[last].end_s};
@@ -290,20 +295,16 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
     if (walk->moments.request->ranks_count > 0) {
         begin_ranks(walk);
     }
-    walk->after = make_numbers(walk, graph->tasks_count);
     walk->sleepers = make_numbers(walk, graph->tasks_count);
     walk->also = make_numbers(walk, streams);
     walk->at = make_numbers(walk, streams);
+    walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
     walk->next = ar_arena_alloc(&walk->moments.memory, graph->roles_count, sizeof *walk->next);
     if (walk->moments.is_broken || walk->next == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        uint32_t before = graph->tasks[i].before;
-        *(before == AR_NO_TASK ? &walk->at[ar_task_from(&graph->tasks[i])] : &walk->after[before]) =
-            i;
-    }
+    memcpy(walk->at, graph->first, streams * sizeof *walk->at);
     while (walk->awake_count < streams) {
         walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;
         walk->awake_count++;
@@ -316,7 +317,7 @@ static void run_stream(struct walk *walk, uint32_t stream)
     while (walk->at[stream] != AR_NO_TASK && !walk->moments.is_broken) {
         uint32_t number = walk->at[stream];
         struct moment start;
-        uint32_t missing = find_start(walk, number, walk->graph->tasks[number].before, &start);
+        uint32_t missing = find_start(walk, number, walk->ended[stream], &start);
         if (missing != AR_NO_TASK) {
             walk->also[stream] = walk->sleepers[missing];
             walk->sleepers[missing] = stream;

@@ -4,8 +4,9 @@
 double ar_graph_end_s(const struct ar_graph *graph)
 {
     double end_s = 0;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        end_s = graph->tasks[i].end_s > end_s ? graph->tasks[i].end_s : end_s;
+    for (uint32_t i = 0; i < graph->roles_count * AR_STREAMS_COUNT; i++) {
+        bool is_later = graph->last[i] != AR_NO_TASK && graph->tasks[graph->last[i]].end_s > end_s;
+        end_s = is_later ? graph->tasks[graph->last[i]].end_s : end_s;
     }
     return end_s;
 }

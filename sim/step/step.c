@@ -166,18 +166,16 @@ static enum ar_status split_of(const struct ar_step *step, struct ar_graph_split
     return AR_OK;
 }
 
-/* How long some rank's second stream was busy, of a graph of one role. The first rank may begin a
- * bucket before the last one has finished the one before. */
+/* How long some rank's second stream was busy, of the first role. The first rank may begin a bucket
+ * before the last one has finished the one before. */
 static double busy_time(const struct ar_graph *graph)
 {
     double last_s = 0;
     double busy_s = 0;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        if (task->stream == AR_STREAM_GRADIENTS) {
-            busy_s += task->end_s - fmax(task->start_s, last_s);
-            last_s = task->end_s;
-        }
+    for (uint32_t i = graph->first[AR_STREAM_GRADIENTS]; i != AR_NO_TASK;
+         i = graph->tasks[i].after) {
+        busy_s += graph->tasks[i].end_s - fmax(graph->tasks[i].start_s, last_s);
+        last_s = graph->tasks[i].end_s;
     }
     return busy_s;
 }

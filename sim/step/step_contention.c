@@ -46,12 +46,10 @@ static void note_busy(const struct ar_graph *graph, double speed_frac, struct ar
 {
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         slowdowns[role] = (struct ar_slowdown){.speed_frac = speed_frac, .intervals = busy};
-        for (uint32_t i = 0; i < graph->tasks_count; i++) {
-            const struct ar_task *task = &graph->tasks[i];
-            if (task->role == role && task->stream == AR_STREAM_GRADIENTS) {
-                *busy++ = (struct ar_interval){task->start_s, task->end_s};
-                slowdowns[role].intervals_count++;
-            }
+        uint32_t task = graph->first[role * AR_STREAMS_COUNT + AR_STREAM_GRADIENTS];
+        for (; task != AR_NO_TASK; task = graph->tasks[task].after) {
+            *busy++ = (struct ar_interval){graph->tasks[task].start_s, graph->tasks[task].end_s};
+            slowdowns[role].intervals_count++;
         }
     }
 }

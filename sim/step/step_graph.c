@@ -116,7 +116,11 @@ static enum ar_status time_works(struct ar_step *step, const struct step_clocks 
                                  struct ar_error *err)
 {
     struct ar_graph *graph = step->graph;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+    uint32_t timed = 0;
+    while (timed < graph->works_count && graph->works[timed].time_s != AR_GRAPH_UNTIMED) {
+        timed++;
+    }
+    for (uint32_t i = 0; timed < graph->works_count && i < graph->tasks_count; i++) {
         struct ar_work *work = &graph->works[graph->tasks[i].work];
         bool may_be_of_series = has_clocks(step, clocks) && clocks->overlap.sendings == NULL &&
                                 work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&

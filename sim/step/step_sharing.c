@@ -9,13 +9,14 @@
 bool step_can_share(const struct ar_step *step)
 {
     bool has[AR_STREAMS_COUNT] = {false};
-    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
+    bool has_both = false;
+    for (uint32_t i = 0; i < step->graph->tasks_count && !has_both; i++) {
         const struct ar_task *task = &step->graph->tasks[i];
         bool is_sent = step->graph->works[task->work].kind != AR_TASK_COMPUTE;
         has[task->stream] = has[task->stream] || is_sent;
+        has_both = has[AR_STREAM_COMPUTE] && has[AR_STREAM_GRADIENTS];
     }
-    return step->engine->has_messages && !step->graph->has_series && has[AR_STREAM_COMPUTE] &&
-           has[AR_STREAM_GRADIENTS];
+    return step->engine->has_messages && !step->graph->has_series && has_both;
 }
 
 /* Numbers the works that are sent; the rest shares nothing. */
@@ -127,13 +128,16 @@ static void find_windows(const struct ar_graph *graph, struct ar_interval *windo
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         windows[role] = (struct ar_interval){.begin_s = INFINITY, .end_s = 0};
     }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        const uint32_t ends[] = {task->role, task->to};
-        for (int end = 0; task->stream != AR_STREAM_COMPUTE && end < 2; end++) {
-            struct ar_interval *window = &windows[ends[end]];
-            window->begin_s = fmin(window->begin_s, task->start_s);
-            window->end_s = fmax(window->end_s, task->end_s);
+    for (uint32_t i = 0; i < graph->roles_count * AR_STREAMS_COUNT; i++) {
+        uint32_t first = i % AR_STREAMS_COUNT == AR_STREAM_COMPUTE ? AR_NO_TASK : graph->first[i];
+        for (uint32_t number = first; number != AR_NO_TASK; number = graph->tasks[number].after) {
+            const struct ar_task *task = &graph->tasks[number];
+            const uint32_t ends[] = {task->role, task->to};
+            for (int end = 0; end < 2; end++) {
+                struct ar_interval *window = &windows[ends[end]];
+                window->begin_s = fmin(window->begin_s, task->start_s);
+                window->end_s = fmax(window->end_s, task->end_s);
+            }
         }
     }
 }

@@ -134,8 +134,12 @@ static void take_times(struct ar_graph *graph, const struct graph_time *times)
         task->waited_for = AR_NO_TASK;
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        if (graph->tasks[i].after != AR_NO_TASK) {
+            blame(graph, &graph->tasks[graph->tasks[i].after], i);
+        }
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
         struct ar_task *task = &graph->tasks[i];
-        blame(graph, task, task->before);
         for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
             blame(graph, task, graph->needs[need].task);
         }

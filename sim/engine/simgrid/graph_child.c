@@ -212,13 +212,13 @@ static void stream_main(int argc, char **argv)
     struct stream *stream = sg_actor_self_get_data();
     const struct graph_run *run = stream->run;
     const double *start_s = run->trial->rank_start_s;
-    uint32_t task = run->first[stream->role * AR_STREAMS_COUNT + stream->stream];
+    uint32_t task = run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream];
     declare_receivers(stream);
     sg_barrier_wait(run->all_know);
     if (start_s != NULL) {
         sleep_for(start_s[rank_of(stream)]);
     }
-    for (; task != AR_NO_TASK; task = run->next[task]) {
+    for (; task != AR_NO_TASK; task = run->graph->tasks[task].after) {
         if (stream->channel == 0) {
             lead(stream, task);
         } else if (is_sent(run, task)) {
@@ -230,7 +230,8 @@ static void stream_main(int argc, char **argv)
 
 static bool has_tasks(const struct stream *stream)
 {
-    return stream->run->first[stream->role * AR_STREAMS_COUNT + stream->stream] != AR_NO_TASK;
+    return stream->run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] !=
+           AR_NO_TASK;
 }
 
 static void start_streams(struct graph_run *run)

@@ -30,8 +30,6 @@ struct graph_run {
     uint32_t places;         /* ranks of a role */
     uint32_t channels_max;   /* of all that is sent */
     struct stream *streams;  /* [role][stream][place][channel] */
-    uint32_t *first;         /* [role][stream]: first task; AR_NO_TASK */
-    uint32_t *next;          /* [task]: on its stream; AR_NO_TASK */
     uint32_t *needed_first;  /* [task + 1]: begin of its list in needed_by */
     uint32_t *needed_by;     /* tasks that need another one */
     uint32_t *missing;       /* [task][place]: how many needs have not ended */

@@ -31,26 +31,6 @@ static void list_needs(struct graph_run *run)
     }
 }
 
-static void list_tasks(struct graph_run *run)
-{
-    const struct ar_graph *graph = run->graph;
-    size_t streams = (size_t)graph->roles_count * AR_STREAMS_COUNT;
-    run->first = child_alloc(streams, sizeof *run->first, tables);
-    run->next = child_alloc(graph->tasks_count, sizeof *run->next, tables);
-    for (size_t i = 0; i < streams; i++) {
-        run->first[i] = AR_NO_TASK;
-    }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        run->next[i] = AR_NO_TASK;
-        if (task->before == AR_NO_TASK) {
-            run->first[(size_t)task->role * AR_STREAMS_COUNT + task->stream] = i;
-        } else {
-            run->next[task->before] = i;
-        }
-    }
-}
-
 /* Do works go over the same lanes? Then their messages follow each other there. */
 static bool is_alike(const struct graph_run *run, uint32_t one, uint32_t other)
 {
@@ -138,7 +118,6 @@ void graph_create(struct graph_run *run, const struct ar_graph_trial *trial)
         }
     }
     list_needs(run);
-    list_tasks(run);
     create_simulations(run);
     create_streams(run);
 }
