@@ -11,6 +11,8 @@
 
 #include "ar_collective.h"
 
+struct ar_pattern;
+
 struct ar_link_load {
     uint64_t bytes;
     uint64_t messages_count; /**< those of no bytes, too */
@@ -24,5 +26,12 @@ struct ar_link_load {
  * move. */
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err);
+
+/** The same where the phases of the collective, and the flows of each, are known. */
+enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
+                                         const struct ar_phase *phases,
+                                         const struct ar_pattern *patterns, uint32_t phases_count,
+                                         const uint64_t *elements, size_t count,
+                                         struct ar_link_load *loads, struct ar_error *err);
 
 #endif

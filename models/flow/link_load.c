@@ -252,15 +252,12 @@ static void add_phase(struct phase_load *load, const uint64_t *elements, size_t 
 }
 
 static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
-                              const uint64_t *elements, size_t count, struct ar_error *err)
+                              const struct ar_phase *phases, const struct ar_pattern *patterns,
+                              uint32_t phases_count, const uint64_t *elements, size_t count,
+                              struct ar_error *err)
 {
     const struct ar_collective *collective = load->collective;
-    struct ar_phase phases[AR_PHASES_MAX];
-    struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     size_t hops_max = 1;
-    double unused;
-    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, &unused, err));
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &load->flows, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
@@ -284,14 +281,36 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     return AR_OK;
 }
 
+enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
+                                         const struct ar_phase *phases,
+                                         const struct ar_pattern *patterns, uint32_t phases_count,
+                                         const uint64_t *elements, size_t count,
+                                         struct ar_link_load *loads, struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    struct phase_load load = {
+        .collective = collective, .loads = loads, .order = ar_collective_order(collective)};
+    enum ar_status status =
+        add_all(&arena, &load, phases, patterns, phases_count, elements, count, err);
+    ar_arena_end(&arena);
+    return status;
+}
+
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err)
 {
     struct ar_arena arena = {NULL};
-    struct phase_load load = {.collective = collective, .loads = loads};
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
+    double unused;
     AR_TRY(ar_collective_check(collective, err));
-    load.order = ar_collective_order(collective);
-    enum ar_status status = add_all(&arena, &load, elements, count, err);
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+    enum ar_status status =
+        ar_pattern_resolve(&arena, collective, phases, phases_count, patterns, &unused, err);
+    if (status == AR_OK) {
+        status = ar_link_load_add_patterns(collective, phases, patterns, phases_count, elements,
+                                           count, loads, err);
+    }
     ar_arena_end(&arena);
     return status;
 }

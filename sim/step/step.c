@@ -42,20 +42,11 @@ static enum ar_status make_ranks(struct ar_step *step, struct ar_error *err)
     return is_made ? AR_OK : ar_error_no_memory(err, "the ranks of a step");
 }
 
-static void destroy_plan(void *plan)
-{
-    ar_closed_destroy(plan);
-}
-
 static enum ar_status make_plan(struct ar_step *step, struct ar_error *err)
 {
-    struct ar_closed *plan;
-    if (step->trace == NULL || ar_step_ranks(step) == 1 || step->engine->needs_library) {
-        return AR_OK;
-    }
-    AR_TRY(ar_closed_create(&step->collective, &plan, err));
-    step->plan = ar_arena_own(&step->memory, plan, destroy_plan);
-    return step->plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
+    return step->trace == NULL || ar_step_ranks(step) == 1 || step->engine->needs_library
+               ? AR_OK
+               : step_create_plan(step, &step->collective, &step->plan, err);
 }
 
 static void forget(struct ar_step *step)
@@ -63,6 +54,7 @@ static void forget(struct ar_step *step)
     step->graph = NULL;
     step->workload = NULL;
     step->plan = NULL;
+    step->plans = NULL;
     step->jobs = NULL;
     step->job_times = NULL;
     step->rank_start_s = step->rank_factor = step->series_start_s = step->series_factor = NULL;

@@ -83,9 +83,51 @@ uint64_t step_elements(const struct ar_work *work, const struct ar_collective *c
     return (work->bytes + element - 1) / element;
 }
 
-/* Runs a work alone, in all its groups. */
-static enum ar_status time_work(struct ar_step *step, struct ar_work *work, struct ar_error *err)
+static void destroy_plan(void *plan)
 {
+    ar_closed_destroy(plan);
+}
+
+enum ar_status step_create_plan(struct ar_step *step, const struct ar_collective *collective,
+                                const struct ar_closed **plan, struct ar_error *err)
+{
+    struct ar_closed *made;
+    AR_TRY(ar_closed_create(collective, &made, err));
+    *plan = ar_arena_own(&step->memory, made, destroy_plan);
+    return *plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
+}
+
+/* Works that differ in their bytes alone have the same plan. */
+static bool has_plan_of(const struct ar_work *one, const struct ar_work *other)
+{
+    return one->operation == other->operation && one->axes == other->axes &&
+           one->element_bytes == other->element_bytes && one->from == other->from &&
+           one->to == other->to;
+}
+
+enum ar_status step_find_plan(struct ar_step *step, uint32_t work, const struct ar_closed **plan,
+                              struct ar_error *err)
+{
+    const struct ar_graph *graph = step->graph;
+    struct ar_collective collective = step_collective(step, &graph->works[work]);
+    for (uint32_t i = 0; i < graph->works_count && step->plans[work] == NULL; i++) {
+        if (step->plans[i] != NULL && has_plan_of(&graph->works[i], &graph->works[work])) {
+            step->plans[work] = step->plans[i];
+        }
+    }
+    if (step->plans[work] == NULL && step->engine->needs_plan &&
+        ar_shape_ranks(&collective.shape) > 1) {
+        AR_TRY(ar_collective_check(&collective, err));
+        AR_TRY(step_create_plan(step, &collective, &step->plans[work], err));
+    }
+    *plan = step->plans[work];
+    return AR_OK;
+}
+
+/* Runs a work alone, in all its groups. */
+static enum ar_status time_work(struct ar_step *step, uint32_t number, struct ar_error *err)
+{
+    struct ar_work *work = &step->graph->works[number];
     struct ar_job_time time;
     struct ar_trial trial = {.collective = step_collective(step, work),
                              .jobs_count = 1,
@@ -94,6 +136,7 @@ static enum ar_status time_work(struct ar_step *step, struct ar_work *work, stru
                              .band = step->band};
     const struct ar_job job = {.elements = step_elements(work, &trial.collective)};
     trial.jobs = &job;
+    AR_TRY(step_find_plan(step, number, &trial.plan, err));
     AR_TRY(ar_trial_run(&trial, step->engine, err));
     work->time_s = time.finish_s - time.start_s;
     if (work->every > 0) {
@@ -126,7 +169,7 @@ static enum ar_status time_works(struct ar_step *step, const struct step_clocks 
                                 work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
                                 graph->tasks[i].stream != AR_STREAM_COMPUTE;
         if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
-            AR_TRY(time_work(step, work, err));
+            AR_TRY(time_work(step, graph->tasks[i].work, err));
         }
     }
     return AR_OK;
@@ -223,9 +266,12 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     }
     step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
     step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
-    return step->jobs != NULL && step->job_times != NULL
-               ? step_part_messages(step, err)
-               : ar_error_no_memory(err, "the tasks of a step");
+    if (step->jobs == NULL || step->job_times == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    AR_TRY(step_part_messages(step, err));
+    step->plans = ar_arena_alloc(&step->memory, graph->works_count, sizeof *step->plans);
+    return step->plans != NULL ? AR_OK : ar_error_no_memory(err, "the works of a step");
 }
 
 /* --- rank by rank ----------------------------------------------------------------------------- */
@@ -282,7 +328,7 @@ static enum ar_status run_ranks(struct ar_step *step, const struct step_clocks *
     struct ar_graph_trial trial;
     for (uint32_t i = 0; i < graph->works_count; i++) {
         if (graph->works[i].every > 0 && graph->works[i].time_s == AR_GRAPH_UNTIMED) {
-            AR_TRY(time_work(step, &graph->works[i], err));
+            AR_TRY(time_work(step, i, err));
         }
     }
     AR_TRY(make_trial(step, &trial, err));

@@ -89,6 +89,14 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
 enum ar_status step_sharing_find(struct ar_step *step, struct step_sharing *sharing,
                                  struct ar_error *err);
 
+/** A plan, which becomes the step's. */
+enum ar_status step_create_plan(struct ar_step *step, const struct ar_collective *collective,
+                                const struct ar_closed **plan, struct ar_error *err);
+
+/** The plan of a work, by its number, for an engine that needs one; else NULL. */
+enum ar_status step_find_plan(struct ar_step *step, uint32_t work, const struct ar_closed **plan,
+                              struct ar_error *err);
+
 /** The collective of a work. */
 struct ar_collective step_collective(const struct ar_step *step, const struct ar_work *work);
 uint64_t step_elements(const struct ar_work *work, const struct ar_collective *collective);

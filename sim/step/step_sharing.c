@@ -84,7 +84,16 @@ static enum ar_status load_links(struct ar_step *step, uint32_t number,
         return ar_error_no_memory(err, "the links of a step");
     }
     sharing->loads[number] = loads;
-    return ar_link_load_add(&collective, &elements, 1, loads, err);
+    const struct ar_closed *plan;
+    AR_TRY(step_find_plan(step, sharing->works[number], &plan, err));
+    if (plan == NULL) {
+        return ar_link_load_add(&collective, &elements, 1, loads, err);
+    }
+    const struct ar_phase *phases;
+    const struct ar_pattern *patterns;
+    uint32_t phases_count = ar_closed_phases(plan, &phases, &patterns);
+    return ar_link_load_add_patterns(&collective, phases, patterns, phases_count, &elements, 1,
+                                     loads, err);
 }
 
 /* The speed of two works beside each other. */
