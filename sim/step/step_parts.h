@@ -73,7 +73,6 @@ struct step_sharing {
     struct ar_link_load **loads;  /**< [sent]; NULL: not asked for yet */
     struct ar_sendings *sendings; /**< [role] */
     struct ar_interval *windows;  /**< [role]: its second stream is busy */
-    uint32_t *first;              /**< [role]: in the list, */
     struct ar_sending *list;      /**< of all roles */
     bool is_needed;               /**< some speeds are below 1 */
 };

@@ -51,12 +51,10 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
     sharing->loads = ar_arena_alloc(memory, count, sizeof *sharing->loads);
     sharing->sendings = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->sendings);
     sharing->windows = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->windows);
-    sharing->first = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->first);
     sharing->list = ar_arena_alloc(memory, 2 * (size_t)step->graph->tasks_count,
                                    sizeof *sharing->list); /* a message is of two roles */
     if (speeds == NULL || sharing->is_known == NULL || sharing->loads == NULL ||
-        sharing->sendings == NULL || sharing->windows == NULL || sharing->first == NULL ||
-        sharing->list == NULL) {
+        sharing->sendings == NULL || sharing->windows == NULL || sharing->list == NULL) {
         return ar_error_no_memory(err, "the works of a step");
     }
     for (size_t i = 0; i < count * count; i++) {
@@ -125,6 +123,9 @@ static int compare_begins(const void *a, const void *b)
 {
     const struct ar_sending *first = a;
     const struct ar_sending *second = b;
+    if (first->role != second->role) {
+        return first->role < second->role ? -1 : 1;
+    }
     if (first->begin_s != second->begin_s) {
         return first->begin_s < second->begin_s ? -1 : 1;
     }
@@ -151,66 +152,46 @@ static void find_windows(const struct ar_graph *graph, struct ar_interval *windo
     }
 }
 
-/* Adds a task to what a role sends and gets while its second stream is busy; without a list counts
- * it alone. */
+/* Adds a task to what a role sends and gets while its second stream is busy. */
 static void add(const struct ar_graph *graph, const struct step_sharing *sharing, uint32_t number,
-                uint32_t role, struct ar_sending *list)
+                uint32_t role, uint32_t *count)
 {
     const struct ar_task *task = &graph->tasks[number];
     const struct ar_interval *window = &sharing->windows[role];
-    struct ar_sendings *sendings = &sharing->sendings[role];
-    if (task->start_s >= window->end_s || task->end_s <= window->begin_s) {
-        return;
-    }
-    if (list != NULL) {
-        list[sharing->first[role] + sendings->count] =
-            (struct ar_sending){.begin_s = task->start_s,
-                                .end_s = task->end_s,
-                                .work = sharing->numbers[task->work],
-                                .task = number,
-                                .from = ar_task_from(task)};
-    }
-    sendings->count++;
-}
-
-static void add_all(const struct ar_graph *graph, const struct step_sharing *sharing,
-                    struct ar_sending *list)
-{
-    for (uint32_t role = 0; role < graph->roles_count; role++) {
-        sharing->sendings[role].count = 0;
-    }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
-        if (is_sent) {
-            add(graph, sharing, i, task->role, list);
-        }
-        if (is_sent && task->to != task->role) {
-            add(graph, sharing, i, task->to, list);
-        }
+    if (task->start_s < window->end_s && task->end_s > window->begin_s) {
+        sharing->list[(*count)++] = (struct ar_sending){.begin_s = task->start_s,
+                                                        .end_s = task->end_s,
+                                                        .work = sharing->numbers[task->work],
+                                                        .task = number,
+                                                        .role = role,
+                                                        .from = ar_task_from(task)};
     }
 }
 
 static void list_roles(const struct ar_graph *graph, const struct step_sharing *sharing)
 {
-    uint32_t first = 0;
+    uint32_t count = 0;
     find_windows(graph, sharing->windows);
-    add_all(graph, sharing, NULL);
-    for (uint32_t role = 0; role < graph->roles_count; role++) {
-        sharing->first[role] = first;
-        sharing->sendings[role].list = sharing->list + first;
-        first += sharing->sendings[role].count;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        bool is_sent = graph->works[task->work].kind != AR_TASK_COMPUTE;
+        if (is_sent) {
+            add(graph, sharing, i, task->role, &count);
+        }
+        if (is_sent && task->to != task->role) {
+            add(graph, sharing, i, task->to, &count);
+        }
     }
-    add_all(graph, sharing, sharing->list);
-}
-
-static void sort(struct ar_sending *list, uint32_t count)
-{
-    double last_s = 0;
-    qsort(list, count, sizeof *list, compare_begins);
-    for (uint32_t i = 0; i < count; i++) {
-        last_s = fmax(last_s, list[i].end_s);
-        list[i].last_s = last_s;
+    qsort(sharing->list, count, sizeof *sharing->list, compare_begins);
+    for (uint32_t role = 0, i = 0; role < graph->roles_count; role++) {
+        struct ar_sendings *sendings = &sharing->sendings[role];
+        double last_s = 0;
+        *sendings = (struct ar_sendings){.list = sharing->list + i};
+        for (; i < count && sharing->list[i].role == role; i++) {
+            last_s = fmax(last_s, sharing->list[i].end_s);
+            sharing->list[i].last_s = last_s;
+            sendings->count++;
+        }
     }
 }
 
@@ -239,9 +220,7 @@ enum ar_status step_sharing_find(struct ar_step *step, struct step_sharing *shar
 {
     list_roles(step->graph, sharing);
     for (uint32_t role = 0; role < step->graph->roles_count; role++) {
-        const struct ar_sendings *sendings = &sharing->sendings[role];
-        sort(sharing->list + sharing->first[role], sendings->count);
-        AR_TRY(meet(step, sendings, sharing, err));
+        AR_TRY(meet(step, &sharing->sendings[role], sharing, err));
     }
     return AR_OK;
 }
