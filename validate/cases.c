@@ -46,15 +46,11 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err)
 {
     struct measurement *larger = realloc(cases->rows, (cases->count + 1) * sizeof *larger);
-    if (larger == NULL) {
-        return ar_error_no_memory(err, "the list of cases");
-    }
+    AR_NEED(larger, err, "the list of cases");
     cases->rows = larger;
     larger[cases->count] = *row;
     double *times_s = ar_arena_alloc(&cases->arena, row->repetitions, sizeof *times_s);
-    if (times_s == NULL) {
-        return ar_error_no_memory(err, "times");
-    }
+    AR_NEED(times_s, err, "times");
     larger[cases->count++].times_s = times_s;
     return AR_OK;
 }
@@ -154,9 +150,7 @@ static enum ar_status add_library(const struct backend *backend, const struct li
     row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
     for (size_t i = 0; i < lists->operations_count; i++) {
         char *name = ar_arena_alloc(&cases->arena, NAME_SIZE, 1);
-        if (name == NULL) {
-            return ar_error_no_memory(err, "the list of cases");
-        }
+        AR_NEED(name, err, "the list of cases");
         snprintf(name, NAME_SIZE, "%s-%s", backend->name, lists->operations[i]->command);
         row.name = name;
         row.operation = lists->operations[i];

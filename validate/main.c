@@ -73,10 +73,9 @@ static enum ar_status run_rows(struct session *session, struct ar_error *err)
     struct cases *cases = &session->cases;
     for (size_t i = 0; i < cases->count; i++) {
         struct measurement *row = &cases->rows[i];
-        struct ar_arena arena = {NULL};
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
         show_progress(session, i);
         AR_TRY(session->backend->run(&session->arguments.config, &arena, row, err));
-        ar_arena_end(&arena);
         session->wrong += row->mismatch.wrong > 0;
         if (row->mismatch.wrong > 0 && session->machine.is_first) {
             report_wrong(row);

@@ -35,4 +35,8 @@ void *ar_grow(void *list, size_t wanted, size_t *room, size_t size);
 /** Ends all that was made in the arena, which is as it began. */
 void ar_arena_end(struct ar_arena *arena);
 
+/** Of an arena that ends with its block, however that is left:
+ * `struct ar_arena scratch AR_ENDS_HERE = {NULL};` */
+#define AR_ENDS_HERE __attribute__((cleanup(ar_arena_end)))
+
 #endif

@@ -205,9 +205,7 @@ enum ar_status ar_csv_load_rows(const char *path, struct ar_arena *arena, struct
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     void *rows = ar_arena_alloc(arena, csv->rows_count + 1, size);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(rows, err, path);
     AR_TRY(ar_csv_read_rows(csv, columns, rows, size, err));
     *records = rows;
     *count = csv->rows_count;

@@ -201,9 +201,7 @@ static enum ar_status parse(struct ar_csv *csv, struct ar_arena *arena, const ch
 {
     struct loader loader = {.csv = csv, .err = err};
     char *copy = ar_arena_alloc(arena, bytes + 1, 1);
-    if (copy == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(copy, err, csv->path);
     memcpy(copy, text, bytes);
     AR_TRY(check_is_text(csv, copy, bytes, err));
     AR_TRY(make_room(&loader, arena, copy));
@@ -226,9 +224,7 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
 {
     struct ar_csv *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
     const char *kept = ar_arena_text(arena, path);
-    if (parsed == NULL || kept == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(parsed && kept, err, path);
     *parsed = (struct ar_csv){.path = kept, .comments = comments};
     AR_TRY(parse(parsed, arena, text, bytes, err));
     *csv = parsed;

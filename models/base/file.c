@@ -30,9 +30,7 @@ static enum ar_status read_bytes(FILE *file, const char *path, size_t max_bytes,
         if (count + 1 >= capacity) {
             capacity = capacity == 0 ? FIRST_BYTES : 2 * capacity;
             char *larger = ar_arena_alloc(arena, capacity, 1);
-            if (larger == NULL) {
-                return ar_error_no_memory(err, path);
-            }
+            AR_NEED(larger, err, path);
             read = memcpy(larger, count > 0 ? read : "", count);
         }
         got = fread(read + count, 1, capacity - 1 - count, file);

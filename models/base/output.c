@@ -70,9 +70,7 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
                                struct ar_error *err)
 {
     struct ar_output *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL || ar_arena_own(arena, made, abort_output) == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(made && ar_arena_own(arena, made, abort_output), err, path);
     AR_TRY(ar_output_open(path, made, err));
     *output = made;
     return AR_OK;

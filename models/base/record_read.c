@@ -171,9 +171,7 @@ enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, 
                   csv_fini(&parser, read_cell, NULL, &reader) == 0;
     bool has_memory = csv_error(&parser) != CSV_ENOMEM;
     csv_free(&parser);
-    if (!has_memory) {
-        return ar_error_no_memory(err, "a line of CSV");
-    }
+    AR_NEED(has_memory, err, "a line of CSV");
     if (reader.is_wrong) {
         return AR_BAD_DATA;
     }

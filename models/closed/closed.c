@@ -33,9 +33,7 @@ static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
     }
     closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
                                       sizeof *closed->stations);
-    if (closed->stations == NULL) {
-        return ar_error_no_memory(err, "a closed form");
-    }
+    AR_NEED(closed->stations, err, "a closed form");
     for (uint32_t i = 0; i < closed->phases_count; i++) {
         if (is_tree(&closed->phases[i])) {
             AR_TRY(tree_rates_create(&closed->memory, collective, &closed->phases[i],
@@ -50,9 +48,7 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
 {
     AR_TRY(ar_collective_check(collective, err));
     struct ar_closed *created = calloc(1, sizeof *created);
-    if (created == NULL) {
-        return ar_error_no_memory(err, "a closed form");
-    }
+    AR_NEED(created, err, "a closed form");
     created->collective = *collective;
     enum ar_status status = resolve(created, err);
     if (status != AR_OK) {

@@ -29,10 +29,8 @@ static enum ar_status check_reach(const struct ar_collective *collective, struct
     if (ar_cluster_platform_path(collective->cluster) == NULL) {
         return ar_cluster_check_reach(collective->cluster, ar_collective_ranks(collective), err);
     }
-    struct ar_arena arena = {NULL};
-    enum ar_status status = prepare_paths(collective, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    return prepare_paths(collective, &arena, err);
 }
 
 /* A root out of range, and a mesh whose groups are not of the shape's size. */
@@ -128,12 +126,11 @@ static enum ar_status check_all_sums(const struct ar_collective *collective, str
 enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
                                         struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     if (collective->algorithm == NULL || !collective->algorithm->wants_sums) {
         return AR_OK;
     }
     enum ar_status status = check_all_sums(collective, &arena, err);
-    ar_arena_end(&arena);
     if (status == AR_USAGE) {
         char shape[AR_SHAPE_TEXT];
         struct ar_error why = *err;

@@ -65,9 +65,7 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
     }
     struct ar_shape *found = ar_arena_alloc(arena, 2 * root, sizeof *found); /* for all divisors */
     size_t found_count = 0;
-    if (found == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
+    AR_NEED(found, err, "a list");
     if (is_rule(text)) {
         shapes_by_rule(text, ranks, gpus_per_node, found, &found_count);
         text = NULL;

@@ -150,9 +150,7 @@ static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbe
                                    struct ar_error *err)
 {
     numbers->values = ar_arena_alloc(arena, LIST_MAX, sizeof *numbers->values);
-    if (numbers->values == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
+    AR_NEED(numbers->values, err, "a list");
     AR_TRY(ar_error_as_usage(append_items(numbers, text, err), err));
     *values = numbers->values;
     *values_count = numbers->count;
@@ -211,9 +209,7 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
 {
     const struct ar_operation **rows = ar_arena_alloc(arena, ar_operations_count, sizeof *rows);
     size_t found = 0;
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
+    AR_NEED(rows, err, "a list");
     while (text != NULL) {
         char item[ITEM_SIZE];
         const struct ar_operation *operation = NULL;
@@ -244,9 +240,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
     const struct ar_algorithm **rows = ar_arena_alloc(arena, ar_algorithms_count + 1, sizeof *rows);
     size_t found = 0;
     bool has_auto = false;
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
+    AR_NEED(rows, err, "a list");
     while (text != NULL) {
         char item[ITEM_SIZE];
         AR_TRY(take_item(where, &text, item, err));

@@ -356,37 +356,28 @@ static enum ar_status check_complete(const struct sets *sets, struct ar_error *e
     return AR_OK;
 }
 
-static enum ar_status verify(struct ar_arena *arena, struct sets *sets, struct ar_error *err)
-{
-    size_t all = sets->ranks * sets->elements * sets->words;
-    sets->now = ar_arena_alloc(arena, all, sizeof *sets->now);
-    sets->before = ar_arena_alloc(arena, all, sizeof *sets->before);
-    sets->part = ar_arena_alloc(arena, sets->elements, sizeof *sets->part);
-    sets->sums = ar_arena_alloc(arena, sets->elements * sets->words, sizeof *sets->sums);
-    sets->state = ar_arena_alloc(arena, sets->elements, sizeof *sets->state);
-    if (sets->now == NULL || sets->before == NULL || sets->part == NULL || sets->sums == NULL ||
-        sets->state == NULL) {
-        return ar_error_no_memory(err, "the verification");
-    }
-    fill(sets);
-    AR_TRY(execute(sets, err));
-    return check_complete(sets, err);
-}
-
 enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                          uint64_t elements, struct ar_error *err)
 {
     AR_TRY(ar_algorithm_check_shape(algorithm, shape, err));
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t ranks = ar_shape_ranks(shape);
+    size_t words = (ranks + 63) / 64, all = ranks * elements * words;
     struct sets sets = {.algorithm = algorithm,
                         .shape = shape,
                         .ranks = ranks,
                         .elements = elements,
-                        .words = (ranks + 63) / 64};
-    struct ar_arena arena = {NULL};
-    enum ar_status status = verify(&arena, &sets, err);
-    ar_arena_end(&arena);
-    return status;
+                        .words = words,
+                        .now = ar_arena_alloc(&arena, all, sizeof *sets.now),
+                        .before = ar_arena_alloc(&arena, all, sizeof *sets.before),
+                        .part = ar_arena_alloc(&arena, elements, sizeof *sets.part),
+                        .sums = ar_arena_alloc(&arena, elements * words, sizeof *sets.sums),
+                        .state = ar_arena_alloc(&arena, elements, sizeof *sets.state)};
+    AR_NEED(sets.now && sets.before && sets.part && sets.sums && sets.state, err,
+            "the verification");
+    fill(&sets);
+    AR_TRY(execute(&sets, err));
+    return check_complete(&sets, err);
 }
 
 static enum ar_status verify_shape(const struct ar_algorithm *algorithm,

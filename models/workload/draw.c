@@ -29,9 +29,7 @@ enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **
                               struct ar_error *err)
 {
     struct ar_draw *made = malloc(sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a random generator");
-    }
+    AR_NEED(made, err, "a random generator");
     enum ar_status status = ar_gsl_generator(name != NULL ? mix(seed, name) : (unsigned long)seed,
                                              &made->generator, err);
     if (status != AR_OK) {

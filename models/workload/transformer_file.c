@@ -30,9 +30,7 @@ enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
 {
     struct ar_transformers *made = ar_arena_alloc(arena, 1, sizeof *made);
     void *list;
-    if (made == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(made, err, path);
     AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(columns), sizeof *made->list, &list,
                             &made->count, err));
     made->list = list;

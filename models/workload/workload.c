@@ -196,9 +196,7 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request,
     }
     struct ar_workload *made =
         calloc(1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the buckets of a step");
-    }
+    AR_NEED(made, err, "the buckets of a step");
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
     fill(request, made);
     *workload = made;

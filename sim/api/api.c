@@ -132,9 +132,7 @@ static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, 
     struct ar_error *err = &prediction->err;
     struct ar_scenario scenario = ar_scenario_begin(arena);
     struct ar_inputs *inputs = ar_inputs_create(arena);
-    if (inputs == NULL) {
-        return ar_error_no_memory(err, "a prediction");
-    }
+    AR_NEED(inputs, err, "a prediction");
     AR_TRY(make_scenario(prediction, &scenario));
     AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
     AR_TRY(ar_scenario_load(&scenario, inputs, err));
@@ -154,17 +152,15 @@ static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, 
 
 int allreckon_run(struct allreckon *prediction)
 {
-    struct ar_arena arena = {NULL};
-    enum ar_status status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     forget_notes(prediction);
     ar_row_clear(&prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
     if (notes == NULL) {
         return answer(prediction, ar_error_no_memory(&prediction->err, "the notes"));
     }
-    status = run(prediction, &arena, notes);
+    enum ar_status status = run(prediction, &arena, notes);
     fclose(notes);
-    ar_arena_end(&arena);
     return answer(prediction, status);
 }
 

@@ -30,15 +30,11 @@ static enum ar_status take_settings(const struct options *options, struct ar_set
     const struct option_values *sets = &options->keys[AR_KEY_SET];
     struct ar_setting *list = ar_arena_alloc(options->arena, sets->count + 2, sizeof *list);
     size_t count = 0;
-    if (list == NULL) {
-        return ar_error_no_memory(err, "settings");
-    }
+    AR_NEED(list, err, "settings");
     if (options->nodes != NULL) {
         list[count++] = (struct ar_setting){
             ar_arena_format(options->arena, "nodes=%s", options->nodes), "--nodes", AR_USAGE};
-        if (list[0].text == NULL) {
-            return ar_error_no_memory(err, "settings");
-        }
+        AR_NEED(list[0].text, err, "settings");
     }
     if (options->fabric != NULL) {
         list[count] = (struct ar_setting){NULL, "--fabric", AR_USAGE};
@@ -63,9 +59,7 @@ static enum ar_status write_out(const struct options *options, const struct ar_t
     struct ar_output output;
     struct ar_signals before;
     const char *mark = made_by(options);
-    if (mark == NULL) {
-        return ar_error_no_memory(err, "the command line");
-    }
+    AR_NEED(mark, err, "the command line");
     if (options->out == NULL) {
         write_text(stdout, mark, topo);
         return AR_OK;

@@ -124,9 +124,7 @@ static enum ar_status read_ranks(const struct options *options, const struct ar_
     for (size_t i = 0; made != NULL && i < listed_count; i++) {
         made[i] = (uint32_t)listed[i];
     }
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the ranks");
-    }
+    AR_NEED(made, err, "the ranks");
     *count = options->ranks != NULL ? (uint32_t)listed_count
                                     : chrome_trace_choose(ranks_count, per_node, made);
     qsort(made, *count, sizeof *made, compare_ranks);

@@ -55,9 +55,7 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     const struct ar_view *view = AR_VIEW(AR_FORMAT_CSV);
     char *layers_path = ar_arena_format(options->arena, "%s/layers.csv", options->out);
     char *kinds_path = ar_arena_format(options->arena, "%s/kinds.csv", options->out);
-    if (layers_path == NULL || kinds_path == NULL) {
-        return ar_error_no_memory(err, "two files");
-    }
+    AR_NEED(layers_path && kinds_path, err, "two files");
     AR_TRY(ar_output_begin(layers_path, options->arena, &layers, err));
     AR_TRY(ar_output_begin(kinds_path, options->arena, &kinds, err));
     AR_TRY(ar_layer_comparison_write(layers->file, view, comparison, err));

@@ -51,9 +51,7 @@ static enum ar_status run(const struct options *options, const struct ar_scenari
     uint64_t bare = scenario->payload_bytes / collective.element_bytes;
     struct ar_link_load *loads =
         ar_arena_alloc(scenario->arena, ar_cluster_links_count(scenario->cluster), sizeof *loads);
-    if (loads == NULL) {
-        return ar_error_no_memory(err, "the loads of links");
-    }
+    AR_NEED(loads, err, "the loads of links");
     ar_note_before(notes, scenario, NULL, ar_run_cost_s(scenario));
     AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
     AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)

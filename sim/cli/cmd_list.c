@@ -48,15 +48,11 @@ static void show_operations(void)
 
 static enum ar_status show_cluster(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_cluster *cluster;
-    enum ar_status status =
-        ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err);
-    if (status == AR_OK) {
-        printf("%-18s %s\n", name, ar_cluster_facts(cluster)->description);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err));
+    printf("%-18s %s\n", name, ar_cluster_facts(cluster)->description);
+    return AR_OK;
 }
 
 static void show_fabrics(void)
@@ -78,11 +74,11 @@ static enum ar_status show_trace(const char *name, const char *path, struct ar_e
 
 static enum ar_status show_workloads(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_transformers *transformers;
     (void)name;
-    enum ar_status status = ar_transformers_load(path, &arena, &transformers, err);
-    for (size_t i = 0; status == AR_OK && i < transformers->count; i++) {
+    AR_TRY(ar_transformers_load(path, &arena, &transformers, err));
+    for (size_t i = 0; i < transformers->count; i++) {
         struct ar_transformer *model = &transformers->list[i];
         struct ar_error ignored;
         char size[48] = "by options";
@@ -92,13 +88,12 @@ static enum ar_status show_workloads(const char *name, const char *path, struct 
         }
         printf("%-18s %-28s %s\n", model->name, size, model->source);
     }
-    ar_arena_end(&arena);
-    return status;
+    return AR_OK;
 }
 
 static void show_evoformers(void)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_evoformers *evoformers;
     struct ar_error err;
     char path[RESOURCE_PATH];
@@ -109,19 +104,15 @@ static void show_evoformers(void)
             printf("  %-22s %s\n", evoformers->list[i].name, evoformers->list[i].source);
         }
     }
-    ar_arena_end(&arena);
 }
 
 static enum ar_status show_operators(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_operators *operators;
-    enum ar_status status = ar_operators_load(path, &arena, &operators, err);
-    if (status == AR_OK) {
-        printf("%-18s %u operators\n", name, operators->count);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_operators_load(path, &arena, &operators, err));
+    printf("%-18s %u operators\n", name, operators->count);
+    return AR_OK;
 }
 
 static void show_strategies(void)
@@ -140,33 +131,29 @@ static void show_strategies(void)
 
 static enum ar_status show_run(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct training_file *file;
     (void)path;
-    enum ar_status status = training_file_load(name, &arena, &file, err);
-    if (status == AR_OK) {
-        printf("%-18s %s\n", name, file->title != NULL ? file->title : "");
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(training_file_load(name, &arena, &file, err));
+    printf("%-18s %s\n", name, file->title != NULL ? file->title : "");
+    return AR_OK;
 }
 
 static enum ar_status show_published(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct published_rows rows = {.count = 0};
     const struct ar_scenario given = ar_scenario_begin(&arena);
     if (strcmp(name, "ranges") == 0) {
         return AR_OK; /* what is not known of clusters, for all rows */
     }
-    enum ar_status status = published_read_file(path, &given, &rows, err);
-    for (size_t i = 0; status == AR_OK && i < rows.count; i++) {
+    AR_TRY(published_read_file(path, &given, &rows, err));
+    for (size_t i = 0; i < rows.count; i++) {
         const struct published *row = &rows.rows[i];
         printf("%-18s %-18s %s%s\n", name, row->name, row->title,
                published_is_context(row) ? " (not predicted)" : "");
     }
-    ar_arena_end(&arena);
-    return status;
+    return AR_OK;
 }
 
 static void show_no_framework(void)
@@ -176,14 +163,11 @@ static void show_no_framework(void)
 
 static enum ar_status show_framework(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_framework *framework;
-    enum ar_status status = ar_framework_load(path, &arena, &framework, err);
-    if (status == AR_OK) {
-        printf("%-18s %s\n", name, framework->description);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_framework_load(path, &arena, &framework, err));
+    printf("%-18s %s\n", name, framework->description);
+    return AR_OK;
 }
 
 static void show_terms(void)
@@ -209,18 +193,17 @@ static void show_engines(void)
 
 static enum ar_status show_sets(const char *name, const char *path, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_measured_index index = {.sets_count = 0};
     if (strcmp(name, "index") != 0) {
         return AR_OK; /* a set */
     }
-    enum ar_status status = ar_measured_index_read(path, &arena, &index, err);
+    AR_TRY(ar_measured_index_read(path, &arena, &index, err));
     for (size_t i = 0; i < index.sets_count; i++) {
         printf("%-30s --cluster %s --engine %s: %s\n", index.sets[i].name, index.sets[i].cluster,
                index.sets[i].engine, index.sets[i].source);
     }
-    ar_arena_end(&arena);
-    return status;
+    return AR_OK;
 }
 
 static void show_columns(void)

@@ -103,9 +103,7 @@ static enum ar_status compare_cluster(const struct options *options,
     struct ar_measured *measured;
     struct ar_cluster *cluster = NULL;
     struct ar_inputs *inputs;
-    if (scenario == NULL) {
-        return ar_error_no_memory(err, "a scenario");
-    }
+    AR_NEED(scenario, err, "a scenario");
     AR_TRY(load(options, scenario, &inputs, &cluster, err));
     if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it has to say so */
         struct ar_collective choice = {
@@ -140,9 +138,7 @@ static enum ar_status compare_sets(const struct options *options,
         ar_arena_alloc(options->arena, index->sets_count + 1, sizeof(struct ar_set_rows *));
     size_t count = 0;
     size_t capacity = 0;
-    if (sets == NULL) {
-        return ar_error_no_memory(err, "measured sets");
-    }
+    AR_NEED(sets, err, "measured sets");
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(options_inputs(options, &inputs, err));
     for (size_t i = 0; i < index->sets_count; i++) {
@@ -246,9 +242,7 @@ static enum ar_status write_accuracy(const struct options *options,
 {
     struct ar_output *sets;
     char *path = ar_arena_format(options->arena, "%s/sets.csv", options->out);
-    if (path == NULL) {
-        return ar_error_no_memory(err, "a file");
-    }
+    AR_NEED(path, err, "a file");
     AR_TRY(ar_output_begin(path, options->arena, &sets, err));
     AR_TRY(ar_records_write(sets->file, AR_VIEW(AR_FORMAT_CSV), ar_accuracy_columns,
                             accuracies->rows, accuracies->count, sizeof *accuracies->rows, err));

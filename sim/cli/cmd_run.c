@@ -160,9 +160,7 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the rows");
-    }
+    AR_NEED(rows, err, "the rows");
     for (size_t i = 0; i < count; i++) {
         struct ar_scenario checker = checker_of(&scenarios[i]);
         cost_s += ar_run_cost_s(&scenarios[i]);
@@ -246,9 +244,7 @@ enum ar_status command_collective(const struct options *options, struct ar_error
         scenarios[i] = scenario;
         scenarios[i].payload_bytes = sizes[i];
     }
-    if (scenarios == NULL) {
-        return ar_error_no_memory(err, "the payloads");
-    }
+    AR_NEED(scenarios, err, "the payloads");
     for (size_t i = 0; i < count; i++) {
         AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
         AR_TRY(ar_scenario_settle(&scenarios[i], err));

@@ -146,9 +146,7 @@ enum ar_status sweep_check_directory(const struct options *options, const char *
     bool has_journal = has_file(options, "sweep.journal");
     *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points", fingerprint,
                             points_count);
-    if (*mark == NULL) {
-        return ar_error_no_memory(err, "a sweep");
-    }
+    AR_NEED(*mark, err, "a sweep");
     *is_complete = options->resume && !has_journal && has_file(options, names[0]) &&
                    made_by_has_mark(options, *mark);
     return made_by_check_directory(options, has_journal ? none : names, *mark, err);
@@ -196,9 +194,7 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
                                     .launcher = launcher_find()};
     struct space_request *points = ar_arena_alloc(options->arena, 1, sizeof *points);
     struct space *space = ar_arena_alloc(options->arena, 1, sizeof *space);
-    if (points == NULL || space == NULL) {
-        return ar_error_no_memory(err, "a sweep");
-    }
+    AR_NEED(points && space, err, "a sweep");
     request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
     const char *mark = NULL;
     enum ar_status status = prepare(options, &request, points, space, &mark, err);

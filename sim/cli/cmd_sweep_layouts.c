@@ -62,9 +62,7 @@ static enum ar_status write_file(const struct options *options, const struct lay
 {
     struct ar_output *output;
     char *path = ar_arena_format(options->arena, "%s/layouts.csv", options->out);
-    if (path == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
+    AR_NEED(path, err, "the layouts");
     AR_TRY(ar_output_begin(path, options->arena, &output, err));
     AR_TRY(ar_rows_write(output->file, AR_VIEW(AR_FORMAT_CSV), layouts->rows, layouts->count, err));
     return ar_output_commit(output, err);
@@ -87,9 +85,7 @@ static enum ar_status print_rows(const struct layouts_request *request,
 {
     struct ar_columns columns = ar_row_columns_of(view, ar_row_kind_of(&layouts->rows[0]));
     struct ar_column *list = ar_arena_alloc(request->base.arena, columns.count, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
+    AR_NEED(list, err, "the layouts");
     memcpy(list, columns.list, columns.count * sizeof *list);
     for (size_t i = 0; i < columns.count * LAYOUTS_AXES; i++) {
         struct ar_column *column = &list[i / LAYOUTS_AXES];

@@ -99,9 +99,7 @@ static enum ar_status write_trace(const struct options *options, const char *pat
     struct ar_output output;
     struct ar_signals before;
     const char *mark = made_by(options);
-    if (mark == NULL) {
-        return ar_error_no_memory(err, "the command line");
-    }
+    AR_NEED(mark, err, "the command line");
     ar_signals_hold(&before);
     enum ar_status status = ar_output_open(options->out, &output, err);
     if (status == AR_OK) {

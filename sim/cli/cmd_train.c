@@ -74,9 +74,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
             (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
     struct training *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the output");
-    }
+    AR_NEED(made, err, "the output");
     AR_TRY(training_predict(file, &given, output->inputs, made, err));
     AR_TRY(note_run(output, made, err));
     *output->end = made;

@@ -157,9 +157,7 @@ static enum ar_status refuse_file(const struct options *options, const char *nam
                                   struct ar_error *err)
 {
     const char *path = path_in(options, name);
-    if (path == NULL) {
-        return ar_error_no_memory(err, options->out);
-    }
+    AR_NEED(path, err, options->out);
     return is_file(path) ? refuse(path, err) : AR_OK;
 }
 
@@ -252,9 +250,7 @@ static enum ar_status write_parameters(const struct options *options, const stru
     struct parameters parameters = {0};
     struct ar_output *output;
     const char *path = path_in(options, "parameters.csv");
-    if (path == NULL) {
-        return ar_error_no_memory(err, "the parameters");
-    }
+    AR_NEED(path, err, "the parameters");
     AR_TRY(add_options(options, more, &parameters, err));
     for (size_t i = 0; more != NULL && i < more->count; i++) {
         AR_TRY(parameters_add(&parameters, more->list[i], options->arena, err));
@@ -285,9 +281,7 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
     const char *line = command_line(options);
     const char *mark = made_by(options);
     const char *path = path_in(options, "command.txt");
-    if (line == NULL || mark == NULL || path == NULL) {
-        return ar_error_no_memory(err, "the command line");
-    }
+    AR_NEED(line && mark && path, err, "the command line");
     AR_TRY(write_parameters(options, parameters, err));
     AR_TRY(ar_output_open(path, &output, err));
     fprintf(output.file, "%s\n%s\n%s\n", line, mark, more != NULL ? more : "");

@@ -44,9 +44,7 @@ static enum ar_status report_option(const struct options *options, const struct 
     const char *command = options->command->name;
     for (size_t i = 0; i < taken->count; i++) {
         names[i] = ar_arena_format(options->arena, "--%s", taken->rows[i].name);
-        if (names[i] == NULL) {
-            return ar_error_no_memory(err, "the options");
-        }
+        AR_NEED(names[i], err, "the options");
         if (strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=') {
             return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value",
                                 command, text, names[i]);
@@ -65,9 +63,7 @@ static enum ar_status append(const struct option_row *row, const char *text,
                             row->name, REPEATED_MAX, REPEATED_MAX);
     }
     const char **texts = ar_arena_alloc(options->arena, values->count + 1, sizeof *texts);
-    if (texts == NULL) {
-        return ar_error_no_memory(err, "the options");
-    }
+    AR_NEED(texts, err, "the options");
     for (size_t i = 0; i < values->count; i++) {
         texts[i] = values->texts[i];
     }
@@ -152,9 +148,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
                              char **argv, struct options *options, struct ar_error *err)
 {
     struct taken *taken = ar_arena_alloc(arena, 1, sizeof *taken);
-    if (taken == NULL) {
-        return ar_error_no_memory(err, "the options");
-    }
+    AR_NEED(taken, err, "the options");
     *options = (struct options){.command = command, .arena = arena};
     take_rows(command, options, taken);
     opterr = 0;

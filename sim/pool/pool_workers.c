@@ -64,9 +64,7 @@ enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *wo
 {
     *pool = ar_arena_alloc(arena, 1, sizeof **pool);
     struct ar_pool_answer *answer = ar_pool_answer_create(arena, work);
-    if (*pool == NULL || answer == NULL) {
-        return ar_error_no_memory(err, "the workers");
-    }
+    AR_NEED(*pool && answer, err, "the workers");
     (*pool)->work = work;
     (*pool)->upstream = -1;
     (*pool)->queue = queue;

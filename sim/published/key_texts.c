@@ -63,9 +63,7 @@ static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, 
 {
     const struct ar_settings given = key == AR_KEY_SET ? scenario->settings : scenario->terms;
     char *rest = ar_arena_text(scenario->arena, list);
-    if (rest == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
+    AR_NEED(rest, err, "the settings");
     for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
         if (part[0] == '\0') {
             return ar_error_set(err, AR_BAD_DATA,
@@ -95,9 +93,7 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
         if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
             text = resolve(file, scenario->arena, text);
         }
-        if (origin.where == NULL || text == NULL) {
-            return ar_error_no_memory(err, "the keys of a file");
-        }
+        AR_NEED(origin.where && text, err, "the keys of a file");
         AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)
                        : ar_scenario_set(scenario, key, &origin, text, err));
     }

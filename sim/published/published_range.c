@@ -86,9 +86,7 @@ static enum ar_status parse_choices(struct ar_arena *arena, const char *where, c
 {
     const char **choices = ar_arena_alloc(arena, RANGE_CHOICES_MAX, sizeof *choices);
     bool is_wrong = false;
-    if (choices == NULL) {
-        return ar_error_no_memory(err, "a range");
-    }
+    AR_NEED(choices, err, "a range");
     for (char *choice; !is_wrong && (choice = strsep(&at, "|")) != NULL;) {
         is_wrong = choice[0] == '\0' || range->choices_count == RANGE_CHOICES_MAX;
         if (!is_wrong) {
@@ -108,9 +106,7 @@ enum ar_status range_parse(struct ar_arena *arena, const char *where, const char
     *range = (struct range){.text = ar_arena_text(arena, text),
                             .source = ar_arena_text(arena, source),
                             .parameter = pieces};
-    if (pieces == NULL || range->text == NULL || range->source == NULL) {
-        return ar_error_no_memory(err, "a range");
-    }
+    AR_NEED(pieces && range->text && range->source, err, "a range");
     char *values = strchr(pieces, '=');
     if (strlen(text) >= RANGE_VALUE || values == NULL) {
         return refuse(where, range, "KEY=a|b or KEY=low..high, of less than 256 characters", err);

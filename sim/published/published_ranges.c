@@ -99,9 +99,7 @@ static enum ar_status read_lines(const char *path, struct ar_arena *arena, struc
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct line *read = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *read);
-    if (read == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(read, err, path);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), read, sizeof *read, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         snprintf(text, sizeof text, "%s=%s..%s", read[i].key, read[i].low, read[i].high);

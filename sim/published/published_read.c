@@ -70,9 +70,7 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
 {
     char *rest = ar_arena_text(given->arena, row->assume != NULL ? row->assume : "");
     row->ranges = ar_arena_alloc(given->arena, RANGES_MAX + 1, sizeof *row->ranges);
-    if (rest == NULL || row->ranges == NULL) {
-        return ar_error_no_memory(err, "the ranges of a published run");
-    }
+    AR_NEED(rest && row->ranges, err, "the ranges of a published run");
     for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
         if (part[0] != '\0') {
             AR_TRY(add_assumption(given, part, row, err));
@@ -127,9 +125,7 @@ static enum ar_status finish_row(const struct ar_csv *csv, size_t number,
     struct ar_error cause;
     row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"",
                                  ar_csv_where(csv, number, where), row->name);
-    if (row->where == NULL) {
-        return ar_error_no_memory(err, "the published runs");
-    }
+    AR_NEED(row->where, err, "the published runs");
     row->title = row->title != NULL ? row->title : row->name;
     row->quantity_text = quantity_names[row->quantity];
     row->unit = quantities[row->quantity].unit;
@@ -153,9 +149,7 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
     AR_TRY(ar_csv_load(path, given->arena, &csv, err));
     struct published *all =
         ar_arena_alloc(given->arena, rows->count + csv->rows_count + 1, sizeof *all);
-    if (all == NULL) {
-        return ar_error_no_memory(err, "the published runs");
-    }
+    AR_NEED(all, err, "the published runs");
     for (size_t i = 0; i < rows->count + csv->rows_count; i++) {
         all[i] = i < rows->count ? rows->rows[i]
                                  : (struct published){.measured = NAN,

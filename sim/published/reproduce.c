@@ -49,9 +49,7 @@ static enum ar_status add_draw(struct predictions *list, struct published *row,
     struct prediction made = {.row = row, .kind = PREDICTION_DRAW};
     for (size_t i = 0; i < row->ranges_count; i++) {
         made.values[i] = range_draw(&row->ranges[i], draw, list->arena);
-        if (made.values[i] == NULL) {
-            return ar_error_no_memory(err, "the draws");
-        }
+        AR_NEED(made.values[i], err, "the draws");
     }
     made.error_deviations = ar_draw_normal(draw);
     return predictions_add(list, &made, err);
@@ -108,9 +106,7 @@ static enum ar_status add_curve(struct predictions *list, struct published *row,
                                         .gpus = ar_arena_format(list->arena, "%" PRIu32, gpus[i]),
                                         .is_moved = gpus[i] != row->gpus ||
                                                     strcmp(algorithm, row->algorithm) != 0};
-        if (name == NULL || made.gpus == NULL) {
-            return ar_error_no_memory(err, "the curves");
-        }
+        AR_NEED(name && made.gpus, err, "the curves");
         (void)predictions_add(list, &made, &ignored);
     }
     return AR_OK;
@@ -203,9 +199,7 @@ static enum ar_status take_all(struct reproduction *reproduction, const struct p
         ar_arena_alloc(arena, list->counts[PREDICTION_END] + 1, sizeof *reproduction->ends);
     reproduction->points =
         ar_arena_alloc(arena, list->counts[PREDICTION_POINT] + 1, sizeof *reproduction->points);
-    if (draws == NULL || reproduction->ends == NULL || reproduction->points == NULL) {
-        return ar_error_no_memory(err, "the results");
-    }
+    AR_NEED(draws && reproduction->ends && reproduction->points, err, "the results");
     for (struct prediction *made = list->first; made != NULL; made = made->next) {
         enum ar_status status = prediction_finish(list, made, err);
         if (status == AR_OK) {
@@ -227,9 +221,7 @@ static enum ar_status judge(const struct published_rows *rows, struct ar_arena *
             text = ar_arena_format(arena, "%s%s%s (%s)", text, j > 0 ? "; " : "",
                                    row->ranges[j].text, row->ranges[j].source);
         }
-        if (text == NULL) {
-            return ar_error_no_memory(err, "the results");
-        }
+        AR_NEED(text, err, "the results");
         row->assumptions = text;
         if (row->high > row->low || row->measured_error > 0) {
             bool is_inside = row->measured + row->measured_error >= row->low &&
@@ -253,9 +245,7 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
                                    struct reproduce_summary *summary, struct ar_error *err)
 {
     double *errors = ar_arena_alloc(arena, 2 * rows->count + 1, sizeof *errors);
-    if (errors == NULL) {
-        return ar_error_no_memory(err, "the results");
-    }
+    AR_NEED(errors, err, "the results");
     double *widths = errors + rows->count;
     *summary = (struct reproduce_summary){.largest_error_frac = NAN};
     for (size_t i = 0; i < rows->count; i++) {

@@ -137,9 +137,7 @@ static enum ar_status take_step(struct predictions *predictions, struct predicti
         }
     }
     struct step *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the steps");
-    }
+    AR_NEED(made, err, "the steps");
     *made = (struct step){.key = key,
                           .before = predictions->last_step,
                           .same = *same,
@@ -174,16 +172,12 @@ static enum ar_status take_steps(struct predictions *predictions, struct predict
 enum ar_status predictions_add(struct predictions *predictions, const struct prediction *prediction,
                                struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_error cause;
     struct prediction *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the predictions");
-    }
+    AR_NEED(made, err, "the predictions");
     *made = *prediction;
-    enum ar_status status = take_steps(predictions, made, &arena, &cause);
-    ar_arena_end(&arena);
-    if (status != AR_OK) {
+    if (take_steps(predictions, made, &arena, &cause) != AR_OK) {
         return report(made, &cause, err);
     }
     *(predictions->first == NULL ? &predictions->first : predictions->end) = made;
@@ -199,7 +193,7 @@ static uint32_t compute(void *context, uint32_t item, char *bytes)
 {
     const struct predictions *predictions = context;
     const struct step *step = predictions->steps[item];
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario scenario;
     struct answer answer = {.err = {.status = AR_OK}};
     size_t count;
@@ -209,7 +203,6 @@ static uint32_t compute(void *context, uint32_t item, char *bytes)
         status = ar_run(&scenario, &answer.row, &answer.err);
     }
     answer.err.status = status;
-    ar_arena_end(&arena);
     memcpy(bytes, &answer, sizeof answer);
     return sizeof answer;
 }
@@ -247,9 +240,7 @@ enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, b
         return AR_OK;
     }
     predictions->steps = ar_arena_alloc(predictions->arena, place, sizeof(struct step *));
-    if (predictions->steps == NULL) {
-        return ar_error_no_memory(err, "the steps");
-    }
+    AR_NEED(predictions->steps, err, "the steps");
     for (struct step *step = predictions->last_step; step != NULL; step = step->before) {
         predictions->steps[--place] = step;
     }
@@ -333,9 +324,9 @@ static enum ar_status finish(const struct predictions *predictions, struct predi
 enum ar_status prediction_finish(const struct predictions *predictions,
                                  struct prediction *prediction, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_error cause;
-    enum ar_status status = finish(predictions, prediction, &arena, &cause);
-    ar_arena_end(&arena);
-    return status == AR_OK ? AR_OK : report(prediction, &cause, err);
+    return finish(predictions, prediction, &arena, &cause) == AR_OK
+               ? AR_OK
+               : report(prediction, &cause, err);
 }

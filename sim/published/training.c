@@ -59,9 +59,7 @@ enum ar_status training_begin(const struct training_file *file, const struct ar_
     AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     training->phases =
         ar_arena_alloc(given->arena, file->phases_count + 1, sizeof *training->phases);
-    if (training->phases == NULL) {
-        return ar_error_no_memory(err, "the phases of a run");
-    }
+    AR_NEED(training->phases, err, "the phases of a run");
     training->total = &training->phases[file->phases_count];
     for (size_t i = 0; i < file->phases_count; i++) {
         AR_TRY(begin_phase(training, i, err));
@@ -79,9 +77,7 @@ enum ar_status training_step(const struct training *training, size_t phase,
         .where = ar_arena_format(arena, "%s:%" PRIu64 ": batch", csv->path, csv->lines[phase]),
         .status = AR_BAD_DATA};
     const char *batch = ar_arena_format(arena, "%" PRIu64, training->phases[phase].batch_per_gpu);
-    if (origin.where == NULL || batch == NULL) {
-        return ar_error_no_memory(err, "a phase");
-    }
+    AR_NEED(origin.where && batch, err, "a phase");
     *step = training->scenario;
     AR_TRY(ar_scenario_set(step, AR_KEY_BATCH, &origin, batch, err));
     return ar_scenario_load(step, inputs, err);

@@ -112,9 +112,7 @@ static enum ar_status read_phases(const struct ar_csv *csv, struct ar_arena *are
 {
     file->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *file->phases);
     file->phases_count = csv->rows_count;
-    if (file->phases == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(file->phases, err, csv->path);
     AR_TRY(
         ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), file->phases, sizeof *file->phases, err));
     bool has_total = ar_csv_has_column(csv, "batch_total");

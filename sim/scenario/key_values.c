@@ -65,9 +65,7 @@ KEY_PARSE(setting)
 {
     struct ar_settings *settings = field_of(scenario, key);
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
+    AR_NEED(list, err, "the settings");
     for (size_t i = 0; i < settings->count; i++) {
         list[i] = settings->list[i];
     }
@@ -230,9 +228,7 @@ KEY_PARSE(straggler)
 {
     uint32_t count = scenario->stragglers_count;
     struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the stragglers");
-    }
+    AR_NEED(list, err, "the stragglers");
     AR_TRY(parse_rank_factor(origin, text, &list[count], err));
     for (uint32_t i = 0; i < count; i++) {
         list[i] = scenario->stragglers[i];

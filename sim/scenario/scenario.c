@@ -113,9 +113,7 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
         return ar_scenario_set(scenario, key, origin, text, err);
     }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
+    AR_NEED(list, err, "the settings");
     memcpy(list, settings->list, settings->count * sizeof *list);
     list[old - settings->list] =
         (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};

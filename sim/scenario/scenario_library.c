@@ -54,9 +54,7 @@ static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_err
         return AR_OK;
     }
     struct ar_library *constants = ar_arena_alloc(scenario->arena, 1, sizeof *constants);
-    if (constants == NULL) {
-        return ar_error_no_memory(err, "the constants of a library");
-    }
+    AR_NEED(constants, err, "the constants of a library");
     ar_library_start(&tuning, constants);
     scenario->constants = constants;
     return AR_OK;

@@ -119,9 +119,7 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
 {
     char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
     FILE *file = text != NULL ? fmemopen(text, 2 * AR_ROW_TEXT, "w") : NULL;
-    if (file == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
+    AR_NEED(file, err, "the settings");
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
             ar_keys[i].print(scenario, (enum ar_key)i, file);

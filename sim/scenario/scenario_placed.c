@@ -119,9 +119,7 @@ static enum ar_status take_devices(struct ar_scenario *scenario,
                                    struct ar_error *err)
 {
     uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
-    if (devices == NULL) {
-        return ar_error_no_memory(err, "a placement");
-    }
+    AR_NEED(devices, err, "a placement");
     for (uint32_t i = 0; i < operators->count; i++) {
         devices[i] = operators->list[i].device;
     }
@@ -193,9 +191,7 @@ enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_i
     struct ar_layout *layout = &scenario->layout;
     struct ar_operators *operators = NULL;
     struct ar_placed *placed = ar_arena_alloc(scenario->arena, 1, sizeof *placed);
-    if (placed == NULL) {
-        return ar_error_no_memory(err, "a placement");
-    }
+    AR_NEED(placed, err, "a placement");
     AR_TRY(check(scenario, err));
     AR_TRY(ar_scenario_take_mesh(scenario, err));
     AR_TRY(ar_scenario_check_gpus(scenario, err));

@@ -94,9 +94,7 @@ static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_sou
     struct ar_trace *measured = NULL;
     double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
     struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
-    if (rates == NULL) {
-        return ar_error_no_memory(err, "the rates of a GPU");
-    }
+    AR_NEED(rates, err, "the rates of a GPU");
     *rates = *scenario->rates;
     for (size_t i = 0; i < rates->count; i++) {
         source.request.batch = rates->list[i].batch;

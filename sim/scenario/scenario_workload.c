@@ -16,9 +16,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
 {
     const struct ar_transformer *keys = &scenario->model;
     struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
-    if (model == NULL) {
-        return ar_error_no_memory(err, "a workload");
-    }
+    AR_NEED(model, err, "a workload");
     *model = *row;
     bool has_other_size = keys->hidden > 0 || keys->heads > 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;

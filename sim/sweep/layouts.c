@@ -111,9 +111,7 @@ static enum ar_status keep(struct layouts_search *search, const struct candidate
     if (search->layouts->count == search->room) {
         size_t room = search->room == 0 ? 256 : 2 * search->room;
         struct candidate *list = ar_arena_alloc(search->request->base.arena, room, sizeof *list);
-        if (list == NULL) {
-            return ar_error_no_memory(err, "the layouts");
-        }
+        AR_NEED(list, err, "the layouts");
         if (search->layouts->count > 0) {
             memcpy(list, search->list, search->layouts->count * sizeof *list);
         }
@@ -129,7 +127,7 @@ static enum ar_status keep(struct layouts_search *search, const struct candidate
 static enum ar_status consider(struct layouts_search *search, const struct candidate *candidate,
                                struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario scenario;
     enum ar_status status = make_scenario(search, candidate, &arena, &scenario, &search->why);
     if (status == AR_OK && ar_scenario_is_placed(&scenario)) {
@@ -152,7 +150,6 @@ static enum ar_status consider(struct layouts_search *search, const struct candi
             status = keep(search, candidate, &scenario, err);
         }
     }
-    ar_arena_end(&arena);
     bool is_left_out = status == AR_USAGE;
     if (status != AR_OK && !is_left_out) {
         *err = search->why;
@@ -246,7 +243,7 @@ static enum ar_status consider_all(struct layouts_search *search, struct ar_erro
 static uint32_t compute(void *context, uint32_t item, char *line)
 {
     const struct layouts_search *search = context;
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario scenario;
     struct ar_row row;
     struct ar_error err;
@@ -256,7 +253,6 @@ static uint32_t compute(void *context, uint32_t item, char *line)
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text);
     }
-    ar_arena_end(&arena);
     return journal_format(item, &row, line);
 }
 
@@ -292,9 +288,7 @@ enum ar_status layouts_find(const struct layouts_request *request, struct layout
                             struct ar_error *err)
 {
     struct layouts_search *search = ar_arena_alloc(request->base.arena, 1, sizeof *search);
-    if (search == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
+    AR_NEED(search, err, "the layouts");
     *layouts = (struct layouts){.search = search, .fingerprint = AR_HASH_BEGIN};
     search->request = request;
     search->layouts = layouts;
@@ -321,9 +315,7 @@ static enum ar_status run_missing(struct layouts_search *search, struct ar_error
                                       .shows_progress = request->shows_progress};
     uint32_t *missing = ar_arena_alloc(request->base.arena, layouts->count, sizeof *missing);
     size_t count = 0;
-    if (missing == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
+    AR_NEED(missing, err, "the layouts");
     for (uint32_t i = 0; i < layouts->count; i++) {
         missing[count] = i;
         count += !journal_has_row(&search->journal, i);
@@ -343,9 +335,7 @@ static enum ar_status read_rows(struct layouts_search *search, struct ar_error *
     struct ar_row *read = ar_arena_alloc(arena, layouts->count, sizeof *read);
     struct ar_row **sorted = ar_arena_alloc(arena, layouts->count, sizeof *sorted);
     layouts->rows = ar_arena_alloc(arena, layouts->count, sizeof *layouts->rows);
-    if (read == NULL || sorted == NULL || layouts->rows == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
+    AR_NEED(read && sorted && layouts->rows, err, "the layouts");
     for (uint32_t i = 0; i < layouts->count; i++) {
         sorted[i] = &read[i];
         AR_TRY(journal_read_row(&search->journal, i, &read[i], err));

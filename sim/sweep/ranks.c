@@ -334,9 +334,7 @@ static enum ar_status prepare(struct ranks *ranks, struct ar_error *err)
 {
     struct sweep *sweep = ranks->sweep;
     ranks->answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
-    if (ranks->answer == NULL) {
-        return ar_error_no_memory(err, "the answers of workers");
-    }
+    AR_NEED(ranks->answer, err, "the answers of workers");
     return ar_pool_server_start(&sweep->work, sweep->request->jobs, sweep->space->points_count,
                                 &ranks->server, err);
 }

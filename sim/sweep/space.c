@@ -51,9 +51,7 @@ static enum ar_status append(struct points *points, const struct point *point, s
     if ((points->count & (points->count - 1)) == 0) { /* capacity doubles at every power of two */
         size_t capacity = points->count == 0 ? 1 : 2 * points->count;
         struct point *more = realloc(points->list, capacity * sizeof *more);
-        if (more == NULL) {
-            return ar_error_no_memory(err, "the points of a sweep");
-        }
+        AR_NEED(more, err, "the points of a sweep");
         points->list = more;
     }
     points->list[points->count++] = *point;
@@ -283,9 +281,7 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
     if (text == NULL) {
         text = ar_arena_format(&space->lists, "%" PRIu32, variant->gpus);
     }
-    if (text == NULL) {
-        return ar_error_no_memory(err, "the numbers of GPUs");
-    }
+    AR_NEED(text, err, "the numbers of GPUs");
     AR_TRY(list_counts(&space->lists, "--gpus", text, ar_cluster_gpus_count(variant->cluster),
                        &space->gpus, &space->gpus_count, err));
     for (size_t i = 0; i < space->gpus_count && variant->mesh.axes_count > 0; i++) {

@@ -107,9 +107,7 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
     struct space *space = sweep->space;
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
     size_t count = 0;
-    if (missing == NULL) {
-        return ar_error_no_memory(err, "the points of a sweep");
-    }
+    AR_NEED(missing, err, "the points of a sweep");
     for (uint32_t i = 0; i < space->points_count; i++) {
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
@@ -244,9 +242,7 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
                          enum ar_status status, struct ar_error *err)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
-    if (sweep == NULL) {
-        return ar_error_no_memory(err, "a sweep");
-    }
+    AR_NEED(sweep, err, "a sweep");
     sweep->request = request;
     sweep->space = space;
     sweep->work =

@@ -130,9 +130,7 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
 {
     struct ar_error later;
     struct printer *printer = calloc(1, sizeof *printer);
-    if (printer == NULL) {
-        return ar_error_no_memory(err, "the printed rows");
-    }
+    AR_NEED(printer, err, "the printed rows");
     printer->space = space;
     printer->journal = journal;
     printer->view = view;
@@ -152,9 +150,7 @@ enum ar_status sweep_find_bests(const struct space *space, const struct journal 
     size_t count = space_contests(space);
     uint32_t *points = ar_arena_alloc(arena, count, sizeof *points);
     double *times_s = ar_arena_alloc(arena, count, sizeof *times_s); /* 0: none yet */
-    if (points == NULL || times_s == NULL) {
-        return ar_error_no_memory(err, "the best rows");
-    }
+    AR_NEED(points && times_s, err, "the best rows");
     for (uint32_t i = 0; i < space->points_count; i++) {
         size_t place = space_contest(space, i);
         if (place == SIZE_MAX || !journal->is_ok[i]) {

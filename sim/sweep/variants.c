@@ -19,9 +19,7 @@ static const enum ar_key axis_keys[] = {
 /* Adds a value; one that is there counts once. */
 static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
 {
-    if (value == NULL) {
-        return ar_error_no_memory(err, "the values of a sweep");
-    }
+    AR_NEED(value, err, "the values of a sweep");
     for (size_t i = 0; i < axis->count; i++) {
         if (strcmp(axis->values[i], value) == 0) {
             return AR_OK;
@@ -89,9 +87,7 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
     struct axis *axis = &variants->axes[variants->axes_count];
     *axis = shape;
     axis->values = ar_arena_alloc(&variants->arena, LIST_MAX, sizeof *axis->values);
-    if (axis->name == NULL || axis->values == NULL) {
-        return ar_error_no_memory(err, "the axes of a sweep");
-    }
+    AR_NEED(axis->name && axis->values, err, "the axes of a sweep");
     variants->axes_count++;
     return add_items(&variants->arena, axis, prefix_length, text, err);
 }
@@ -206,9 +202,7 @@ static enum ar_status apply_settings(const struct variants *variants, uint32_t v
     const struct ar_settings *settings = &variants->request->settings;
     size_t count = settings->count;
     struct ar_setting *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
+    AR_NEED(list, err, "the settings");
     for (size_t i = 0; i < count; i++) {
         list[i] = settings->list[i];
     }

@@ -148,9 +148,7 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
-    if (node->list == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
+    AR_NEED(node->list, err, "the cluster");
     number_nvlinks(values, node);
     number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
     number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
@@ -208,9 +206,7 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
                                  struct ar_error *err)
 {
     struct ar_cluster *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
+    AR_NEED(made, err, "the cluster");
     made->arena = arena;
     ar_topo_take(topo, &made->entries);
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->entries, err));

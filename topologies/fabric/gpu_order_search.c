@@ -266,9 +266,7 @@ enum ar_status ar_gpu_orders_search(const struct ar_topo_values *values,
                                     struct ar_gpu_orders *orders, struct ar_error *err)
 {
     struct search *search = malloc(sizeof *search);
-    if (search == NULL) {
-        return ar_error_no_memory(err, "the orders of GPUs");
-    }
+    AR_NEED(search, err, "the orders of GPUs");
     bool is_found = false;
     for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
         prepare(values, kind < 2, 2 - kind % 2, orders, search);

@@ -178,9 +178,7 @@ static enum ar_status report_unknown(const struct ar_cluster *cluster,
                                      struct ar_error *err)
 {
     const char **names = names_of(cluster, candidates, arena);
-    if (names == NULL) {
-        return ar_error_no_memory(err, "the names of links");
-    }
+    AR_NEED(names, err, "the names of links");
     size_t names_count = 2 * (size_t)candidates.count;
     const char *nearest = ar_nearest_name(name, names, names_count);
     return ar_error_set(
@@ -223,9 +221,7 @@ static enum ar_status add_links(const struct ar_setting *setting, const char *na
     uint32_t old_count = cluster->changes_count;
     struct ar_link_change *changes =
         ar_arena_alloc(cluster->arena, (size_t)old_count + candidates.count, sizeof *changes);
-    if (changes == NULL) {
-        return ar_error_no_memory(err, "the changed links");
-    }
+    AR_NEED(changes, err, "the changed links");
     uint32_t count = old_count;
     for (uint32_t i = 0; i < candidates.count; i++) {
         char full[NAME_SIZE];
@@ -258,10 +254,8 @@ static enum ar_status add_change(const struct ar_setting *setting, const char *n
     change.setting = cluster->settings_count;
     AR_TRY(add_links(setting, name, change, candidates, cluster, err));
     if (cluster->changes_count == old_count) {
-        struct ar_arena arena = {.last = NULL};
-        enum ar_status status = report_unknown(cluster, setting, name, candidates, &arena, err);
-        ar_arena_end(&arena);
-        return status;
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        return report_unknown(cluster, setting, name, candidates, &arena, err);
     }
     struct ar_cluster_parameter *parameter = &cluster->settings[cluster->settings_count++];
     parameter->key = change.is_down ? "down-link" : "slow-link";
@@ -320,9 +314,7 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
             settings->down.list[0].where, settings->down.list[0].text);
     }
     cluster->settings = ar_arena_alloc(cluster->arena, count, sizeof *cluster->settings);
-    if (cluster->settings == NULL) {
-        return ar_error_no_memory(err, "the changed links");
-    }
+    AR_NEED(cluster->settings, err, "the changed links");
     AR_TRY(add_ports(settings->down, cluster, err));
     for (size_t i = 0; i < settings->slow.count; i++) {
         AR_TRY(add_slow(&settings->slow.list[i], cluster, err));

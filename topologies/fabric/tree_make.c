@@ -160,9 +160,7 @@ static enum ar_status record_switches(struct ar_cluster *cluster, struct ar_erro
                                  tree->levels[i].switches);
     }
     const char *copy = ar_arena_text(cluster->arena, text);
-    if (copy == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
+    AR_NEED(copy, err, "the cluster");
     ar_topo_entries_store((struct ar_topo_entry){TOPO_TREE_SWITCHES, copy, "assumed",
                                                  cluster->entries.path, AR_BAD_DATA},
                           &cluster->entries);

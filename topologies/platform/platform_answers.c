@@ -59,9 +59,7 @@ enum ar_status ar_cluster_prepare_paths(const struct ar_cluster *cluster,
         return AR_OK;
     }
     struct ar_platform_route *routes = ar_arena_alloc(cluster->arena, pairs_count, sizeof *routes);
-    if (routes == NULL) {
-        return ar_error_no_memory(err, "the routes of a platform");
-    }
+    AR_NEED(routes, err, "the routes of a platform");
     size_t count = find_unknown(cluster->platform, pairs, pairs_count, routes);
     if (count > 0) {
         AR_TRY(cluster->platform->source->routes(cluster, routes, count, cluster->arena, err));
@@ -100,9 +98,7 @@ static enum ar_status keep_rates(const struct ar_cluster *cluster, const struct 
     struct ar_known_rates *known = ar_arena_alloc(cluster->arena, 1, sizeof *known);
     struct ar_flow *own_flows = ar_arena_alloc(cluster->arena, count, sizeof *flows);
     double *own_rates_Bps = ar_arena_alloc(cluster->arena, count, sizeof *rates_Bps);
-    if (known == NULL || own_flows == NULL || own_rates_Bps == NULL) {
-        return ar_error_no_memory(err, "the rates of flows");
-    }
+    AR_NEED(known && own_flows && own_rates_Bps, err, "the rates of flows");
     memcpy(own_flows, flows, count * sizeof *flows);
     memcpy(own_rates_Bps, rates_Bps, count * sizeof *rates_Bps);
     *known = (struct ar_known_rates){.next = cluster->platform->rates,

@@ -62,9 +62,7 @@ static enum ar_status add_entry(enum ar_topo_key key, const char *text, const ch
                                 struct ar_cluster *cluster, struct ar_error *err)
 {
     const char *copy = ar_arena_text(cluster->arena, text);
-    if (copy == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
+    AR_NEED(copy, err, "the cluster");
     ar_topo_entries_store(
         (struct ar_topo_entry){key, copy, source, cluster->platform->path, AR_BAD_DATA},
         &cluster->entries);
@@ -117,9 +115,7 @@ enum ar_status ar_cluster_from_platform(const char *path, const struct ar_platfo
 {
     struct ar_cluster *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct ar_platform *platform = ar_arena_alloc(arena, 1, sizeof *platform);
-    if (made == NULL || platform == NULL || ar_arena_own(arena, platform, end_routes) == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
+    AR_NEED(made && platform && ar_arena_own(arena, platform, end_routes), err, "the cluster");
     *platform = (struct ar_platform){.path = path,
                                      .hosts = content->hosts,
                                      .hosts_count = content->hosts_count,

@@ -47,9 +47,7 @@ static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, stru
                                  struct ar_error *err)
 {
     struct ar_flow *copy = ar_arena_alloc(&flat->arena, count, sizeof *copy);
-    if (copy == NULL) {
-        return ar_error_no_memory(err, "the routes of the platform");
-    }
+    AR_NEED(copy, err, "the routes of the platform");
     memcpy(copy, pairs, count * sizeof *copy);
     qsort(copy, count, sizeof *copy, compare_pairs);
     for (size_t i = 0; i < count; i++) {

@@ -198,9 +198,7 @@ enum ar_status astra_network_read(struct source *source, const char *text, size_
     struct network network = {.list = LISTS_COUNT};
     struct dimension dimensions[DIMENSIONS_MAX];
     yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(yaml_parser_initialize(&parser), err, source->path);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
     enum ar_status status = read_events(&parser, &network, source, err);
     yaml_parser_delete(&parser);

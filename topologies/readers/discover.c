@@ -10,9 +10,7 @@ static enum ar_status check_settings(const struct ar_topo_entries *set, struct a
 {
     struct ar_topo_entries checked = *set;
     struct ar_topo_values *values = ar_arena_alloc(arena, 1, sizeof *values);
-    if (values == NULL) {
-        return ar_error_no_memory(err, "settings");
-    }
+    AR_NEED(values, err, "settings");
     if (ar_topo_entries_find(set, TOPO_GPUS) == NULL) {
         ar_topo_entries_store((struct ar_topo_entry){.key = TOPO_GPUS, .text = "64"}, &checked);
     }
@@ -23,9 +21,7 @@ enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *a
                                  struct ar_discovery **discovery, struct ar_error *err)
 {
     struct ar_discovery *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a discovery");
-    }
+    AR_NEED(made, err, "a discovery");
     made->arena = arena;
     made->settings = settings;
     made->set.path = "discover";
@@ -45,9 +41,7 @@ enum ar_status ar_discover_parse(struct ar_discovery *discovery, const char *pat
     source.path = length <= PATH_SHOWN /* the end of a long path tells more than its start */
                       ? ar_arena_text(discovery->arena, path)
                       : ar_arena_format(discovery->arena, "...%s", path + length - PATH_SHOWN + 3);
-    if (source.path == NULL) {
-        return ar_error_no_memory(err, "a path");
-    }
+    AR_NEED(source.path, err, "a path");
     return blank < bytes && text[blank] == '<' ? xml_read(&source, text, bytes, err)
            : astra_network_is(text)            ? astra_network_read(&source, text, bytes, err)
                                                : lines_read(&source, text, bytes, err);

@@ -42,9 +42,7 @@ static enum ar_status begin_device(struct hwloc *hwloc, const struct source *sou
         hwloc->switch_line = source->line;
     }
     char *name = ar_arena_format(source->machine->arena, "%.40s", busid != NULL ? busid : "");
-    if (name == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(name, err, source->path);
     double pcie_Bps = speed != NULL ? strtod(speed, NULL) * 1e9 : 0;
     if (is_gpu && !is_bridge) {
         hwloc->has_gpu = true;

@@ -105,9 +105,7 @@ enum ar_status machine_nic(const struct source *source, const char *name, uint64
     const char *whole =
         port > 1 ? ar_arena_format(machine->arena, "%.60s/%llu", name, (unsigned long long)port)
                  : ar_arena_format(machine->arena, "%.60s", name);
-    if (whole == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(whole, err, source->path);
     for (size_t i = 0; i < machine->nics_count; i++) {
         if (strcmp(machine->nics[i].name, whole) == 0) {
             *nic = &machine->nics[i];
@@ -220,9 +218,7 @@ enum ar_status machine_say_links(const struct source *source, uint32_t gpus_coun
         return machine_say(source, TOPO_NVLINK_PAIRS, "none", what, err);
     }
     const char *pairs = pairs_text(source->machine->arena, gpus_count, links, unit);
-    if (pairs == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(pairs, err, source->path);
     AR_TRY(machine_say(source, TOPO_NVLINK_PAIRS, pairs, what, err));
     return say_count(source, FACT_LINKS, unit, what, err);
 }

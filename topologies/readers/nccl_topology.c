@@ -132,9 +132,7 @@ static enum ar_status begin_pci(struct system *system, const struct source *sour
                               .gpu = NONE,
                               .nic = NONE,
                               .has_bridge = tree->open > 1};
-    if (open->busid == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(open->busid, err, source->path);
     AR_TRY(read_speed(source, attributes, &open->pcie_Bps, err));
     system->classless += xml_attribute(attributes, "class") == NULL;
     if (kind == CLASS_DISPLAY && (vendor == 0 || vendor == 0x10de || vendor == 0x1002)) {
@@ -225,9 +223,7 @@ static enum ar_status begin_net(struct system *system, const struct source *sour
                           .top = open != NULL && open->has_bridge ? open->top : PCI_NO_TOP,
                           .rate_bps = (double)speed_Mbps * 1e6,
                           .is_confirmed = true};
-    if (nic.name == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(nic.name, err, source->path);
     if (speed_Mbps == 0) {
         AR_TRY(machine_note(source->machine, err,
                             "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", taken as not said",
@@ -303,9 +299,7 @@ static enum ar_status say_links(struct system *system, const uint32_t *place, st
                                 struct ar_error *err)
 {
     struct links *links = ar_arena_alloc(source->machine->arena, 1, sizeof *links);
-    if (links == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(links, err, source->path);
     bool leads_nowhere = false;
     AR_TRY(count_links(system, place, source, links, err));
     uint32_t counted = 0;

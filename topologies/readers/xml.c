@@ -143,9 +143,7 @@ static enum ar_status parse(struct document *document, const char *text, size_t 
 enum ar_status xml_read(struct source *source, const char *text, size_t bytes, struct ar_error *err)
 {
     struct document document = {.source = source, .parser = XML_ParserCreate(NULL)};
-    if (document.parser == NULL) {
-        return ar_error_no_memory(err, source->path);
-    }
+    AR_NEED(document.parser, err, source->path);
     enum ar_status status = parse(&document, text, bytes, err);
     XML_ParserFree(document.parser);
     return status;

@@ -86,9 +86,7 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
     entry->text = ar_topo_trim(equals + 1);
     entry->where =
         ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
-    if (entry->where == NULL) {
-        return ar_error_no_memory(err, "a value of the cluster");
-    }
+    AR_NEED(entry->where, err, "a value of the cluster");
     size_t length = strlen(entry->text);
     if (length == 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found no value; expected one", entry->where);
@@ -122,9 +120,7 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
         struct ar_topo_entry entry = {
             .source = setting->where, .where = setting->where, .status = setting->status};
         char *text = ar_arena_text(arena, setting->text);
-        if (text == NULL) {
-            return ar_error_no_memory(err, "a value of the cluster");
-        }
+        AR_NEED(text, err, "a value of the cluster");
         if (strlen(text) > AR_TOPO_LINE_MAX) {
             return ar_error_set(err, setting->status,
                                 "%s: found %zu characters; expected key=value", setting->where,

@@ -40,9 +40,7 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
                                 struct line *line, struct ar_error *err)
 {
     char *copy = ar_arena_text(topo->arena, text);
-    if (where == NULL || copy == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_NEED(where && copy, err, "the cluster file");
     char *assignment = ar_topo_trim(copy);
     AR_TRY(ar_topo_check_text(where, assignment, true, err));
     line->text = text;
@@ -114,9 +112,7 @@ static enum ar_status create(const char *path, size_t lines, struct ar_arena *ar
 {
     struct ar_topo *made = ar_arena_alloc(arena, 1, sizeof *made);
     size_t length = strlen(path);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_NEED(made, err, "the cluster file");
     made->arena = arena;
     made->lines = ar_arena_alloc(arena, lines + AR_TOPO_KEYS_COUNT, sizeof *made->lines);
     made->path = /* the end of a long path tells more than its start */
@@ -170,9 +166,7 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 {
     struct line line = {.is_entry = false};
     const char *text = ar_arena_format(topo->arena, "%s = %s ; %s", key, value, source);
-    if (text == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_NEED(text, err, "the cluster file");
     if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#') {
         return ar_error_set(err, AR_USAGE,
                             "cluster file: found \"%.200s\"; expected one line of at most %d "
@@ -182,9 +176,7 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
     AR_TRY(ar_error_as_usage(read_line(topo, "cluster file", text, &line, err), err));
     line.text = ar_arena_format(topo->arena, "%s = %s ; %s", ar_topo_keys[line.entry.key].name,
                                 line.entry.text, line.entry.source);
-    if (line.text == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_NEED(line.text, err, "the cluster file");
     struct line *place = find_line(topo, line.entry.key);
     *(place != NULL ? place : &topo->lines[topo->lines_count++]) = line;
     return AR_OK;

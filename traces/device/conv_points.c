@@ -83,9 +83,7 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
     struct ar_conv_points made = {.list =
                                       ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made.list),
                                   .count = csv->rows_count};
-    if (made.list == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(made.list, err, path);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &source, err));
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), made.list, sizeof *made.list, err));
     qsort(made.list, made.count, sizeof *made.list, compare_points);

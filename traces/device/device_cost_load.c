@@ -126,9 +126,7 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     bool is_named[AR_PRECISIONS_COUNT + 1] = {false};
     bool is_any_named = false;
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(rows, err, csv->path);
     for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
         forget_precision(cost, i);
     }
@@ -167,9 +165,7 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_device_cost *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(made, err, path);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &head, err));
     AR_TRY(read_rows(csv, arena, made, err));
     ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");

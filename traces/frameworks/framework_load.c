@@ -75,9 +75,7 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
                                    struct ar_error *err)
 {
     struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the terms of a framework");
-    }
+    AR_NEED(made, err, "the terms of a framework");
     if (base != NULL) {
         *made = *base;
     } else {
@@ -132,9 +130,7 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(rows, err, path);
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), made, err));
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {

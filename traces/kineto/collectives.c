@@ -126,9 +126,7 @@ enum ar_status kineto_collectives_find(const struct kineto_steps *steps,
     struct found found = {.steps = steps};
     found.ops = kineto_ops_of(steps->kineto, KINETO_BIT(KINETO_COLLECTIVE), arena, &found.count);
     made->collectives = ar_arena_alloc(arena, found.count + 1, sizeof *made->collectives);
-    if (found.ops == NULL || made->collectives == NULL) {
-        return ar_error_no_memory(err, steps->kineto->path);
-    }
+    AR_NEED(found.ops && made->collectives, err, steps->kineto->path);
     keep_moving(&found);
     double before_s = -INFINITY;
     for (size_t i = 0; (i = nth(&found, step, made->collectives_count)) < found.count;) {

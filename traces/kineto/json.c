@@ -328,9 +328,7 @@ enum ar_status kineto_json_begin(struct ar_kineto *kineto, struct kineto_json **
                                  struct ar_error *err)
 {
     struct kineto_json *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, kineto->path);
-    }
+    AR_NEED(made, err, kineto->path);
     *made = (struct kineto_json){.kineto = kineto, .origin_us = -1, .status = AR_OK};
     for (unsigned i = 0; i < VALUES; i++) {
         made->keys[i] = &other;

@@ -126,9 +126,7 @@ enum ar_status kineto_sizes_find(const struct kineto_steps *steps, const struct 
 {
     size_t first = step->arrivals_count - kineto_sizes_count(steps, step);
     uint64_t *made = ar_arena_alloc(arena, step->arrivals_count + 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, steps->kineto->path);
-    }
+    AR_NEED(made, err, steps->kineto->path);
     if (parameters != NULL) {
         AR_TRY(take_parameters(steps, step, first, parameters, made, err));
         *from = KINETO_SIZES_PARAMETERS;

@@ -24,7 +24,7 @@ static int compare_begins(const void *a, const void *b)
 uint32_t *kineto_ops_of(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
                         size_t *count)
 {
-    struct ar_arena scratch = {NULL};
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct begin *begins = ar_arena_alloc(&scratch, kineto->ops_count + 1, sizeof *begins);
     size_t found = 0;
     for (size_t i = 0; begins != NULL && i < kineto->ops_count; i++) {
@@ -40,7 +40,6 @@ uint32_t *kineto_ops_of(const struct ar_kineto *kineto, unsigned kinds, struct a
         }
         *count = found;
     }
-    ar_arena_end(&scratch);
     return ops;
 }
 
@@ -58,9 +57,7 @@ static enum ar_status find_steps(struct kineto_steps *steps, struct ar_arena *ar
         marks = kineto_ops_of(kineto, KINETO_BIT(KINETO_OPTIMIZER), arena, &count);
     }
     steps->list = ar_arena_alloc(arena, count + 1, sizeof *steps->list);
-    if (marks == NULL || steps->list == NULL) {
-        return ar_error_no_memory(err, kineto->path);
-    }
+    AR_NEED(marks && steps->list, err, kineto->path);
     for (size_t i = 0; i < count; i++) {
         const struct kineto_op *op = &kineto->ops[marks[i]];
         const struct kineto_step *before = steps->count > 0 ? &steps->list[steps->count - 1] : NULL;
@@ -130,10 +127,9 @@ static enum ar_status find_nodes(struct kineto_steps *steps, struct ar_arena *ar
     steps->forward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->forward_s);
     steps->backward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->backward_s);
     steps->has_kernels = ar_arena_alloc(arena, count + 1, sizeof *steps->has_kernels);
-    if (ops == NULL || steps->nodes == NULL || steps->arrivals == NULL ||
-        steps->forward_s == NULL || steps->backward_s == NULL || steps->has_kernels == NULL) {
-        return ar_error_no_memory(err, kineto->path);
-    }
+    AR_NEED(ops && steps->nodes && steps->arrivals && steps->forward_s && steps->backward_s &&
+                steps->has_kernels,
+            err, kineto->path);
     for (size_t i = 0; i < count; i++) {
         const struct kineto_op *op = &kineto->ops[ops[i]];
         struct kineto_step *step = kineto_step_at(steps, op->start_s);
@@ -181,9 +177,7 @@ enum ar_status kineto_steps_create(const struct ar_kineto *kineto, enum ar_kinet
                                    struct ar_error *err)
 {
     struct kineto_steps *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, kineto->path);
-    }
+    AR_NEED(made, err, kineto->path);
     made->kineto = kineto;
     AR_TRY(check_gpu(kineto, err));
     AR_TRY(find_steps(made, arena, err));

@@ -202,9 +202,7 @@ enum ar_status kineto_time_steps(struct kineto_steps *steps, enum ar_kineto_time
     }
     line.busy = ar_arena_alloc(arena, kineto->kernels_count + 1, sizeof *line.busy);
     line.numbered = ar_arena_alloc(arena, nodes + 1, sizeof *line.numbered);
-    if (line.busy == NULL || line.numbered == NULL) {
-        return ar_error_no_memory(err, kineto->path);
-    }
+    AR_NEED(line.busy && line.numbered, err, kineto->path);
     join_collectives(&line, kineto);
     number_nodes(&line);
     line.covered_s = kineto->kernels[0].start_s;

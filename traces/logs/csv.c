@@ -226,9 +226,7 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     logs->csv = csv;
     AR_TRY(find_table(csv, &table, err));
     struct entry *entries = ar_arena_alloc(&logs->arena, csv->rows_count + 1, sizeof *entries);
-    if (entries == NULL) {
-        return ar_error_no_memory(err, logs->path);
-    }
+    AR_NEED(entries, err, logs->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         entries[i] = (struct entry){.backend = "",
                                     .operation = "",

@@ -106,9 +106,7 @@ static enum ar_status add_call(struct inspector *inspector, const struct call *c
 {
     struct call *calls = ar_grow(inspector->calls, inspector->calls_count + 1,
                                  &inspector->calls_room, sizeof *calls);
-    if (calls == NULL) {
-        return ar_error_no_memory(inspector->err, inspector->logs->path);
-    }
+    AR_NEED(calls, inspector->err, inspector->logs->path);
     inspector->calls = calls;
     inspector->calls[inspector->calls_count++] = *call;
     return AR_OK;
@@ -227,9 +225,7 @@ static enum ar_status add_rows(struct inspector *inspector)
         return fail(inspector, "no collective up to the last line; expected \"coll_perf\"");
     }
     double *times = ar_arena_alloc(&inspector->logs->arena, count, sizeof *times);
-    if (times == NULL) {
-        return ar_error_no_memory(inspector->err, inspector->logs->path);
-    }
+    AR_NEED(times, inspector->err, inspector->logs->path);
     qsort(inspector->calls, count, sizeof *inspector->calls, compare_calls);
     for (size_t first = 0, next; first < count; first = next) {
         const struct call *call = &inspector->calls[first];

@@ -37,9 +37,7 @@ enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, 
                                struct ar_log **run, struct ar_error *err)
 {
     struct ar_log *runs = array_room(logs->runs, logs->runs_count, sizeof *runs);
-    if (runs == NULL) {
-        return ar_error_no_memory(err, logs->path);
-    }
+    AR_NEED(runs, err, logs->path);
     logs->runs = runs;
     *run = &runs[logs->runs_count++];
     **run = (struct ar_log){
@@ -85,9 +83,7 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
             "row without a time; expected an out-of-place or in-place time above zero");
     }
     struct ar_log_row *rows = array_room(run->rows, run->rows_count, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, run->path);
-    }
+    AR_NEED(rows, err, run->path);
     run->rows = rows;
     rows[run->rows_count++] = *row;
     run->last_line = row->line > run->last_line ? row->line : run->last_line;
@@ -234,29 +230,20 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
                              struct ar_logs **logs, struct ar_error *err)
 {
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    char *copy = malloc(bytes + 1);
-    if (copy == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    char *copy = ar_arena_alloc(&arena, bytes + 1, 1);
+    AR_NEED(copy, err, path);
     memcpy(copy, text + mark, bytes - mark);
-    copy[bytes - mark] = '\0';
-    enum ar_status status = parse(path, copy, bytes - mark, logs, err);
-    free(copy);
-    return status;
+    return parse(path, copy, bytes - mark, logs, err);
 }
 
 enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     char *text;
     size_t bytes;
-    enum ar_status status =
-        ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &arena, &text, &bytes, err);
-    if (status == AR_OK) {
-        status = parse(path, text, bytes, logs, err);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &arena, &text, &bytes, err));
+    return parse(path, text, bytes, logs, err);
 }
 
 void ar_logs_destroy(struct ar_logs *logs)

@@ -51,9 +51,7 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
         return ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
                              number, AR_NCCL_RANKS_MAX);
     }
-    if (!make_room(run, number)) {
-        return ar_error_no_memory(err, log->path);
-    }
+    AR_NEED(make_room(run, number), err, log->path);
     if (run->ranks[number].line != 0) {
         return claimed_twice(log, number, &run->ranks[number], rank, err);
     }

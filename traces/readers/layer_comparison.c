@@ -103,9 +103,7 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
     AR_TRY(check_same(measured, computed, err));
     made.layers = ar_arena_alloc(arena, made.layers_count, sizeof *made.layers);
     made.kinds = ar_arena_alloc(arena, AR_LAYER_KINDS_COUNT + 1, sizeof *made.kinds);
-    if (made.layers == NULL || made.kinds == NULL) {
-        return ar_error_no_memory(err, measured->name);
-    }
+    AR_NEED(made.layers && made.kinds, err, measured->name);
     compare_layers(measured, computed, file, &made);
     sum_kinds(file, &made);
     *comparison = made;

@@ -140,9 +140,7 @@ enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t r
 {
     size_t count = 0;
     double *values = ar_arena_alloc(arena, rows_count + 1, sizeof *values);
-    if (values == NULL) {
-        return ar_error_no_memory(err, "the spread of GPUs");
-    }
+    AR_NEED(values, err, "the spread of GPUs");
     for (size_t i = 0; i < rows_count; i++) {
         double largest = rows[i].gpus <= LARGEST_MAX ? expected_largest[rows[i].gpus] : 0;
         double alone = rate_of_one(rows, rows_count, &rows[i]);

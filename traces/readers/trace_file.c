@@ -135,9 +135,7 @@ static enum ar_status check_names(const struct ar_csv *csv, struct ar_arena *are
                                   const struct ar_trace *trace, struct ar_error *err)
 {
     const struct ar_layer **sorted = ar_arena_alloc(arena, trace->layers_count, sizeof *sorted);
-    if (sorted == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(sorted, err, csv->path);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         sorted[i] = &trace->layers[i];
     }
@@ -179,9 +177,7 @@ static enum ar_status take_layers(const struct ar_csv *csv, struct ar_arena *are
     trace->layers = ar_arena_alloc(arena, csv->rows_count, sizeof *trace->layers);
     trace->tensor_elements =
         ar_arena_alloc(arena, tensors_max(rows, csv->rows_count), sizeof *trace->tensor_elements);
-    if (trace->layers == NULL || trace->tensor_elements == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(trace->layers && trace->tensor_elements, err, csv->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct ar_layer *layer = &trace->layers[trace->layers_count++];
         *layer = rows[i].layer;
@@ -197,9 +193,7 @@ static enum ar_status take_work(const struct ar_csv *csv, struct ar_arena *arena
 {
     bool had_macs = false;
     struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(list, err, csv->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         list[i] = rows[i].work;
         bool has_macs = list[i].kind == AR_LAYER_CONV || list[i].kind == AR_LAYER_FC;
@@ -226,9 +220,7 @@ static enum ar_status read_file(const struct ar_csv *csv, struct ar_arena *arena
     AR_TRY(ar_csv_read_directives(
         csv, is_work ? AR_COLUMNS(work_directives) : AR_COLUMNS(timed_directives), trace, err));
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(rows, err, csv->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         rows[i].tensors = "";
     }
@@ -248,9 +240,7 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(made, err, path);
     made->path = csv->path;
     ar_copy_stem(made->trace.name, sizeof made->trace.name, path, ".csv");
     AR_TRY(read_file(csv, arena, made, err));
@@ -325,9 +315,7 @@ static enum ar_status copy_trace(const struct ar_trace *trace, struct ar_arena *
     struct ar_trace *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct ar_layer *layers = ar_arena_alloc(arena, trace->layers_count, sizeof *layers);
     uint64_t *elements = ar_arena_alloc(arena, trace->tensors_count, sizeof *elements);
-    if (made == NULL || layers == NULL || elements == NULL) {
-        return ar_error_no_memory(err, trace->name);
-    }
+    AR_NEED(made && layers && elements, err, trace->name);
     *made = *trace;
     made->layers = memcpy(layers, trace->layers, trace->layers_count * sizeof *layers);
     made->tensor_elements =
@@ -349,9 +337,7 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
         made->source = ar_arena_format(arena, "%s, times from %s (%s)", file->trace.source,
                                        cost->name, cost->source);
     }
-    if (made->source == NULL) {
-        return ar_error_no_memory(err, "a trace");
-    }
+    AR_NEED(made->source, err, "a trace");
     AR_TRY(check_seconds(file, made, err));
     *trace = made;
     return AR_OK;

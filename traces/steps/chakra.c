@@ -196,9 +196,7 @@ static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_
     for (size_t i = 0; i < count; i++) {
         uint64_t *deps =
             ar_grow(reader->deps, (size_t)reader->deps_count + 1, &reader->deps_room, sizeof *deps);
-        if (deps == NULL) {
-            return ar_error_no_memory(reader->err, reader->recorded->path);
-        }
+        AR_NEED(deps, reader->err, reader->recorded->path);
         reader->deps = deps;
         reader->deps[reader->deps_count++] = ids[i];
     }
@@ -214,9 +212,7 @@ static enum ar_status add_node(struct reader *reader, const Chakra__Node *messag
     }
     struct node *nodes =
         ar_grow(reader->nodes, (size_t)reader->nodes_count + 1, &reader->nodes_room, sizeof *nodes);
-    if (nodes == NULL) {
-        return ar_error_no_memory(reader->err, reader->recorded->path);
-    }
+    AR_NEED(nodes, reader->err, reader->recorded->path);
     reader->nodes = nodes;
     struct node *node = &nodes[reader->nodes_count];
     AR_TRY(read_node(reader, message, node));
@@ -267,9 +263,7 @@ static enum ar_status sort_places(struct reader *reader, struct ar_arena *arena)
     uint32_t count = reader->nodes_count;
     reader->places = ar_arena_alloc(arena, count + 1, sizeof *reader->places);
     reader->stack = ar_arena_alloc(arena, count + 1, sizeof *reader->stack);
-    if (reader->places == NULL || reader->stack == NULL) {
-        return ar_error_no_memory(reader->err, reader->recorded->path);
-    }
+    AR_NEED(reader->places && reader->stack, reader->err, reader->recorded->path);
     for (uint32_t i = 0; i < count; i++) {
         reader->places[i] = (struct place){.id = reader->nodes[i].id, .node = i};
     }

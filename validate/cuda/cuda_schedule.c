@@ -58,9 +58,7 @@ static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, u
     struct cuda_rank *made = &schedule->ranks[rank];
     made->device = cuda_device_of(gpus, measurement->ranks, rank);
     made->links = ar_arena_alloc(arena, schedule->ports[rank].count + 1, sizeof *made->links);
-    if (made->links == NULL) {
-        return ar_error_no_memory(err, "connections");
-    }
+    AR_NEED(made->links, err, "connections");
     CUDA_TRY(cudaSetDevice, made->device);
     AR_TRY(
         cuda_allocate(arena, measurement_bytes(measurement), &schedule->crew.buffers[rank], err));
@@ -115,9 +113,7 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
         ports += schedule->ports[rank].count;
     }
     schedule->links = ar_arena_alloc(arena, ports + 1, sizeof *schedule->links);
-    if (schedule->links == NULL) {
-        return ar_error_no_memory(err, "connections");
-    }
+    AR_NEED(schedule->links, err, "connections");
     for (uint32_t rank = 0; rank < ranks; rank++) {
         AR_TRY(make_links(schedule, rank, arena, err));
     }
@@ -426,9 +422,7 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
     struct cuda_schedule *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct cuda_rank *members = ar_arena_alloc(arena, ranks, sizeof *members);
     unsigned char **buffers = ar_arena_alloc(arena, ranks, sizeof *buffers);
-    if (made == NULL || members == NULL || buffers == NULL) {
-        return ar_error_no_memory(err, "a schedule");
-    }
+    AR_NEED(made && members && buffers, err, "a schedule");
     *made = (struct cuda_schedule){
         .crew = {.memory = &memory_device, .count = ranks, .buffers = buffers, .run = run},
         .measurement = measurement,

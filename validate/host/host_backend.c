@@ -130,9 +130,7 @@ static enum ar_status run(const struct run_config *config, struct ar_arena *aren
     struct member *members = ar_arena_alloc(arena, ranks, sizeof *members);
     double *times_s =
         ar_arena_alloc(arena, (size_t)ranks * measurement->repetitions, sizeof(double));
-    if (members == NULL || times_s == NULL) {
-        return ar_error_no_memory(err, "ranks");
-    }
+    AR_NEED(members && times_s, err, "ranks");
     for (uint32_t rank = 0; rank < ranks; rank++) {
         members[rank] =
             (struct member){.group = group,

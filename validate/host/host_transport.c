@@ -252,9 +252,7 @@ static enum ar_status connect(struct host_group *group, const struct ports *port
         if (port.sends) {
             struct mailbox *box = &group->boxes[group->boxes_count++];
             box->messages = ar_arena_alloc(arena, window, sizeof *box->messages);
-            if (box->messages == NULL) {
-                return ar_error_no_memory(err, "a mailbox");
-            }
+            AR_NEED(box->messages, err, "a mailbox");
             group->members[rank].boxes[i] = box;
             group->members[port.peer].boxes[ports_other_end(ports, rank, i)] = box;
         }

@@ -204,9 +204,7 @@ enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
     struct mpi_transport *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct mpi_port *opened = ar_arena_alloc(arena, ports->count + 1, sizeof *opened);
     uint32_t *sent = ar_arena_alloc(arena, ports->count + 1, sizeof *sent);
-    if (made == NULL || opened == NULL || sent == NULL) {
-        return ar_error_no_memory(err, "the ports of a rank");
-    }
+    AR_NEED(made && opened && sent, err, "the ports of a rank");
     *made = (struct mpi_transport){
         .memory = config->memory, .ranks = first_processes(ranks), .ports = opened};
     MPI_Comm_rank(made->ranks, &rank);

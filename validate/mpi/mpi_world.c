@@ -28,9 +28,7 @@ static enum ar_status find_nodes(struct mpi_world *world, struct ar_error *err)
     int local_rank;
     uint32_t first = world->rank;
     world->first_on_node = calloc(world->ranks, sizeof *world->first_on_node);
-    if (world->first_on_node == NULL) {
-        return ar_error_no_memory(err, "the nodes");
-    }
+    AR_NEED(world->first_on_node, err, "the nodes");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &local_rank);
     MPI_Bcast(&first, 1, MPI_UINT32_T, 0, node);

@@ -85,9 +85,7 @@ static enum ar_status connect_alone(struct nccl_ranks *ranks, struct ar_arena *a
     const struct nccl_library *library = ranks->library;
     uint32_t all = ranks->measurement->ranks;
     ncclComm_t *comms = ar_arena_alloc(arena, all, sizeof(ncclComm_t));
-    if (comms == NULL) {
-        return ar_error_no_memory(err, "communicators");
-    }
+    AR_NEED(comms, err, "communicators");
     AR_TRY(
         nccl_check(library, library->comm_init_all(comms, (int)all, NULL), "ncclCommInitAll", err));
     for (uint32_t i = 0; i < all; i++) {
@@ -213,9 +211,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
     unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
     const struct nccl_call_row *library_call = nccl_call_find(measurement->operation);
-    if (made == NULL || members == NULL || buffers == NULL || results == NULL) {
-        return ar_error_no_memory(err, "ranks");
-    }
+    AR_NEED(made && members && buffers && results, err, "ranks");
     *made = (struct nccl_ranks){
         .crew = {.memory = &memory_device,
                  .first = place->first,
@@ -238,9 +234,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
         buffers[i] = members[i].buffer;
         results[i] = members[i].result;
     }
-    if (ar_arena_own(arena, made, destroy_communicators) == NULL) {
-        return ar_error_no_memory(err, "ranks");
-    }
+    AR_NEED(ar_arena_own(arena, made, destroy_communicators), err, "ranks");
     AR_TRY(connect(made, place, arena, err));
     *crew = &made->crew;
     return AR_OK;

@@ -13,9 +13,7 @@ static enum ar_status find_views(const struct crew *crew, const struct payload *
 {
     *views = (struct views){.crew = crew, .bytes = measurement_bytes(payload->measurement)};
     views->of = ar_arena_alloc(arena, crew->count, sizeof *views->of);
-    if (views->of == NULL) {
-        return ar_error_no_memory(err, "the expected results");
-    }
+    AR_NEED(views->of, err, "the expected results");
     for (uint32_t i = 0; i < crew->count; i++) {
         AR_TRY(payload_see(payload, crew->first + i, arena, &views->of[i], err));
     }

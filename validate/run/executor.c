@@ -18,9 +18,7 @@ enum ar_status execution_create(struct ar_arena *arena, struct execution *execut
     uint32_t channels = execution->measurement->channels;
     execution->arena = arena;
     execution->cursors = ar_arena_alloc(arena, channels, sizeof *execution->cursors);
-    if (execution->cursors == NULL) {
-        return ar_error_no_memory(err, "the channels of a rank");
-    }
+    AR_NEED(execution->cursors, err, "the channels of a rank");
     for (uint32_t channel = 0; channel < channels; channel++) {
         execution->cursors[channel] = (struct cursor){.flights_taken = UINT64_MAX};
     }

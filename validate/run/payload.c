@@ -38,9 +38,7 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
     uint64_t elements = measurement->elements;
     uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
     unsigned char *sum = ar_arena_alloc(arena, period + 1, type->bytes);
-    if (sum == NULL) {
-        return ar_error_no_memory(err, "the expected result");
-    }
+    AR_NEED(sum, err, "the expected result");
     for (uint64_t i = 0; i < period; i++) {
         uint32_t total = 0;
         for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -85,9 +83,7 @@ static enum ar_status find_begins(const struct measurement *measurement, uint64_
     uint32_t ranks = measurement->ranks;
     *count = 0;
     *begins = ar_arena_alloc(arena, 2 * (size_t)ranks + 2, sizeof **begins);
-    if (*begins == NULL) {
-        return ar_error_no_memory(err, "the parts of a buffer");
-    }
+    AR_NEED(*begins, err, "the parts of a buffer");
     if (measurement->operation->has_parts) {
         add_nested(&measurement->shape, 0, all, *begins, count);
         for (uint32_t i = 0; i < ranks; i++) {
@@ -116,9 +112,7 @@ static enum ar_status ask(const struct measurement *measurement, uint32_t channe
         return AR_OK;
     }
     stretch->wanted_of = ar_arena_alloc(arena, stretch->wants, sizeof *stretch->wanted_of);
-    if (stretch->wanted_of == NULL) {
-        return ar_error_no_memory(err, "the expected result");
-    }
+    AR_NEED(stretch->wanted_of, err, "the expected result");
     uint32_t count = 0;
     for (uint32_t from = 0; from < measurement->ranks; from++) {
         if (operation->wants(place, from)) {
@@ -162,9 +156,7 @@ enum ar_status payload_see(const struct payload *payload, uint32_t rank, struct 
     *view = (struct payload_view){.payload = payload, .rank = rank};
     view->stretches =
         ar_arena_alloc(arena, of_channel * measurement->channels, sizeof *view->stretches);
-    if (view->stretches == NULL) {
-        return ar_error_no_memory(err, "the expected result");
-    }
+    AR_NEED(view->stretches, err, "the expected result");
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
         AR_TRY(see_channel(payload, channel, arena, view, err));
     }

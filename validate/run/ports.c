@@ -23,9 +23,7 @@ static enum ar_status add_port(struct port port, struct ar_arena *arena, struct 
     }
     if ((count & (count - 1)) == 0) { /* full at none and at powers of two */
         struct port *larger = ar_arena_alloc(arena, 2 * count + 1, sizeof *larger);
-        if (larger == NULL) {
-            return ar_error_no_memory(err, "the ports of a rank");
-        }
+        AR_NEED(larger, err, "the ports of a rank");
         for (uint32_t i = 0; i < count; i++) {
             larger[i] = ports->ports[i];
         }
@@ -83,9 +81,7 @@ enum ar_status ports_create_all(const struct measurement *measurement, struct ar
                                 struct ports **ports, struct ar_error *err)
 {
     *ports = ar_arena_alloc(arena, measurement->ranks, sizeof **ports);
-    if (*ports == NULL) {
-        return ar_error_no_memory(err, "the ports of all ranks");
-    }
+    AR_NEED(*ports, err, "the ports of all ranks");
     for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
         AR_TRY(ports_create(measurement, rank, arena, &(*ports)[rank], err));
     }
