@@ -208,14 +208,16 @@ static void write_less(FILE *text, const struct rows *rows, size_t best, size_t 
     }
 }
 
-/* How the best row differs from others in what is not its algorithm. */
+/* How the best row differs from others in what is not its algorithm; a strategy that is not the
+ * usual one is said in any case. */
 static void write_circumstances(FILE *text, const struct rows *rows, size_t best)
 {
     const char *between = " (";
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
         const char *cell =
             rows->places[i] != SIZE_MAX ? ar_csv_cell(rows->csv, best, rows->places[i]) : "";
-        bool varies = false;
+        bool varies = strcmp(circumstances[i], "strategy") == 0 && strcmp(cell, "data") != 0 &&
+                      cell[0] != '\0';
         for (size_t row = 0; row < rows->count && cell[0] != '\0'; row++) {
             varies = varies || strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
         }
