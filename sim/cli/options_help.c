@@ -61,8 +61,56 @@ static void write_option(FILE *file, const struct command *command, const struct
              : is_of_file          ? "%s [of the file, or %s]"
                                    : "%s [%s]",
              row->help, row->standard);
-    size_t at = (size_t)fprintf(file, "  %-*s ", HELP_INDENT - 3, left);
-    write_words(file, text, strlen(text), at, HELP_INDENT, "");
+    bool is_long = strlen(left) > HELP_INDENT - 3;
+    fprintf(file, "  %-*s%s%*s", HELP_INDENT - 3, left, is_long ? "\n" : " ",
+            is_long ? HELP_INDENT : 0, "");
+    write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
+}
+
+/* Keys in the order of their list, from the first one of a section on; AR_KEYS_COUNT: what is no
+ * key. */
+static const struct {
+    enum ar_key first;
+    const char *name;
+} sections[] = {
+    {AR_KEY_CLUSTER, "machine"},
+    {AR_KEY_OPERATION, "GPUs and collectives"},
+    {AR_KEY_TRACE, "what is trained"},
+    {AR_KEY_STRATEGY, "strategy, parameter servers, work units"},
+    {AR_KEY_SCHEDULE, "layout of a transformer"},
+    {AR_KEY_OPERATORS, "operators"},
+    {AR_KEY_GRADIENTS, "gradients, compute, and what is between the layers"},
+    {AR_KEY_ENGINE, "engine"},
+    {AR_KEY_JITTER, "jitter"},
+    {AR_KEYS_COUNT, "of this command"},
+};
+enum { SECTIONS = sizeof sections / sizeof sections[0], SECTIONS_FROM = 30 };
+
+static size_t section_of(enum ar_key key)
+{
+    size_t section = 0;
+    while (section + 1 < SECTIONS && sections[section + 1].first <= key) {
+        section++;
+    }
+    return section;
+}
+
+/* Few options have no sections. */
+static void write_options(FILE *file, const struct command *command)
+{
+    struct option_row rows[OPTIONS_MAX];
+    size_t count = option_rows_of(command, rows);
+    size_t before = SECTIONS;
+    fputs("\noptions:\n", file);
+    for (size_t i = 0; i < count; i++) {
+        size_t section = section_of(rows[i].key);
+        if (count >= SECTIONS_FROM && section != before) {
+            fprintf(file, " %s:\n", sections[section].name);
+        }
+        before = section;
+        write_option(file, command, &rows[i]);
+    }
+    fputc('\n', file);
 }
 
 /* What all collectives are told of. */
@@ -81,8 +129,6 @@ static void write_collective(FILE *file, const struct ar_operation *operation)
 
 static void command_help(FILE *file, const struct command *command)
 {
-    struct option_row rows[OPTIONS_MAX];
-    size_t count = option_rows_of(command, rows);
     char usage[160];
     int length = snprintf(usage, sizeof usage, "usage: allreckon %s %s [options]", command->name,
                           command->arguments);
@@ -92,11 +138,7 @@ static void command_help(FILE *file, const struct command *command)
         write_collective(file, command->operation);
     }
     write_text(file, command->text);
-    fputs("\noptions:\n", file);
-    for (size_t i = 0; i < count; i++) {
-        write_option(file, command, &rows[i]);
-    }
-    fputc('\n', file);
+    write_options(file, command);
     write_text(file,
                "Units: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
                "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "
