@@ -372,7 +372,7 @@ void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time)
 {
     *time = (struct ar_closed_time){.phases_count = closed->phases_count};
-    time->setup_s = ar_cluster_facts(closed->collective.cluster)->collective_setup_s;
+    time->setup_s = ar_collective_setup_s(&closed->collective, elements);
     time->time_s = time->setup_s;
     for (uint32_t i = 0; i < closed->phases_count; i++) {
         evaluate_phase(closed, i, elements, &time->phases[i]);

@@ -24,6 +24,7 @@ static const struct ar_stage reduce_scatter_ring[] = {
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
     .name = "ring",
+    .scratch = 1,
     .title = "around all ranks",
     .formula = "(N-1) (alpha + n/(N B)) + gamma n (N-1)/N",
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
@@ -60,6 +61,7 @@ static const struct ar_stage reduce_scatter_halving[] = {
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
     .name = "recursive-halving",
+    .scratch = 2,
     .title = "at distances ..., 4, 2, 1; other than powers of two are folded",
     .formula = "log2 N alpha + n/B (N-1)/N, and 2 alpha + n/B to fold + gamma n (N-1)/N",
     .source = doubling_source,
@@ -107,6 +109,7 @@ static const struct ar_stage all_gather_bruck[] = {
 
 const struct ar_algorithm ar_algorithm_all_gather_bruck = {
     .name = "bruck",
+    .scratch = 0.5,
     .title = "in log2 N steps for any number of ranks",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = bruck_source,

@@ -134,6 +134,7 @@ static const struct ar_stage recursive_doubling[] = {
 
 const struct ar_algorithm ar_algorithm_recursive_doubling = {
     .name = "recursive-doubling",
+    .scratch = 1,
     .title = "swap and add all of it, at distances 1, 2, 4, ...; other than powers of two "
              "are folded",
     .formula = "log2 N (alpha + n/B + gamma n), and 2 (alpha + n/B) + gamma n to fold",
@@ -153,6 +154,7 @@ static const struct ar_stage halving_doubling[] = {
 
 const struct ar_algorithm ar_algorithm_halving_doubling = {
     .name = "halving-doubling",
+    .scratch = 1,
     .title = "reduce-scatter by halves, all-gather by doubles; other than powers of two are "
              "folded",
     .formula = "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and 2 (alpha + n/B) + gamma "
@@ -173,6 +175,7 @@ static const struct ar_stage swing[] = {
 
 const struct ar_algorithm ar_algorithm_swing = {
     .name = "swing",
+    .scratch = 1,
     .title = "halving and doubling at distances 1, 1, 3, 5, 11, ... to both sides in turn",
     .formula = "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and 2 (alpha + n/B) + gamma "
                "n to fold",

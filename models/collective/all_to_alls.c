@@ -44,6 +44,7 @@ static const struct ar_stage bruck[] = {
 
 const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
     .name = "bruck",
+    .scratch = 1,
     .title = "in log2 N steps, in each about half of the buffer",
     .formula = "log2 N (alpha + n/(2 B))",
     .source = "Bruck et al., Efficient algorithms for all-to-all communications in multiport "

@@ -150,6 +150,10 @@ struct ar_algorithm {
     /** Switches sum: it runs where they do (ar_cluster_check_sums()), and on no memory of ranks. */
     bool wants_sums;
 
+    /** Memory that MPI libraries allocate for it, in payloads: what a rank receives before it sums
+     * or sorts it. Source: open-mpi/ompi v4.1, ompi/mca/coll/base. */
+    double scratch;
+
     /** Its phases as a list of stages (blocks.h). NULL: the two functions say what it does. */
     const struct ar_stage *stages;
     uint32_t stages_count;

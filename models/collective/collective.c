@@ -198,3 +198,11 @@ uint64_t ar_collective_messages(const struct ar_collective *collective)
     return ar_collective_lanes(collective) *
            ar_algorithm_messages(collective->algorithm, &collective->shape);
 }
+
+double ar_collective_setup_s(const struct ar_collective *collective, uint64_t elements)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
+    double bytes = (double)elements * collective->element_bytes;
+    double fresh = bytes > AR_LARGE_BUFFER_BYTES ? collective->algorithm->scratch * bytes : 0;
+    return facts->collective_setup_s + fresh * facts->fresh_s_per_byte;
+}

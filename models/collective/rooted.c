@@ -50,6 +50,7 @@ static const struct ar_stage reduce_binomial[] = {
 
 const struct ar_algorithm ar_algorithm_reduce_binomial = {
     .name = "binomial",
+    .scratch = 2,
     .title = "binomial tree: neighbours first",
     .formula = "log2 N (alpha + n/B + gamma n)",
     .source = binomial_source,
@@ -67,6 +68,7 @@ static const struct ar_stage reduce_gather[] = {
 
 const struct ar_algorithm ar_algorithm_reduce_gather = {
     .name = "reducescatter-gather",
+    .scratch = 2,
     .title =
         "reduce-scatter by halves, then a binomial gather; other than powers of two are folded",
     .formula =
@@ -99,6 +101,7 @@ static const struct ar_stage gather_binomial[] = {
 
 const struct ar_algorithm ar_algorithm_gather_binomial = {
     .name = "binomial",
+    .scratch = 0.5,
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = binomial_source,
@@ -129,6 +132,7 @@ static const struct ar_stage scatter_binomial[] = {
 
 const struct ar_algorithm ar_algorithm_scatter_binomial = {
     .name = "binomial",
+    .scratch = 0.5,
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = binomial_source,

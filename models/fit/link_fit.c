@@ -81,10 +81,15 @@ void ar_link_fit_open(struct ar_cluster *cluster)
         enum ar_link_cost cost;
         double prior;
         bool is_of_host; /* its memory, not that of a GPU */
-    } costs[] = {{AR_LINK_SETUP, 1e-6, false},        {AR_LINK_MESSAGE_GAP, 0.2e-6, false},
-                 {AR_LINK_LATENCY_1K, 0.5e-6, false}, {AR_LINK_LATENCY_8K, 1e-6, false},
-                 {AR_LINK_LATENCY_64K, 3e-6, false},  {AR_LINK_LATENCY_512K, 3e-6, false},
-                 {AR_LINK_COPY_COST, 0.1e-9, true},   {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, true}};
+    } costs[] = {{AR_LINK_SETUP, 1e-6, false},
+                 {AR_LINK_MESSAGE_GAP, 0.2e-6, false},
+                 {AR_LINK_LATENCY_1K, 0.5e-6, false},
+                 {AR_LINK_LATENCY_8K, 1e-6, false},
+                 {AR_LINK_LATENCY_64K, 3e-6, false},
+                 {AR_LINK_LATENCY_512K, 3e-6, false},
+                 {AR_LINK_COPY_COST, 0.1e-9, true},
+                 {AR_LINK_FRESH_COST, 0.25e-9, true},
+                 {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, true}};
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
     for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {

@@ -11,7 +11,7 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 #define COSTS                                                                                      \
     "net.message_gap=0.12us", "net.latency_1KiB=1us", "net.latency_8KiB=2us",                      \
         "net.latency_64KiB=3us", "net.latency_512KiB=5us", "gpu.reduce_cost_large=9ps/B",          \
-        "gpu.copy_cost=6ps/B"
+        "gpu.copy_cost=6ps/B", "gpu.fresh_cost=80ps/B"
 
 /* Where messages of unlike sizes go at once, the largest stands for all. */
 static double tolerance(const struct ar_collective *collective, uint64_t elements)

@@ -75,7 +75,8 @@ struct ar_cluster_facts {
     uint32_t hcas_per_node;         /**< 0 on a cluster of one node */
     double reduce_s_per_byte;       /**< gamma: summing one byte of two buffers on a GPU */
     double reduce_large_s_per_byte; /**< what large buffers add: ar_cluster_reduce_cost() */
-    double copy_s_per_byte;         /**< moving a byte within a GPU: ar_phase.moves */
+    double fresh_s_per_byte; /**< memory that a collective takes anew: ar_collective_setup_s() */
+    double copy_s_per_byte;  /**< moving a byte within a GPU: ar_phase.moves */
     struct ar_message_cost message; /**< of a message besides its path */
     double collective_setup_s;      /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
@@ -204,6 +205,7 @@ enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE
     X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE, true)                               \
     X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE, false)                  \
     X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE, false)      \
+    X(AR_LINK_FRESH_COST, TOPO_GPU_FRESH_COST, AR_LINK_SECONDS_PER_BYTE, false)                    \
     X(AR_LINK_COPY_COST, TOPO_GPU_COPY_COST, AR_LINK_SECONDS_PER_BYTE, false)                      \
     X(AR_LINK_MESSAGE_GAP, TOPO_NET_MESSAGE_GAP, AR_LINK_SECONDS, false)                           \
     X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS, false)                             \

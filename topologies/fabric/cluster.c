@@ -77,6 +77,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .hcas_per_node = values->count[TOPO_HCAS],
         .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
         .reduce_large_s_per_byte = values->number[TOPO_GPU_REDUCE_COST_LARGE],
+        .fresh_s_per_byte = values->number[TOPO_GPU_FRESH_COST],
         .copy_s_per_byte = values->number[TOPO_GPU_COPY_COST],
         .message = message_cost(values->number),
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],

@@ -107,6 +107,7 @@ enum ar_topo_need {
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
     X(TOPO_GPU_COPY_COST, "gpu.copy_cost", KIND_COST, true, NEED_NEVER, 0, 0)                      \
     X(TOPO_GPU_REDUCE_COST_LARGE, "gpu.reduce_cost_large", KIND_COST, true, NEED_NEVER, 0, 0)      \
+    X(TOPO_GPU_FRESH_COST, "gpu.fresh_cost", KIND_COST, true, NEED_NEVER, 0, 0)                    \
     X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
     X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \
     X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, NEED_NVLINK, 0, 0)              \

@@ -106,6 +106,7 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
     recurrence->reduce_s_per_byte =
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));
+    recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
     mark_start(recurrence);
     for (uint32_t lane = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
@@ -146,7 +147,6 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
         .positions = ar_shape_ranks(&trial->collective.shape),
         .ranks = ar_collective_ranks(&trial->collective),
         .copy_s_per_byte = facts->copy_s_per_byte,
-        .setup_s = facts->collective_setup_s,
         .cost = &facts->message,
     };
     recurrence.phases_count =

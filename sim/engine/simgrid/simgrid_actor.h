@@ -44,7 +44,6 @@ struct simulation {
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     const struct ar_message_cost *cost; /* of messages besides their paths */
-    double setup_s;
     struct actor *actors;   /* [lane][position] */
     struct flight *flights; /* [actor]: room for those of a rank */
     uint32_t flights_capacity;

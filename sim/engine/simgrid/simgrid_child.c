@@ -16,8 +16,9 @@ void actor_run(struct actor *actor, uint32_t job, uint64_t elements, double copy
 {
     const struct simulation *simulation = actor->simulation;
     const struct ar_collective *collective = simulation->collective;
-    if (simulation->setup_s + copy_s > 0) {
-        sg_actor_sleep_for(simulation->setup_s + copy_s);
+    double begin_s = ar_collective_setup_s(collective, elements) + copy_s;
+    if (begin_s > 0) {
+        sg_actor_sleep_for(begin_s);
     }
     actor->reduce_s_per_byte =
         ar_cluster_reduce_cost(collective->cluster, (double)(elements * collective->element_bytes));
@@ -130,7 +131,6 @@ void simulation_create(struct simulation *simulation)
     simulation->order = ar_collective_order(collective);
     simulation->positions = ar_shape_ranks(&collective->shape);
     simulation->cost = &facts->message;
-    simulation->setup_s = facts->collective_setup_s;
     simulation->phases_count =
         ar_algorithm_phases(collective->algorithm, &collective->shape, simulation->phases);
     create_actors(simulation);
