@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "accuracy_why.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
 
@@ -54,8 +55,13 @@ static void add_errors(const struct judged *judged, enum estimated which,
 }
 
 /* Pairs of algorithms, not of names, on the same ranks and size. */
+struct pairs {
+    uint64_t count, right;
+    uint64_t scattered; /* of the wrong ones, a time of which scatters */
+};
+
 static void add_pairs(const struct judged *judged, const struct ar_operation *operation,
-                      uint64_t *pairs, uint64_t *right)
+                      struct pairs *pairs)
 {
     const struct ar_measured *measured = judged->rows->measured;
     for (size_t i = 0; judged->held_out != NULL && i < measured->rows_count; i++) {
@@ -74,23 +80,50 @@ static void add_pairs(const struct judged *judged, const struct ar_operation *op
                 fabs(log(ratio)) > log(AR_ACCURACY_PAIR_RATIO)) {
                 double predicted = judged->held_out->predictions[i].time_s /
                                    judged->held_out->predictions[j].time_s;
-                ++*pairs;
-                *right += (predicted > 1) == (ratio > 1) && predicted != 1;
+                bool is_right = (predicted > 1) == (ratio > 1) && predicted != 1;
+                pairs->count++;
+                pairs->right += is_right;
+                pairs->scattered += !is_right && (accuracy_scatters(a) || accuracy_scatters(b));
             }
         }
     }
 }
 
-/* One line: of some sets, and one operation or all (NULL). */
-static struct ar_accuracy sum_up(const struct judged *judged, size_t count,
-                                 const struct ar_operation *operation, double *errors)
+/* Where the error of a set's held-out rows sits; "" if it is small. */
+static enum ar_status find_why(const struct judged *judged, const struct ar_operation *operation,
+                               const struct pairs *pairs, struct ar_arena *arena, const char **why,
+                               struct ar_error *err)
 {
-    struct ar_accuracy line = {.operation = operation != NULL ? operation->command : ""};
+    const struct ar_measured *measured = judged->rows->measured;
+    struct why_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    size_t count = 0;
+    for (size_t i = 0; rows != NULL && judged->held_out != NULL && i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        double predicted_s = judged->held_out->predictions[i].time_s;
+        if (judged->is_held_out[i] && row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
+            (operation == NULL || row->operation == operation) && isfinite(predicted_s)) {
+            rows[count++] = (struct why_row){row, predicted_s};
+        }
+    }
+    *why = rows != NULL ? accuracy_why(rows, count, AR_ACCURACY_GOAL, arena) : NULL;
+    if (*why != NULL && (double)pairs->right < AR_ACCURACY_RIGHT_GOAL * (double)pairs->count) {
+        *why = ar_arena_format(arena, "%s%s%" PRIu64 " of %" PRIu64 " wrong pairs have such a row",
+                               *why, (*why)[0] != '\0' ? "; " : "", pairs->scattered,
+                               pairs->count - pairs->right);
+    }
+    return *why != NULL ? AR_OK : ar_error_no_memory(err, "errors of predictions");
+}
+
+/* One line: of some sets, and one operation or all (NULL). */
+static enum ar_status sum_up(const struct judged *judged, size_t count,
+                             const struct ar_operation *operation, double *errors,
+                             struct ar_arena *arena, struct ar_accuracy *made, struct ar_error *err)
+{
+    struct ar_accuracy line = {.operation = operation != NULL ? operation->command : "", .why = ""};
     struct ar_library_error *const results[] = {
         [ZERO_SHOT] = &line.zero_shot, [LARGE] = &line.large, [OWN] = &line.own,
         [OWN_LARGE] = &line.own_large, [FIT] = &line.fit,     [HELD_OUT] = &line.held_out};
-    uint64_t pairs = 0;
-    uint64_t right = 0;
+    struct pairs pairs = {0, 0, 0};
     for (size_t k = 0; k < sizeof results / sizeof results[0]; k++) {
         struct ar_error_sum sum = {.errors = errors};
         for (size_t i = 0; i < count; i++) {
@@ -99,11 +132,12 @@ static struct ar_accuracy sum_up(const struct judged *judged, size_t count,
         *results[k] = ar_error_sum_end(&sum);
     }
     for (size_t i = 0; i < count; i++) {
-        add_pairs(&judged[i], operation, &pairs, &right);
+        add_pairs(&judged[i], operation, &pairs);
     }
-    line.pairs = pairs > 0 ? pairs : AR_NO_COUNT;
-    line.right_frac = pairs > 0 ? (double)right / (double)pairs : NAN;
-    return line;
+    line.pairs = pairs.count > 0 ? pairs.count : AR_NO_COUNT;
+    line.right_frac = pairs.count > 0 ? (double)pairs.right / (double)pairs.count : NAN;
+    *made = line;
+    return count == 1 ? find_why(judged, operation, &pairs, arena, &made->why, err) : AR_OK;
 }
 
 /* --- one set ------------------------------------------------------------------------------- */
@@ -216,7 +250,8 @@ static bool is_wanted(const struct ar_measured_set *set, const char *const *name
 }
 
 /* The lines of a set: each operation it has and, if these are several, all. */
-static void add_lines(const struct judged *judged, double *errors, struct ar_accuracies *accuracies)
+static enum ar_status add_lines(const struct judged *judged, double *errors, struct ar_arena *arena,
+                                struct ar_accuracies *accuracies, struct ar_error *err)
 {
     const struct ar_measured *measured = judged->rows->measured;
     size_t first = accuracies->count;
@@ -227,16 +262,18 @@ static void add_lines(const struct judged *judged, double *errors, struct ar_acc
                           measured->rows[i].call.run.bytes >= AR_ACCURACY_BYTES_MIN);
         }
         if (has) {
-            accuracies->rows[accuracies->count++] = sum_up(judged, 1, ar_operations[k], errors);
+            AR_TRY(sum_up(judged, 1, ar_operations[k], errors, arena,
+                          &accuracies->rows[accuracies->count++], err));
         }
     }
     if (accuracies->count > first + 1) {
-        accuracies->rows[accuracies->count++] = sum_up(judged, 1, NULL, errors);
+        AR_TRY(sum_up(judged, 1, NULL, errors, arena, &accuracies->rows[accuracies->count++], err));
     }
     for (size_t i = first; i < accuracies->count; i++) {
         accuracies->rows[i].set = judged->rows->set->name;
         accuracies->rows[i].held_out_nodes = judged->held_out_text;
     }
+    return AR_OK;
 }
 
 static enum ar_status make_lines(const struct judged *judged, size_t count, struct ar_arena *arena,
@@ -254,11 +291,11 @@ static enum ar_status make_lines(const struct judged *judged, size_t count, stru
         return ar_error_no_memory(err, "errors of predictions");
     }
     for (size_t i = 0; i < count; i++) {
-        add_lines(&judged[i], errors, accuracies);
+        AR_TRY(add_lines(&judged[i], errors, arena, accuracies, err));
     }
     if (count > 1) {
         struct ar_accuracy *all = &accuracies->rows[accuracies->count++];
-        *all = sum_up(judged, count, NULL, errors);
+        AR_TRY(sum_up(judged, count, NULL, errors, arena, all, err));
         all->set = "all";
         all->held_out_nodes = "";
     }
@@ -334,6 +371,11 @@ static const struct ar_column columns[] = {
          .heading = "pairs", .is_rare = true, .priority = 3),
     LINE(number, right_frac, "held_out_right_frac", "of which the faster one was predicted",
          PERCENT("right\n(%)"), .is_rare = true, .priority = 2),
+    LINE(
+        string, why, "why",
+        "where the error sits if the median of the held-out rows is above 10 %, or less than 90 % "
+        "of the pairs are right: predicted over measured times of the groups of rows that err most",
+        .heading = "why", .is_rare = true, .priority = 10),
 };
 
 const struct ar_columns ar_accuracy_columns = {columns, sizeof columns / sizeof columns[0]};

@@ -45,7 +45,14 @@ struct ar_accuracy {
      * held out: how many pairs, and in how many the faster one is predicted to be. */
     ar_cell_count pairs;
     ar_cell_number right_frac;
+    ar_cell_string why; /**< where the error of what was held out sits (accuracy_why.h), if it is
+                             more than AR_ACCURACY_GOAL, or fewer pairs are right than
+                             AR_ACCURACY_RIGHT_GOAL; else empty */
 };
+
+/** Goals of the median of a set's held-out rows, and of the pairs. */
+#define AR_ACCURACY_GOAL       0.10
+#define AR_ACCURACY_RIGHT_GOAL 0.90
 
 /** Times of two algorithms that differ by this factor or more are a pair that is judged. */
 #define AR_ACCURACY_PAIR_RATIO 1.1

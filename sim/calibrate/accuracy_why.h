@@ -1,0 +1,27 @@
+/** \file accuracy_why.h
+ * Where the error of held-out rows sits: computed, for goals that are missed.
+ */
+#ifndef ACCURACY_WHY_H
+#define ACCURACY_WHY_H
+
+#include "ar_measured.h"
+
+/** A held-out row and what was predicted of it. */
+struct why_row {
+    const struct ar_measured_row *row;
+    double predicted_s;
+};
+
+/** Whether the measurements of a row themselves scatter beyond ACCURACY_SCATTER: their 90th
+ * percentile over their 10th. False if these are not known. */
+bool accuracy_scatters(const struct ar_measured_row *row);
+#define ACCURACY_SCATTER 1.3
+
+/** Which rows err most, at most two groups of one node count or algorithm in a range of sizes:
+ * those without which the median falls most, by how much they are off and what is left without
+ * them; and how many rows scatter. `rows` are reordered. "" if the median is at most `goal_frac`,
+ * or of less than 8 rows; NULL without memory. The text is the arena's and has no comma. */
+const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
+                         struct ar_arena *arena);
+
+#endif
