@@ -37,11 +37,13 @@
  * data of one slot (32 KiB) on two channels: NVIDIA/nccl v2.8.4-1, NCCL_LL_BUFF_SIZE / NCCL_STEPS
  * / 2.
  *
- * Where a parameter starts from is its prior: NCCL's own constant of the release, the rates of the
- * cluster's rings, or the number that the list gives. How far it may be away is a standard
- * deviation of its logarithm: 0.69, a factor of two, as a rule; 1.6 of what all latencies of the
- * network have in common, since NCCL's are of InfiniBand and others take up to thirty times as
- * long, and 0.25 of their proportions.
+ * Where a parameter starts from is its prior: NCCL's own constant of the release (with the latency
+ * that the network's plug-in states), the rates of the cluster's rings, those across the network at
+ * most what its HCAs carry, or the number that the list gives. NVLS has in a node the share of the
+ * bandwidth that NCCL counts from 2.28 on (0.85 Hopper, 0.74 Blackwell), of older releases, too.
+ * How far it may be away is a standard deviation of its logarithm: 0.69, a factor of two, as a
+ * rule; 1.6 of what all latencies of the network have in common, since NCCL's are of InfiniBand and
+ * others take up to thirty times as long, and 0.25 of their proportions.
  */
 #ifndef AR_LIBRARY_MODEL_H
 #define AR_LIBRARY_MODEL_H
@@ -85,7 +87,7 @@ enum ar_prior {
     X(AR_HALF, "half", "B", GIVEN, RING_LL, 2048, 1.5, "512 threads of 8 bytes, half of them")                                          \
     X(AR_KNEE, "ll.knee", "B", GIVEN, RING_LL, 16384, 0.69, "half the data of a slot: 32 KiB")                                          \
     X(AR_NODE_BANDWIDTH, "node.bandwidth", "B/s", NODE_BUS, RING_LL, 100e9, 0.69, "library.node_bus")                                   \
-    X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "library.net_bus")                                        \
+    X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "library.net_bus, or hca.bandwidth")                      \
     X(AR_GROWTH, "net.growth", "1", GIVEN, RING_LL, 1, 0.1, "a network without contention")                                             \
     X(AR_LL_SHARE, "ll.node.share", "1", LL_SHARE, RING_LL, 0.25, 0.2, "")                                                              \
     X(AR_LL_NET_SHARE, "ll.net.share", "1", LL_SHARE, RING_LL, 0.25, 0.4, "")                                                           \

@@ -14,8 +14,9 @@
  *     hcas             of a node; 0 or without it: not known
  *     gpu_generation   `volta` and so on, volta without it
  *     cpu_vendor       `intel`, `amd` or `other`; intel without it
- *     near_hcas        yes where HCAs hang on the switches of their GPUs (hca.attached = switch);
- * no without it collnet          yes where the network sums (library.collnet); no without it
+ *     near_hcas        yes where HCAs hang on the switches of their GPUs; no without it
+ *     collnet          yes where the network sums (library.collnet); no without it
+ *     net_latency_s    of the network's plug-in (library.net_latency); 0 without it
  *     residual_frac    spread of the measurements around the model
  *     rows             measurements that were fitted
  *     fitted_nodes     node counts, separated by spaces

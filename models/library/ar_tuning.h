@@ -114,7 +114,8 @@ struct ar_tuning {
     const struct ar_release *release;
     double node_bus_Bps;
     double net_bus_Bps;
-    uint32_t channels; /**< its rings; 4 if nobody says otherwise */
+    double net_payload_Bps; /**< what the HCAs of a node carry, if less; 0: not known */
+    uint32_t channels;      /**< its rings; 4 if nobody says otherwise */
     enum ar_gpu_generation generation;
     enum ar_cpu_vendor cpu;
     enum tuning_links links;
@@ -122,6 +123,7 @@ struct ar_tuning {
     bool has_near_hcas; /**< HCAs hang on the PCIe switches of their GPUs: ll128 goes across nodes,
                              and a GPU takes no other HCA */
     bool has_collnet;   /**< the network sums, by a plug-in */
+    double net_latency_s; /**< of the network, as its plug-in states it; 0: as InfiniBand's */
 };
 
 /** The table of a release with the rates of a cluster; a row stands for all of its minor version,
@@ -141,6 +143,14 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 
 /** The bounds of the tuning's generation of GPUs. */
 const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning);
+
+/** What nvls reaches of the bandwidth in a node, by the releases that know; 1 where the tuning's
+ * own counts it. */
+double ar_tuning_nvls_share(const struct ar_tuning *tuning);
+
+/** Latency of a hop across the network, microseconds: the release's and that of the plug-in, simple
+ * twice, since it waits until what came is flushed. */
+double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choice);
 
 /** Latency of a hop within a node, microseconds; on one node, or of a run on several. */
 double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,

@@ -122,7 +122,9 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
 {
     struct ar_tuning own = *tuning;
     struct ar_library_run empty = *run;
-    own.node_bus_Bps = values[AR_NODE_BANDWIDTH];
+    enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
+    bool is_nvls = algorithm == AR_CHOICE_NVLS || algorithm == AR_CHOICE_NVLS_TREE;
+    own.node_bus_Bps = values[AR_NODE_BANDWIDTH] * (is_nvls ? ar_tuning_nvls_share(tuning) : 1);
     own.net_bus_Bps = values[AR_NET_BANDWIDTH] / growth(values, run);
     empty.bytes = 0;
     double latency_s = ar_tuning_time(&own, choice, &empty);

@@ -1,6 +1,8 @@
 /* The parameters of the fitted model and where they start from. */
 #include "ar_library_model.h"
 
+#include <math.h>
+
 /* Simple chains send a slot of each channel at a time: NVIDIA/nccl, 4 MiB of buffer, 8 steps. */
 #define SLOT 524288.0
 
@@ -16,7 +18,7 @@ const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMET
 static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice)
 {
     double plateau = choice == AR_RING_SIMPLE ? ar_tuning_caps(tuning)->plateau : 1;
-    return tuning->release->latency[choice].net * plateau * 1e-6;
+    return ar_tuning_net_latency(tuning, choice) * plateau * 1e-6;
 }
 
 /* 0 where nothing says. */
@@ -41,8 +43,9 @@ static double read_prior(const struct ar_tuning *tuning,
         return tuning->channels * SLOT;
     case AR_PRIOR_NODE_BUS:
         return tuning->node_bus_Bps;
-    case AR_PRIOR_NET_BUS:
-        return tuning->net_bus_Bps;
+    case AR_PRIOR_NET_BUS: /* NCCL knows classes of speeds, the cluster what they carry */
+        return tuning->net_payload_Bps > 0 ? fmin(tuning->net_bus_Bps, tuning->net_payload_Bps)
+                                           : tuning->net_bus_Bps;
     default:
         return 0;
     }

@@ -56,6 +56,8 @@ static const struct ar_column facts[] = {
               .may_be_missing = true),
     AR_COLUMN(flag, struct file, table.library.tuning.has_collnet, "collnet", "",
               .may_be_missing = true),
+    AR_COLUMN(number, struct file, table.library.tuning.net_latency_s, "net_latency_s", "",
+              .max = 1, .may_be_missing = true),
     AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10),
     AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
     AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
@@ -112,13 +114,14 @@ static void write_head(const struct ar_library_table *table, FILE *file)
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
             "# channels: %" PRIu32 "\n# node_links: %s\n# hcas: %" PRIu32 "\n"
             "# gpu_generation: %s\n# cpu_vendor: %s\n# near_hcas: %s\n# collnet: %s\n"
-            "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
+            "# net_latency_s: %.17g\n# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
             FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
             library->tuning.net_bus_Bps, library->tuning.channels,
             link_names[library->tuning.links], library->tuning.hcas,
             ar_gpu_generation_names[library->tuning.generation],
             ar_cpu_vendor_names[library->tuning.cpu], yes_no(library->tuning.has_near_hcas),
-            yes_no(library->tuning.has_collnet), library->residual_frac, library->rows_count);
+            yes_no(library->tuning.has_collnet), library->tuning.net_latency_s,
+            library->residual_frac, library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
 }

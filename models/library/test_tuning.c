@@ -216,8 +216,35 @@ Test(tuning, priors_of_a_release_are_its_latencies)
     }
     standard.net_bus_Bps = 0; /* of one node: a fit to it says nothing of a network */
     cr_expect_gt(ar_library_parameter_prior(&standard, AR_NET_BANDWIDTH), 0);
-    cr_expect_str_eq(ar_library_parameter_prior_source(&old, AR_NET_BANDWIDTH), "library.net_bus");
+    cr_expect_str_eq(ar_library_parameter_prior_source(&old, AR_NET_BANDWIDTH),
+                     "library.net_bus, or hca.bandwidth");
     cr_expect_not_null(strstr(ar_library_parameter_prior_source(&old, AR_LL128_BASE), "v2.5.6-1"));
+}
+
+Test(tuning, a_cluster_says_more_than_constants)
+{
+    struct ar_tuning tuning = tuning_of("2.18.3");
+    struct ar_library_run run = {.nodes = 2, .ranks = 16, .bytes = 8};
+    double before_s = ar_tuning_time(&tuning, AR_TREE_LL, &run);
+    tuning.net_latency_s = 75e-6;
+    tuning.net_payload_Bps = 20e9;
+    cr_expect_float_eq(ar_tuning_time(&tuning, AR_TREE_LL, &run), before_s + 2 * 75e-6, 1e-12);
+    cr_expect_float_eq(ar_library_parameter_prior(&tuning, AR_TREE_LL_NET_LATENCY), 80e-6, 1e-12);
+    cr_expect_float_eq(ar_tuning_net_latency(&tuning, AR_TREE_SIMPLE), 14 + 2 * 75, 1e-9);
+    cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 20e9);
+    tuning.net_payload_Bps = 200e9;
+    cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
+}
+
+Test(tuning, nvls_takes_its_share_once)
+{
+    struct ar_tuning old = tuning_of("2.21.5");
+    struct ar_tuning newer = tuning_of("2.28.9");
+    cr_expect_eq(ar_tuning_nvls_share(&old), 1, "no nvls before Hopper");
+    ar_tuning_set_generation(&old, AR_GPU_BLACKWELL);
+    ar_tuning_set_generation(&newer, AR_GPU_BLACKWELL);
+    cr_expect_eq(ar_tuning_nvls_share(&old), 0.74);
+    cr_expect_eq(ar_tuning_nvls_share(&newer), 1, "its own time counts it");
 }
 
 /* --- other calls -------------------------------------------------------------------------- */

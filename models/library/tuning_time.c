@@ -105,12 +105,18 @@ static enum ar_choice tree_of(enum ar_choice_protocol protocol)
                                            : AR_TREE_SIMPLE;
 }
 
-/* A hop across the network, microseconds. */
+double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choice)
+{
+    double times = ar_choices[choice].protocol == AR_PROTOCOL_SIMPLE ? 2 : 1;
+    return tuning->release->latency[choice].net + times * tuning->net_latency_s * 1e6;
+}
+
+/* The same of a run. */
 static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice,
                           const struct ar_library_run *run)
 {
     bool is_tree = tuning->release->is_alone_tree_net && run->ranks == run->nodes;
-    return tuning->release->latency[is_tree ? tree_of(ar_choices[choice].protocol) : choice].net;
+    return ar_tuning_net_latency(tuning, is_tree ? tree_of(ar_choices[choice].protocol) : choice);
 }
 
 static double corrected(const double *correction, double bytes)
@@ -259,6 +265,15 @@ static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice
         bus *= release->collnet_chain_share;
     }
     return in_seconds(latency, (is_half ? 1 : 2) * run->bytes, bus);
+}
+
+double ar_tuning_nvls_share(const struct ar_tuning *tuning)
+{
+    double share = 0;
+    for (size_t i = 0; i < ar_releases_count && tuning->release->nvls != TUNING_NVLS_SHARE; i++) {
+        share = fmax(share, caps_of(&ar_releases[i], tuning->generation)->nvls_share);
+    }
+    return share > 0 ? share : 1;
 }
 
 /* The bus of nvls by the narrower of a node's bandwidth, which its GPUs send and hear at once in an

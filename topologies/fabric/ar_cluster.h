@@ -102,6 +102,8 @@ struct ar_cluster_facts {
     /** Bandwidth of the rings that a communication library finds in a node and across the network,
      * by its own account; 0 if the file does not say. */
     double library_node_bus_Bps, library_net_bus_Bps;
+    /** What its network plug-in states as latency, and the library adds to its own; 0: nothing. */
+    double library_net_latency_s;
     /** Name of the fitted cost table of that library (`abci-v100-nccl2.8`), "" if there is none. */
     const char *library_cost;
 };

@@ -100,6 +100,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
         .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
+        .library_net_latency_s = values->number[TOPO_LIBRARY_NET_LATENCY],
         .library_cost = text_of(cluster, TOPO_LIBRARY_COST_TABLE),
     };
 }

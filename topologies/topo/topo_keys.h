@@ -163,6 +163,7 @@ enum ar_topo_need {
     X(TOPO_LIBRARY_COLLNET, "library.collnet", KIND_CHOICE, false, NEED_NEVER, 0, 0)               \
     X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, NEED_NEVER, 0, 0)               \
     X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, NEED_NEVER, 0, 0)                 \
+    X(TOPO_LIBRARY_NET_LATENCY, "library.net_latency", KIND_SECONDS, false, NEED_NEVER, 0, 0)      \
     X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, NEED_NEVER, 0, 0)
 
 enum ar_topo_key {

@@ -50,6 +50,14 @@ double ar_library_engine_net_bus(const struct ar_cluster_facts *facts)
     return domain_nodes(facts) > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
 }
 
+/* What the HCAs of a domain carry; 0: not known. */
+static double hcas_payload(const struct ar_cluster *cluster, uint32_t hcas)
+{
+    double costs[AR_LINK_COSTS_COUNT];
+    ar_cluster_keep_link_costs(cluster, costs);
+    return hcas * costs[AR_LINK_HCA_BANDWIDTH];
+}
+
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,
                                         struct ar_tuning *tuning, struct ar_error *err)
@@ -72,10 +80,12 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
                                         : TUNING_PCIE;
     tuning->hcas = facts->hcas_per_node * domain_nodes(facts);
     tuning->net_bus_Bps = ar_library_engine_net_bus(facts);
+    tuning->net_payload_Bps = hcas_payload(cluster, tuning->hcas);
     ar_tuning_set_generation(tuning, facts->gpu_generation);
     tuning->has_near_hcas = facts->has_hcas_on_switches;
     tuning->has_collnet = facts->has_library_collnet;
     tuning->cpu = facts->cpu_vendor;
+    tuning->net_latency_s = facts->library_net_latency_s;
     if (facts->library_channels > 0) {
         tuning->channels = facts->library_channels;
     }
