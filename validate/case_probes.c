@@ -70,7 +70,7 @@ enum ar_status cases_add_probes(const struct arguments *arguments, const struct 
                             backend->name);
     }
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
-    AR_TRY(cases_elements(arguments, row.type, "64MiB", &cases->arena, &elements, &count, err));
+    AR_TRY(cases_elements(arguments, row.type, "64MiB", cases->arena, &elements, &count, err));
     AR_TRY(add_pairs(backend, row, elements, count, cases, err));
     snprintf(row.tier, sizeof row.tier, "%s", arguments->config.memory->name);
     AR_TRY(add_local(row, PROBE_COPY, elements, count, cases, err));

@@ -1,7 +1,6 @@
 #include "cases.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lists.h"
@@ -45,21 +44,14 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
 
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err)
 {
-    struct measurement *larger = realloc(cases->rows, (cases->count + 1) * sizeof *larger);
-    AR_NEED(larger, err, "the list of cases");
-    cases->rows = larger;
-    larger[cases->count] = *row;
-    double *times_s = ar_arena_alloc(&cases->arena, row->repetitions, sizeof *times_s);
-    AR_NEED(times_s, err, "times");
-    larger[cases->count++].times_s = times_s;
+    struct measurement *rows =
+        ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof *rows);
+    double *times_s = ar_arena_alloc(cases->arena, row->repetitions, sizeof *times_s);
+    AR_NEED(rows && times_s, err, "the list of cases");
+    cases->rows = rows;
+    rows[cases->count] = *row;
+    rows[cases->count++].times_s = times_s;
     return AR_OK;
-}
-
-void cases_destroy(struct cases *cases)
-{
-    free(cases->rows);
-    ar_arena_end(&cases->arena);
-    *cases = (struct cases){.rows = NULL, .count = 0};
 }
 
 /* All sizes of a row that is complete but for its elements, rounded down to a multiple. */
@@ -121,7 +113,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
                                   "algorithms in which ranks do",
                                   row.algorithm->name);
     }
-    AR_TRY(list_shapes(&cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
+    AR_TRY(list_shapes(cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
                        &shapes, &shapes_count, err));
     for (size_t i = 0; i < shapes_count; i++) {
         if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
@@ -149,7 +141,7 @@ static enum ar_status add_library(const struct backend *backend, const struct li
     row.channels = 1;
     row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
     for (size_t i = 0; i < lists->operations_count; i++) {
-        char *name = ar_arena_alloc(&cases->arena, NAME_SIZE, 1);
+        char *name = ar_arena_alloc(cases->arena, NAME_SIZE, 1);
         AR_NEED(name, err, "the list of cases");
         snprintf(name, NAME_SIZE, "%s-%s", backend->name, lists->operations[i]->command);
         row.name = name;
@@ -239,7 +231,7 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
                               .repetitions =
                                   arguments->check_only ? 1 : arguments->config.repetitions};
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
-    AR_TRY(parse_lists(arguments, machine, row.type, &cases->arena, &lists, err));
+    AR_TRY(parse_lists(arguments, machine, row.type, cases->arena, &lists, err));
     if (backend->is_library) {
         lists.channels[0] = 1; /* the library has channels of its own */
         lists.channels_count = 1;
@@ -259,9 +251,9 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
 }
 
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,
-                            const struct machine *machine, struct cases *cases,
-                            struct ar_error *err)
+                            const struct machine *machine, struct ar_arena *arena,
+                            struct cases *cases, struct ar_error *err)
 {
-    *cases = (struct cases){.rows = NULL};
+    *cases = (struct cases){.arena = arena};
     return ar_error_as_usage(add_all(arguments, backend, machine, cases, err), err);
 }

@@ -10,14 +10,13 @@
 struct cases {
     struct measurement *rows;
     size_t count;
-    struct ar_arena arena; /**< of their times, and of the lists they are made from */
+    struct ar_arena *arena; /**< of them, their times, and the lists they are made from */
 };
 
-/** Lays out the measurements on a machine; freed with cases_destroy(), after a failure, too. */
+/** Lays out the measurements on a machine. */
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,
-                            const struct machine *machine, struct cases *cases,
-                            struct ar_error *err);
-void cases_destroy(struct cases *cases);
+                            const struct machine *machine, struct ar_arena *arena,
+                            struct cases *cases, struct ar_error *err);
 
 /** Appends a row; its times are the cases'. */
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err);

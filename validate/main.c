@@ -130,11 +130,11 @@ static enum ar_status measure(struct session *session, struct ar_error *err)
     return session->machine.is_first ? write_result(session, err) : AR_OK;
 }
 
-static enum ar_status run(struct session *session, struct ar_error *err)
+static enum ar_status run(struct session *session, struct ar_arena *arena, struct ar_error *err)
 {
     AR_TRY(session->backend->start(&session->arguments.config, &session->machine, err));
-    AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, &session->cases,
-                        err));
+    AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, arena,
+                        &session->cases, err));
     enum ar_status status = measure(session, err);
     session->fails_alone = status != AR_OK;
     AR_TRY(status);
@@ -151,6 +151,7 @@ static enum ar_status run(struct session *session, struct ar_error *err)
 
 int main(int argc, char **argv)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct session session = {.argc = argc, .argv = argv};
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = arguments_parse(argc, argv, &session.arguments, &session.backend, &err);
@@ -166,12 +167,11 @@ int main(int argc, char **argv)
         puts("allreckon-validate " AR_VERSION);
         return 0;
     }
-    status = run(&session, &err);
+    status = run(&session, &arena, &err);
     int code = ar_status_exit_code(status);
     if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
         code = fail(status, &err);
     }
-    cases_destroy(&session.cases);
     session.backend->stop(session.fails_alone ? code : 0);
     return code;
 }

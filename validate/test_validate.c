@@ -67,7 +67,8 @@ static void add(struct cases *cases, enum probe probe, const char *tier, double 
 Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
 {
     struct ar_error err;
-    struct cases cases = {.rows = NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct cases cases = {.arena = &arena};
     add(&cases, PROBE_LATENCY, "node:0-1", 1);
     add(&cases, PROBE_BANDWIDTH, "node:0-1", 9);
     add(&cases, PROBE_LATENCY, "network:0-2", 5);
@@ -81,5 +82,4 @@ Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
     cr_expect(cases.rows[6].probe == PROBE_BANDWIDTH && cases.rows[6].times_s[0] == 9.0);
     cr_expect_str_eq(cases.rows[7].tier, "network");
     cr_expect_eq(cases.rows[7].times_s[0], 5.0);
-    cases_destroy(&cases);
 }

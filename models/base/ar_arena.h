@@ -27,10 +27,10 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
  * memory for that the object is destroyed at once and NULL returned. */
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
 
-/** A list of elements of `size` bytes, from malloc() or NULL, with room for `wanted` of them: as it
- * is, or moved and at least doubled; `*room` follows. NULL, with the list as it was, if there is no
- * memory. */
-void *ar_grow(void *list, size_t wanted, size_t *room, size_t size);
+/** A list of `count` elements of `size` bytes, NULL if that is 0, with room for `more` behind them:
+ * as it is, or moved to at least twice the room (the old list stays until the arena ends). All of
+ * its elements must have come this way. NULL, with the list as it was, if there is no memory. */
+void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
 /** Ends all that was made in the arena, which is as it began. */
 void ar_arena_end(struct ar_arena *arena);

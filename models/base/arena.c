@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the arena allocated lies behind its item. */
 struct ar_arena_item {
@@ -78,15 +79,25 @@ void ar_arena_end(struct ar_arena *arena)
     }
 }
 
-void *ar_grow(void *list, size_t wanted, size_t *room, size_t size)
+/* Elements that a list of `count` has room for: a power of two. */
+static size_t room_of(size_t count)
 {
-    enum { FIRST_ROOM = 64 };
-    if (wanted <= *room) {
+    enum { FIRST_ROOM = 8 };
+    size_t room = count > 0 ? FIRST_ROOM : 0;
+    while (room < count && room <= SIZE_MAX / 2) {
+        room *= 2;
+    }
+    return room;
+}
+
+void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
+{
+    if (count + more <= room_of(count)) {
         return list;
     }
-    size_t more = *room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * *room;
-    more = more < wanted ? wanted : more;
-    void *larger = reallocarray(list, more, size);
-    *room = larger != NULL ? more : *room;
+    void *larger = ar_arena_alloc(arena, room_of(count + more), size);
+    if (larger != NULL && count > 0) {
+        memcpy(larger, list, count * size);
+    }
     return larger;
 }

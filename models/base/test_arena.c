@@ -49,3 +49,23 @@ Test(arena, sizes_beyond_memory_are_no_memory)
     cr_expect_null(ar_arena_alloc(&arena, many, 2));
     ar_arena_end(&arena);
 }
+
+Test(arena, a_list_grows_and_keeps_what_it_has)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint64_t *list = NULL;
+    size_t moves = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        uint64_t *larger = ar_arena_grow(&arena, list, i, 1, sizeof *list);
+        cr_assert_not_null(larger);
+        moves += larger != list;
+        list = larger;
+        list[i] = i;
+    }
+    for (uint64_t i = 0; i < 1000; i++) {
+        cr_expect_eq(list[i], i);
+    }
+    cr_expect_eq(moves, 8, "8, 16, ..., 1024");
+    cr_expect_eq(ar_arena_grow(&arena, list, 1000, 24, sizeof *list), list, "there is room");
+    cr_expect_null(ar_arena_grow(&arena, list, 1000, SIZE_MAX / 16, sizeof *list));
+}

@@ -73,6 +73,19 @@ const char *ar_algorithm_source(const struct ar_algorithm *algorithm)
     return algorithm != NULL ? algorithm->source : "NVIDIA/nccl, src/graph/tuning.cc";
 }
 
+const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm)
+{
+    static const char *const helps[] = {
+        [AR_SHAPES_FLAT] = "Nx1 (all ranks in one row)",
+        [AR_SHAPES_EVEN] = "Nx1 with an even N",
+        [AR_SHAPES_GROUPS] = "XxY: Y groups of X ranks (default: one group per node)",
+        [AR_SHAPES_GRIDS] = "XxY: rows of X ranks, columns of Y ranks",
+        [AR_SHAPES_LEVELS] =
+            "XxYxZ, two to four dimensions (default: a node, then a square of nodes)",
+    };
+    return algorithm->shape_help != NULL ? algorithm->shape_help : helps[algorithm->shapes];
+}
+
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape, struct ar_error *err)
 {

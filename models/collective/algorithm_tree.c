@@ -341,7 +341,6 @@ static uint32_t chain_chunks(const struct ar_shape *shape, uint64_t bytes, uint3
 static const char two_trees[] =
     "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and "
     "scan, Parallel Computing 35 (2009); trees as in NCCL 2.4";
-static const char groups_help[] = "XxY: Y groups of X ranks (default: one group per node)";
 
 const struct ar_algorithm ar_algorithm_tree = {
     .name = "tree",
@@ -349,7 +348,6 @@ const struct ar_algorithm ar_algorithm_tree = {
              "broadcast",
     .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16",
     .source = two_trees,
-    .shape_help = groups_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_TREE,
@@ -365,7 +363,6 @@ const struct ar_algorithm ar_algorithm_reduce_tree = {
     .title = "binary tree of the groups, chains in the groups, in 8 parts",
     .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8",
     .source = two_trees,
-    .shape_help = groups_help,
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .phases = phases_up,
@@ -378,7 +375,6 @@ const struct ar_algorithm ar_algorithm_broadcast_tree = {
     .title = "binary tree of the groups, chains in the groups, in 8 parts",
     .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)",
     .source = two_trees,
-    .shape_help = groups_help,
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_GROUPS,
     .phases = phases_down,

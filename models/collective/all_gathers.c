@@ -2,10 +2,6 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
-
-static const char flat_help[] = "Nx1 (all ranks in one row)";
-static const char groups_help[] = "XxY: Y groups of X ranks (default: one group per node)";
 static const char doubling_source[] =
     "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
     "Int. J. High Perform. Comput. Appl. 19 (2005)";
@@ -18,10 +14,6 @@ static const char neighbour_source[] =
 static const char direct_source[] = "one message for each pair of ranks";
 static const char two_level_source[] = "a reduce-scatter or all-gather in each level of links";
 
-static const struct ar_stage reduce_scatter_ring[] = {
-    {"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
-};
-
 const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
     .name = "ring",
     .scratch = 1,
@@ -29,15 +21,10 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
     .formula = "(N-1) (alpha + n/(N B)) + gamma n (N-1)/N",
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
               "workstations, J. Parallel Distrib. Comput. 69 (2009)",
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
-    STAGES(reduce_scatter_ring),
-};
-
-static const struct ar_stage all_gather_ring[] = {
-    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_ring = {
@@ -46,17 +33,10 @@ const struct ar_algorithm ar_algorithm_all_gather_ring = {
     .formula = "(N-1) (alpha + n/(N B))",
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
               "workstations, J. Parallel Distrib. Comput. 69 (2009)",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
-    STAGES(all_gather_ring),
-};
-
-static const struct ar_stage reduce_scatter_halving[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
-    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
-    {"unfold", &block_fold_parts, 0, LINES_ALL, true, COPIES},
+    STAGES({"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
@@ -65,16 +45,11 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
     .title = "at distances ..., 4, 2, 1; other than powers of two are folded",
     .formula = "log2 N alpha + n/B (N-1)/N, and 2 alpha + n/B to fold + gamma n (N-1)/N",
     .source = doubling_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(reduce_scatter_halving),
-};
-
-static const struct ar_stage all_gather_doubling[] = {
-    {"fold", &block_fold_parts, 0, LINES_ALL, false, COPIES},
-    {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, COPIES},
-    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
+    STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+           {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
+           {"unfold", &block_fold_parts, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_doubling = {
@@ -82,14 +57,11 @@ const struct ar_algorithm ar_algorithm_all_gather_doubling = {
     .title = "at distances 1, 2, 4, ...; other than powers of two are folded",
     .formula = "log2 N alpha + n/B (N-1)/N, and 2 alpha + n/B to fold",
     .source = doubling_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(all_gather_doubling),
-};
-
-static const struct ar_stage reduce_scatter_bruck[] = {
-    {"bruck reduce-scatter", &block_bruck_all_gather, 0, LINES_ALL, true, SUMS},
+    STAGES({"fold", &block_fold_parts, 0, LINES_ALL, false, COPIES},
+           {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, COPIES},
+           {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
@@ -97,14 +69,9 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
     .title = "in log2 N steps for any number of ranks",
     .formula = "log2 N alpha + n/B (N-1)/N + gamma n (N-1)/N",
     .source = bruck_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(reduce_scatter_bruck),
-};
-
-static const struct ar_stage all_gather_bruck[] = {
-    {"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, MOVES_ONCE},
+    STAGES({"bruck reduce-scatter", &block_bruck_all_gather, 0, LINES_ALL, true, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_bruck = {
@@ -113,14 +80,9 @@ const struct ar_algorithm ar_algorithm_all_gather_bruck = {
     .title = "in log2 N steps for any number of ranks",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = bruck_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(all_gather_bruck),
-};
-
-static const struct ar_stage reduce_scatter_direct[] = {
-    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
+    STAGES({"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, MOVES_ONCE}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_direct = {
@@ -128,14 +90,9 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_direct = {
     .title = "all messages at once",
     .formula = "alpha + n/B (N-1)/N + gamma n (N-1)/N",
     .source = direct_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(reduce_scatter_direct),
-};
-
-static const struct ar_stage all_gather_direct[] = {
-    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_direct = {
@@ -143,15 +100,9 @@ const struct ar_algorithm ar_algorithm_all_gather_direct = {
     .title = "all messages at once",
     .formula = "alpha + n/B (N-1)/N",
     .source = direct_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(all_gather_direct),
-};
-
-static const struct ar_stage reduce_scatter_hierarchical[] = {
-    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
-    {"column reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS},
+    STAGES({"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_hierarchical = {
@@ -159,15 +110,10 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_hierarchical = {
     .title = "rings in the groups, then in the network",
     .formula = "(Y-1) (alpha + n/(N B)) + (X-1) (alpha + n/(X B)) + gamma n (N-1)/N",
     .source = two_level_source,
-    .shape_help = groups_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_GROUPS,
-    STAGES(reduce_scatter_hierarchical),
-};
-
-static const struct ar_stage all_gather_hierarchical[] = {
-    {"column all-gather", &block_ring_all_gather, 1, LINES_ALL, false, COPIES},
-    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+           {"column reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_hierarchical = {
@@ -175,14 +121,10 @@ const struct ar_algorithm ar_algorithm_all_gather_hierarchical = {
     .title = "rings in the network, then in the groups",
     .formula = "(Y-1) (alpha + n/(N B)) + (X-1) (alpha + n/(X B))",
     .source = two_level_source,
-    .shape_help = groups_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_GROUPS,
-    STAGES(all_gather_hierarchical),
-};
-
-static const struct ar_stage reduce_scatter_neighbour[] = {
-    {"neighbour reduce-scatter", &block_neighbour_all_gather, 0, LINES_ALL, true, SUMS},
+    STAGES({"column all-gather", &block_ring_all_gather, 1, LINES_ALL, false, COPIES},
+           {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_neighbour = {
@@ -190,14 +132,9 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_neighbour = {
     .title = "pairs of neighbours, then to both sides in turn; an even number of ranks",
     .formula = "N/2 alpha + n/B (N-1)/N + gamma n (N-1)/N",
     .source = neighbour_source,
-    .shape_help = "Nx1 with an even N",
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_EVEN,
-    STAGES(reduce_scatter_neighbour),
-};
-
-static const struct ar_stage all_gather_neighbour[] = {
-    {"neighbour all-gather", &block_neighbour_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"neighbour reduce-scatter", &block_neighbour_all_gather, 0, LINES_ALL, true, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_neighbour = {
@@ -205,8 +142,7 @@ const struct ar_algorithm ar_algorithm_all_gather_neighbour = {
     .title = "pairs of neighbours, then to both sides in turn; an even number of ranks",
     .formula = "N/2 alpha + n/B (N-1)/N",
     .source = neighbour_source,
-    .shape_help = "Nx1 with an even N",
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_EVEN,
-    STAGES(all_gather_neighbour),
+    STAGES({"neighbour all-gather", &block_neighbour_all_gather, 0, LINES_ALL, false, COPIES}),
 };

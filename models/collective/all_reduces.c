@@ -2,16 +2,9 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
-
-static const char flat_help[] = "Nx1 (all ranks in one row)";
 static const char doubling_source[] =
     "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
     "Int. J. High Perform. Comput. Appl. 19 (2005)";
-
-static const struct ar_stage ring[] = {
-    {"ring all-reduce", &block_ring_all_reduce, 0, LINES_ALL, false, SUMS_THEN_COPIES},
-};
 
 const struct ar_algorithm ar_algorithm_ring = {
     .name = "ring",
@@ -23,20 +16,12 @@ const struct ar_algorithm ar_algorithm_ring = {
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
-    STAGES(ring),
+    STAGES({"ring all-reduce", &block_ring_all_reduce, 0, LINES_ALL, false, SUMS_THEN_COPIES}),
 };
 
 /* Each group of X ranks reduces to its leader, the Y leaders run a ring on the whole buffer, each
  * leader broadcasts to its group. The reduction is a reduce-scatter and a gather, the broadcast a
  * scatter and an all-gather, so that a group moves n/X per step. */
-static const struct ar_stage hierarchical[] = {
-    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
-    {"group gather", &block_chain_scatter, 0, LINES_ALL, true, COPIES},
-    {"leader ring", &block_ring_all_reduce, 1, LINES_LEADERS, false, SUMS_THEN_COPIES},
-    {"group scatter", &block_chain_scatter, 0, LINES_ALL, false, COPIES},
-    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
-};
-
 const struct ar_algorithm ar_algorithm_hierarchical = {
     .name = "hierarchical",
     .title = "two-level: reduce in groups, ring of the group leaders, broadcast in groups",
@@ -45,11 +30,14 @@ const struct ar_algorithm ar_algorithm_hierarchical = {
     .source =
         "three phases and step count after Jia et al., Highly scalable deep learning training "
         "system with mixed-precision, arXiv:1807.11205 (2018)",
-    .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_LEADERS,
-    STAGES(hierarchical),
+    STAGES({"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+           {"group gather", &block_chain_scatter, 0, LINES_ALL, true, COPIES},
+           {"leader ring", &block_ring_all_reduce, 1, LINES_LEADERS, false, SUMS_THEN_COPIES},
+           {"group scatter", &block_chain_scatter, 0, LINES_ALL, false, COPIES},
+           {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 /* The same bytes per rank as the ring, in fewer steps. */
@@ -66,12 +54,12 @@ const struct ar_algorithm ar_algorithm_torus2d = {
                "(Y-1)/(X Y))",
     .source = "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, "
               "arXiv:1811.05233 (2018)",
-    .shape_help = "XxY: rows of X ranks, columns of Y ranks",
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GRIDS,
     .calls = AR_CALLS_TORUS,
     .is_ring_in_line = true,
-    STAGES(torus2d),
+    .stages = torus2d,
+    .stages_count = sizeof torus2d / sizeof torus2d[0],
 };
 
 /* Of two dimensions, the 2D torus. */
@@ -117,19 +105,12 @@ const struct ar_algorithm ar_algorithm_blueconnect = {
     .formula = "2(X-1) (alpha + n/(X B)) + 2(Y-1) (alpha + n/(X Y B)) + ... + gamma n (N-1)/N",
     .source = "Cho et al., BlueConnect: decomposing all-reduce for deep learning on heterogeneous "
               "network hierarchy, MLSys (2019)",
-    .shape_help = "XxYxZ, two to four dimensions (default: a node, then a square of nodes)",
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_LEVELS,
     .calls = AR_CALLS_NONE,
     .is_ring_in_line = true,
     .phases = levels_phases,
     .move = levels_move,
-};
-
-static const struct ar_stage recursive_doubling[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
-    {"doubling", &block_doubling, 0, LINES_ALL, false, SUMS},
-    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_recursive_doubling = {
@@ -139,17 +120,11 @@ const struct ar_algorithm ar_algorithm_recursive_doubling = {
              "are folded",
     .formula = "log2 N (alpha + n/B + gamma n), and 2 (alpha + n/B) + gamma n to fold",
     .source = doubling_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(recursive_doubling),
-};
-
-static const struct ar_stage halving_doubling[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
-    {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, SUMS},
-    {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, COPIES},
-    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
+    STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+           {"doubling", &block_doubling, 0, LINES_ALL, false, SUMS},
+           {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_halving_doubling = {
@@ -160,17 +135,12 @@ const struct ar_algorithm ar_algorithm_halving_doubling = {
     .formula = "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and 2 (alpha + n/B) + gamma "
                "n to fold",
     .source = "Rabenseifner, Optimization of collective reduction operations, ICCS (2004)",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(halving_doubling),
-};
-
-static const struct ar_stage swing[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
-    {"swing reduce-scatter", &block_swing_all_gather, 0, LINES_ALL, true, SUMS},
-    {"swing all-gather", &block_swing_all_gather, 0, LINES_ALL, false, COPIES},
-    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
+    STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+           {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, SUMS},
+           {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, COPIES},
+           {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_swing = {
@@ -181,15 +151,12 @@ const struct ar_algorithm ar_algorithm_swing = {
                "n to fold",
     .source =
         "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, NSDI (2024)",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(swing),
-};
-
-static const struct ar_stage direct[] = {
-    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
-    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+           {"swing reduce-scatter", &block_swing_all_gather, 0, LINES_ALL, true, SUMS},
+           {"swing all-gather", &block_swing_all_gather, 0, LINES_ALL, false, COPIES},
+           {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_direct = {
@@ -197,8 +164,8 @@ const struct ar_algorithm ar_algorithm_direct = {
     .title = "reduce-scatter and all-gather, all messages of each at once",
     .formula = "2 (alpha + n/B (N-1)/N) + gamma n (N-1)/N",
     .source = "the one-step all-reduce between GPUs behind one switch",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(direct),
+    STAGES({"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
+           {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
 };

@@ -2,27 +2,14 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
-
-static const char flat_help[] = "Nx1 (all ranks in one row)";
-
-static const struct ar_stage linear[] = {
-    {"linear all-to-all", &block_linear_all_to_all, 0, LINES_ALL, false, COPIES},
-};
-
 const struct ar_algorithm ar_algorithm_all_to_all_linear = {
     .name = "linear",
     .title = "all messages at once",
     .formula = "alpha + n/B (N-1)/N",
     .source = "one message for each pair of ranks, as grouped sends of NCCL",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_to_all,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(linear),
-};
-
-static const struct ar_stage pairwise[] = {
-    {"pairwise all-to-all", &block_pairwise_all_to_all, 0, LINES_ALL, false, COPIES},
+    STAGES({"linear all-to-all", &block_linear_all_to_all, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
@@ -32,14 +19,9 @@ const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
     .source =
         "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in "
         "MPICH, Int. J. High Perform. Comput. Appl. 19 (2005)",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_to_all,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(pairwise),
-};
-
-static const struct ar_stage bruck[] = {
-    {"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, MOVES_TWICE},
+    STAGES({"pairwise all-to-all", &block_pairwise_all_to_all, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
@@ -49,15 +31,9 @@ const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
     .formula = "log2 N (alpha + n/(2 B))",
     .source = "Bruck et al., Efficient algorithms for all-to-all communications in multiport "
               "message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997)",
-    .shape_help = flat_help,
     .operation = &ar_operation_all_to_all,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(bruck),
-};
-
-static const struct ar_stage two_level[] = {
-    {"group all-to-all", &block_pairwise_all_to_all, 0, LINES_WHOLE, false, COPIES},
-    {"column all-to-all", &block_pairwise_all_to_all, 1, LINES_STRIPES, false, COPIES},
+    STAGES({"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, MOVES_TWICE}),
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_two_level = {
@@ -65,8 +41,8 @@ const struct ar_algorithm ar_algorithm_all_to_all_two_level = {
     .title = "pairwise in the groups, to the member of the same number, then between groups",
     .formula = "(X-1) (alpha + n/(X B)) + (Y-1) (alpha + n/(Y B))",
     .source = "messages gathered in a node first, as NCCL does with PXN",
-    .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
     .operation = &ar_operation_all_to_all,
     .shapes = AR_SHAPES_GROUPS,
-    STAGES(two_level),
+    STAGES({"group all-to-all", &block_pairwise_all_to_all, 0, LINES_WHOLE, false, COPIES},
+           {"column all-to-all", &block_pairwise_all_to_all, 1, LINES_STRIPES, false, COPIES}),
 };

@@ -134,7 +134,7 @@ struct ar_algorithm {
     const char *title;      /**< one line for people */
     const char *formula;    /**< alpha-beta time on identical links; see ar_closed.h for symbols */
     const char *source;     /**< publication */
-    const char *shape_help; /**< what X and Y mean */
+    const char *shape_help; /**< what X and Y mean; NULL: what `shapes` says */
     const struct ar_operation *operation; /**< what it achieves */
     enum ar_shapes shapes;
     enum ar_calls calls;
@@ -197,6 +197,9 @@ enum ar_status ar_algorithm_find_or_auto(const char *where, const struct ar_oper
 /** Name and source of an algorithm or, NULL, of the library's choice. */
 const char *ar_algorithm_name(const struct ar_algorithm *algorithm);
 const char *ar_algorithm_source(const struct ar_algorithm *algorithm);
+
+/** What X and Y of its shapes mean. */
+const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm);
 
 static inline enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm)
 {

@@ -111,6 +111,11 @@ struct ar_stage {
     enum stage_receive receive;
 };
 
+/** The list of stages of a row of the table of algorithms. */
+#define STAGES(...)                                                                                \
+    .stages = (const struct ar_stage[]){__VA_ARGS__},                                              \
+    .stages_count = sizeof((const struct ar_stage[]){__VA_ARGS__}) / sizeof(struct ar_stage)
+
 /** As many parts as members. */
 static inline uint32_t block_parts_as_members(uint32_t size)
 {

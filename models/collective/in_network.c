@@ -2,9 +2,6 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
-
-static const char groups_help[] = "XxY: Y groups of X ranks (default: one group per node)";
 static const char one_switch_help[] = "Nx1 (one switch joins all ranks)";
 static const char nvlink_source[] =
     "Klenk et al., An in-network architecture for accelerating shared-memory multiprocessor "
@@ -14,47 +11,33 @@ static const char network_source[] =
 
 /* NVLink switches sum rows, each GPU has the sum of a part, which the switches of the network add
  * up; NVLink switches hand all to all. One row or one column is one level. */
-static const struct ar_stage in_network[] = {
-    {"row reduce-scatter", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES},
-    {"column all-reduce", &block_sums_all_reduce, 1, LINES_ALL, false, COPIES},
-    {"row all-gather", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES},
-};
-
 const struct ar_algorithm ar_algorithm_in_network = {
     .name = "in-network",
     .title = "switches sum: those of NVLinks in rows, those of the network in columns; 8 parts",
     .formula = "2 alpha + alpha + n/(8 B) (2 + 1/X) + 7/8 max(n/B (1 + 1/X), n/(X B)); one row: "
                "without the network, one column: alpha + n/B",
     .source = network_source,
-    .shape_help = groups_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .wants_sums = true,
     .pipeline_parts = 8,
-    STAGES(in_network),
+    STAGES({"row reduce-scatter", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES},
+           {"column all-reduce", &block_sums_all_reduce, 1, LINES_ALL, false, COPIES},
+           {"row all-gather", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
 /* Where NVLink switches do not sum. */
-static const struct ar_stage collnet_direct[] = {
-    {"group reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
-    {"column all-reduce", &block_sums_all_reduce, 1, LINES_ALL, false, COPIES},
-    {"group all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES},
-};
-
 const struct ar_algorithm ar_algorithm_collnet_direct = {
     .name = "collnet-direct",
     .title = "direct reduce-scatter in groups, the network sums columns, direct all-gather",
     .formula = "3 alpha + 2 n/B (X-1)/X + n/(X B) + gamma n (X-1)/X",
     .source = network_source,
-    .shape_help = groups_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .wants_sums = true,
-    STAGES(collnet_direct),
-};
-
-static const struct ar_stage reduce_scatter_in_network[] = {
-    {"reduce-scatter by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES},
+    STAGES({"group reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
+           {"column all-reduce", &block_sums_all_reduce, 1, LINES_ALL, false, COPIES},
+           {"group all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_in_network = {
@@ -66,11 +49,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_in_network = {
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
-    STAGES(reduce_scatter_in_network),
-};
-
-static const struct ar_stage all_gather_in_network[] = {
-    {"all-gather by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES},
+    STAGES({"reduce-scatter by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_in_network = {
@@ -82,11 +61,7 @@ const struct ar_algorithm ar_algorithm_all_gather_in_network = {
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
-    STAGES(all_gather_in_network),
-};
-
-static const struct ar_stage broadcast_in_network[] = {
-    {"multicast", &block_sums_broadcast, 0, LINES_ALL, false, COPIES},
+    STAGES({"all-gather by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_broadcast_in_network = {
@@ -98,11 +73,7 @@ const struct ar_algorithm ar_algorithm_broadcast_in_network = {
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
-    STAGES(broadcast_in_network),
-};
-
-static const struct ar_stage reduce_in_network[] = {
-    {"reduce by a switch", &block_sums_reduce, 0, LINES_ALL, false, COPIES},
+    STAGES({"multicast", &block_sums_broadcast, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_in_network = {
@@ -114,5 +85,5 @@ const struct ar_algorithm ar_algorithm_reduce_in_network = {
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
-    STAGES(reduce_in_network),
+    STAGES({"reduce by a switch", &block_sums_reduce, 0, LINES_ALL, false, COPIES}),
 };

@@ -3,9 +3,6 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
-
-static const char flat_help[] = "Nx1 (all ranks in one row)";
 static const char binomial_source[] =
     "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
     "Int. J. High Perform. Comput. Appl. 19 (2005)";
@@ -13,24 +10,14 @@ static const char long_source[] =
     "Barnett et al., Interprocessor collective communication library (InterCom), SHPCC (1994)";
 static const char linear_source[] = "one message for each rank, all at once";
 
-static const struct ar_stage broadcast_binomial[] = {
-    {"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, COPIES},
-};
-
 const struct ar_algorithm ar_algorithm_broadcast_binomial = {
     .name = "binomial",
     .title = "binomial tree: the farthest half first",
     .formula = "log2 N (alpha + n/B)",
     .source = binomial_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(broadcast_binomial),
-};
-
-static const struct ar_stage broadcast_scatter[] = {
-    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
-    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
+    STAGES({"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_broadcast_scatter = {
@@ -38,14 +25,10 @@ const struct ar_algorithm ar_algorithm_broadcast_scatter = {
     .title = "binomial scatter, then the all-gather of a ring",
     .formula = "(log2 N + N-1) alpha + 2 n/B (N-1)/N",
     .source = long_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(broadcast_scatter),
-};
-
-static const struct ar_stage reduce_binomial[] = {
-    {"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, SUMS},
+    STAGES({"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
+           {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_binomial = {
@@ -54,16 +37,9 @@ const struct ar_algorithm ar_algorithm_reduce_binomial = {
     .title = "binomial tree: neighbours first",
     .formula = "log2 N (alpha + n/B + gamma n)",
     .source = binomial_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(reduce_binomial),
-};
-
-static const struct ar_stage reduce_gather[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
-    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
-    {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, COPIES},
+    STAGES({"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, SUMS}),
 };
 
 const struct ar_algorithm ar_algorithm_reduce_gather = {
@@ -74,14 +50,11 @@ const struct ar_algorithm ar_algorithm_reduce_gather = {
     .formula =
         "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and alpha + n/B + gamma n to fold",
     .source = long_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(reduce_gather),
-};
-
-static const struct ar_stage gather_linear[] = {
-    {"linear gather", &block_linear_scatter, 0, LINES_ALL, true, COPIES},
+    STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+           {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
+           {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_gather_linear = {
@@ -89,14 +62,9 @@ const struct ar_algorithm ar_algorithm_gather_linear = {
     .title = "all messages at once",
     .formula = "alpha + n/B (N-1)/N",
     .source = linear_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_gather,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(gather_linear),
-};
-
-static const struct ar_stage gather_binomial[] = {
-    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, COPIES},
+    STAGES({"linear gather", &block_linear_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_gather_binomial = {
@@ -105,14 +73,9 @@ const struct ar_algorithm ar_algorithm_gather_binomial = {
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = binomial_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_gather,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(gather_binomial),
-};
-
-static const struct ar_stage scatter_linear[] = {
-    {"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, COPIES},
+    STAGES({"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_scatter_linear = {
@@ -120,14 +83,9 @@ const struct ar_algorithm ar_algorithm_scatter_linear = {
     .title = "all messages at once",
     .formula = "alpha + n/B (N-1)/N",
     .source = linear_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_scatter,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(scatter_linear),
-};
-
-static const struct ar_stage scatter_binomial[] = {
-    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
+    STAGES({"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_scatter_binomial = {
@@ -136,14 +94,9 @@ const struct ar_algorithm ar_algorithm_scatter_binomial = {
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
     .source = binomial_source,
-    .shape_help = flat_help,
     .operation = &ar_operation_scatter,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(scatter_binomial),
-};
-
-static const struct ar_stage message[] = {
-    {"send", &block_send, 0, LINES_ALL, false, COPIES},
+    STAGES({"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES}),
 };
 
 const struct ar_algorithm ar_algorithm_send = {
@@ -151,8 +104,7 @@ const struct ar_algorithm ar_algorithm_send = {
     .title = "one message from the root to the rank before it, the last one from rank 0",
     .formula = "alpha + n/B",
     .source = "one message",
-    .shape_help = flat_help,
     .operation = &ar_operation_send,
     .shapes = AR_SHAPES_FLAT,
-    STAGES(message),
+    STAGES({"send", &block_send, 0, LINES_ALL, false, COPIES}),
 };

@@ -10,31 +10,21 @@ enum { RANKS = 4, ELEMENTS = 5, HALF = RANKS - 1 };
 
 #define RING ar_algorithm_ring
 
-static void expect_caught(const struct ar_algorithm *mutant, const char *what)
+typedef struct ar_move move_function(const struct ar_shape *, uint64_t, uint32_t, uint32_t);
+typedef uint32_t phases_function(const struct ar_shape *, struct ar_phase[AR_PHASES_MAX]);
+
+static void expect_caught(move_function *move, phases_function *phases, const char *what)
 {
+    struct ar_algorithm mutant = RING;
     struct ar_shape shape = {.x = RANKS, .y = 1};
     struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_verify(mutant, &shape, ELEMENTS, &err), AR_INTERNAL, "not noticed");
+    mutant.move = move != NULL ? move : mutant.move;
+    mutant.phases = phases != NULL ? phases : mutant.phases;
+    cr_assert_eq(ar_verify(&mutant, &shape, ELEMENTS, &err), AR_INTERNAL, "not noticed");
     cr_expect_not_null(strstr(err.text, what), "%s", err.text);
     cr_expect_not_null(strstr(err.text, "4x1, 5 elements, step "), "%s", err.text);
     uint64_t cases = 0;
-    cr_expect_eq(ar_verify_ranks(mutant, RANKS, &cases, &err), AR_INTERNAL);
-}
-
-static struct ar_algorithm with_move(struct ar_move (*move)(const struct ar_shape *, uint64_t,
-                                                            uint32_t, uint32_t))
-{
-    struct ar_algorithm mutant = RING;
-    mutant.move = move;
-    return mutant;
-}
-
-static struct ar_algorithm with_phases(uint32_t (*phases)(const struct ar_shape *,
-                                                          struct ar_phase[AR_PHASES_MAX]))
-{
-    struct ar_algorithm mutant = RING;
-    mutant.phases = phases;
-    return mutant;
+    cr_expect_eq(ar_verify_ranks(&mutant, RANKS, &cases, &err), AR_INTERNAL);
 }
 
 Test(mutants, the_ring_itself_passes_where_its_mutants_must_fail)
@@ -54,8 +44,7 @@ static struct ar_move dropping(const struct ar_shape *shape, uint64_t elements, 
 
 Test(mutants, one_that_drops_the_remainder_of_a_division_is_caught)
 {
-    struct ar_algorithm mutant = with_move(dropping);
-    expect_caught(&mutant, "lacks a contribution at the end");
+    expect_caught(dropping, NULL, "lacks a contribution at the end");
 }
 
 static struct ar_move misaddressed(const struct ar_shape *shape, uint64_t elements,
@@ -68,8 +57,7 @@ static struct ar_move misaddressed(const struct ar_shape *shape, uint64_t elemen
 
 Test(mutants, one_that_sends_to_the_wrong_peer_is_caught)
 {
-    struct ar_algorithm mutant = with_move(misaddressed);
-    expect_caught(&mutant, "sends to a rank that does not receive from it");
+    expect_caught(misaddressed, NULL, "sends to a rank that does not receive from it");
 }
 
 static struct ar_move to_itself(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -82,8 +70,7 @@ static struct ar_move to_itself(const struct ar_shape *shape, uint64_t elements,
 
 Test(mutants, one_that_sends_to_itself_is_caught)
 {
-    struct ar_algorithm mutant = with_move(to_itself);
-    expect_caught(&mutant, "sends to a rank that is not there, or to itself");
+    expect_caught(to_itself, NULL, "sends to a rank that is not there, or to itself");
 }
 
 static struct ar_move deaf(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -96,8 +83,7 @@ static struct ar_move deaf(const struct ar_shape *shape, uint64_t elements, uint
 
 Test(mutants, one_whose_rank_misses_a_receive_is_caught)
 {
-    struct ar_algorithm mutant = with_move(deaf);
-    expect_caught(&mutant, "sends to a rank that does not receive from it");
+    expect_caught(deaf, NULL, "sends to a rank that does not receive from it");
 }
 
 static struct ar_move mute(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -110,8 +96,7 @@ static struct ar_move mute(const struct ar_shape *shape, uint64_t elements, uint
 
 Test(mutants, one_whose_rank_misses_a_send_is_caught)
 {
-    struct ar_algorithm mutant = with_move(mute);
-    expect_caught(&mutant, "receives from a rank that does not send to it");
+    expect_caught(mute, NULL, "receives from a rank that does not send to it");
 }
 
 static struct ar_move wrong_span(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -125,8 +110,7 @@ static struct ar_move wrong_span(const struct ar_shape *shape, uint64_t elements
 
 Test(mutants, one_that_sends_another_span_than_its_peer_expects_is_caught)
 {
-    struct ar_algorithm mutant = with_move(wrong_span);
-    expect_caught(&mutant, "sends another span than its peer receives");
+    expect_caught(wrong_span, NULL, "sends another span than its peer receives");
 }
 
 /* Send and receive agree, but on the parts of another step. */
@@ -139,8 +123,7 @@ static struct ar_move wrong_order(const struct ar_shape *shape, uint64_t element
 
 Test(mutants, one_that_gathers_parts_before_it_has_them_is_caught)
 {
-    struct ar_algorithm mutant = with_move(wrong_order);
-    expect_caught(&mutant, "does not send what it received in the step before");
+    expect_caught(wrong_order, NULL, "does not send what it received in the step before");
 }
 
 static struct ar_move beyond(const struct ar_shape *shape, uint64_t elements, uint32_t position,
@@ -151,8 +134,7 @@ static struct ar_move beyond(const struct ar_shape *shape, uint64_t elements, ui
 
 Test(mutants, one_that_writes_beyond_the_buffer_is_caught)
 {
-    struct ar_algorithm mutant = with_move(beyond);
-    expect_caught(&mutant, "receives beyond the end of the buffer");
+    expect_caught(beyond, NULL, "receives beyond the end of the buffer");
 }
 
 static struct ar_move always_reducing(const struct ar_shape *shape, uint64_t elements,
@@ -172,9 +154,7 @@ static uint32_t phases_reducing(const struct ar_shape *shape, struct ar_phase ph
 
 Test(mutants, one_that_adds_a_contribution_twice_is_caught)
 {
-    struct ar_algorithm mutant = with_move(always_reducing);
-    mutant.phases = phases_reducing;
-    expect_caught(&mutant, "adds a contribution a second time");
+    expect_caught(always_reducing, phases_reducing, "adds a contribution a second time");
 }
 
 static struct ar_move always_copying(const struct ar_shape *shape, uint64_t elements,
@@ -194,9 +174,7 @@ static uint32_t phases_copying(const struct ar_shape *shape, struct ar_phase pha
 
 Test(mutants, one_that_overwrites_instead_of_adding_is_caught)
 {
-    struct ar_algorithm mutant = with_move(always_copying);
-    mutant.phases = phases_copying;
-    expect_caught(&mutant, "lacks a contribution at the end");
+    expect_caught(always_copying, phases_copying, "lacks a contribution at the end");
 }
 
 /* --- phases ---------------------------------------------------------------------------------- */
@@ -211,8 +189,7 @@ static uint32_t phases_short(const struct ar_shape *shape, struct ar_phase phase
 
 Test(mutants, one_that_misses_its_last_step_is_caught)
 {
-    struct ar_algorithm mutant = with_phases(phases_short);
-    expect_caught(&mutant, "lacks a contribution at the end");
+    expect_caught(NULL, phases_short, "lacks a contribution at the end");
 }
 
 static uint32_t phases_miscounted(const struct ar_shape *shape,
@@ -225,14 +202,12 @@ static uint32_t phases_miscounted(const struct ar_shape *shape,
 
 Test(mutants, one_that_miscounts_its_messages_is_caught)
 {
-    struct ar_algorithm mutant = with_phases(phases_miscounted);
-    expect_caught(&mutant, "another number of messages than it says");
+    expect_caught(NULL, phases_miscounted, "another number of messages than it says");
 }
 
 Test(mutants, one_that_says_copy_where_it_reduces_is_caught)
 {
-    struct ar_algorithm mutant = with_phases(phases_copying);
-    expect_caught(&mutant, "receive is not of the kind its phase says");
+    expect_caught(NULL, phases_copying, "receive is not of the kind its phase says");
 }
 
 static uint32_t phases_overpromising(const struct ar_shape *shape,
@@ -245,8 +220,7 @@ static uint32_t phases_overpromising(const struct ar_shape *shape,
 
 Test(mutants, one_that_sends_more_than_its_share_is_caught)
 {
-    struct ar_algorithm mutant = with_phases(phases_overpromising);
-    expect_caught(&mutant, "sends more than the share its phase says");
+    expect_caught(NULL, phases_overpromising, "sends more than the share its phase says");
 }
 
 /* The phases of the torus in one. */
@@ -294,8 +268,6 @@ static uint32_t phases_bursty(const struct ar_shape *shape, struct ar_phase phas
 
 Test(mutants, one_that_sends_in_the_middle_of_a_phase_only_is_caught)
 {
-    struct ar_algorithm mutant = with_move(bursty);
-    mutant.phases = phases_bursty;
-    expect_caught(&mutant,
+    expect_caught(bursty, phases_bursty,
                   "sends, but not in one run from the first or to the last step of its phase");
 }

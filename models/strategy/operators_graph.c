@@ -1,6 +1,7 @@
 /* From placed operators to a task graph: a role for each device, messages where a need crosses. */
 #include <stdlib.h>
 
+#include "ar_heap.h"
 #include "ar_operators.h"
 
 /* What one operator's output has to do on one other device. */
@@ -11,13 +12,6 @@ struct message {
     uint32_t task;
     uint32_t next;  /* of the same producer; AR_NO_TASK: none */
     double ready_s; /* if no port were ever taken */
-};
-
-/* An operator all of whose needs are there. */
-struct ready {
-    double ready_s;
-    uint32_t position; /* in the order of the operators */
-    uint32_t number;
 };
 
 struct placed {
@@ -34,9 +28,8 @@ struct placed {
     uint32_t *missing;   /* needs that are not done */
     uint32_t *needed_by; /* [number + 1]: where the list of those that need it begins in `who` */
     uint32_t *who;
-    double *ends_s; /* if no port were ever taken */
-    struct ready *heap;
-    uint32_t heap_count;
+    double *ends_s;      /* if no port were ever taken */
+    struct ar_heap heap; /* operators all of whose needs are there, by their positions */
     /* Of devices: */
     double *free_s;
     uint32_t *last_in; /* the message that it received last */
@@ -82,50 +75,25 @@ static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint
 /* --- turns: who is ready first begins first ----------------------------------------------------
  */
 
-static bool is_before(const struct ready *one, const struct ready *other)
-{
-    return one->ready_s != other->ready_s ? one->ready_s < other->ready_s
-                                          : one->position < other->position;
-}
-
 static void push(struct placed *placed, uint32_t number)
 {
     const struct ar_operator *op = &placed->operators->list[number];
-    struct ready ready = {.position = placed->positions[number], .number = number};
+    struct ar_due ready = {.order = placed->positions[number], .number = number};
     for (uint32_t j = 0; j < op->needs_count; j++) {
         double there_s = arrive(placed, placed->operators->needs[op->needs_first + j],
-                                placed->devices[number], ready.position);
-        ready.ready_s = there_s > ready.ready_s ? there_s : ready.ready_s;
+                                placed->devices[number], placed->positions[number]);
+        ready.time_s = there_s > ready.time_s ? there_s : ready.time_s;
     }
-    uint32_t at = placed->heap_count++;
-    for (; at > 0 && is_before(&ready, &placed->heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        placed->heap[at] = placed->heap[(at - 1) / 2];
-    }
-    placed->heap[at] = ready;
+    ar_heap_push(&placed->heap, ready);
 }
 
-static struct ready pop(struct placed *placed)
-{
-    struct ready *heap = placed->heap, first = heap[0], last = heap[--placed->heap_count];
-    uint32_t at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < placed->heap_count; at = child) {
-        child += child + 1 < placed->heap_count && is_before(&heap[child + 1], &heap[child]);
-        if (!is_before(&heap[child], &last)) {
-            break;
-        }
-        heap[at] = heap[child];
-    }
-    heap[at] = last;
-    return first;
-}
-
-static void add_operator(struct placed *placed, const struct ready *ready, uint32_t turn)
+static void add_operator(struct placed *placed, const struct ar_due *ready, uint32_t turn)
 {
     const struct ar_operator *op = &placed->operators->list[ready->number];
     uint32_t device = placed->devices[ready->number];
     bool is_sent = op->operation != NULL;
-    bool waits = !is_sent && placed->free_s[device] > ready->ready_s;
-    double end_s = (waits ? placed->free_s[device] : ready->ready_s) + op->time_s;
+    bool waits = !is_sent && placed->free_s[device] > ready->time_s;
+    double end_s = (waits ? placed->free_s[device] : ready->time_s) + op->time_s;
     placed->ends_s[ready->number] = end_s;
     placed->free_s[device] = is_sent ? placed->free_s[device] : end_s;
     placed->turns[ready->number] = turn;
@@ -174,8 +142,8 @@ static void add_operators(struct placed *placed)
             push(placed, i);
         }
     }
-    for (uint32_t turn = 0; placed->heap_count > 0; turn++) {
-        struct ready ready = pop(placed);
+    for (uint32_t turn = 0; placed->heap.count > 0; turn++) {
+        struct ar_due ready = ar_heap_pop(&placed->heap);
         add_operator(placed, &ready, turn);
         for (uint32_t i = placed->needed_by[ready.number]; i < placed->needed_by[ready.number + 1];
              i++) {
@@ -258,7 +226,7 @@ static bool has_memory(const struct placed *placed)
     return placed->graph != NULL && placed->tasks != NULL && placed->messages != NULL &&
            placed->positions != NULL && placed->turns != NULL && placed->missing != NULL &&
            placed->needed_by != NULL && placed->who != NULL && placed->ends_s != NULL &&
-           placed->heap != NULL && placed->free_s != NULL && placed->last_in != NULL &&
+           placed->heap.list != NULL && placed->free_s != NULL && placed->last_in != NULL &&
            placed->list != NULL;
 }
 
@@ -297,7 +265,7 @@ enum ar_status ar_operators_graph(const struct ar_operators *operators, const ui
                             .needed_by = ar_arena_alloc(&arena, count, sizeof *placed.needed_by),
                             .who = ar_arena_alloc(&arena, needs, sizeof *placed.who),
                             .ends_s = ar_arena_alloc(&arena, count, sizeof *placed.ends_s),
-                            .heap = ar_arena_alloc(&arena, count, sizeof *placed.heap),
+                            .heap.list = ar_arena_alloc(&arena, count, sizeof *placed.heap.list),
                             .free_s = ar_arena_alloc(&arena, devices_count, sizeof *placed.free_s),
                             .last_in =
                                 ar_arena_alloc(&arena, devices_count, sizeof *placed.last_in),

@@ -256,22 +256,14 @@ const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_aren
                                           ar_shape_format(&row->messages.collective.shape, shape));
 }
 
-static void destroy(void *logs)
-{
-    ar_logs_destroy(logs);
-}
-
 /* Loads the logs; returns how many runs they have. */
 static enum ar_status load_logs(const struct ar_calibrate_request *request, struct ar_arena *arena,
                                 struct ar_measured *measured, size_t *runs, struct ar_error *err)
 {
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;
-        AR_TRY(ar_logs_load(request->paths[i], &logs, err));
-        measured->logs[i] = ar_arena_own(arena, logs, destroy);
-        if (measured->logs[i] == NULL) {
-            return ar_error_no_memory(err, request->paths[i]);
-        }
+        AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
+        measured->logs[i] = logs;
         for (size_t k = 0; k < logs->runs_count; k++) {
             measured->rows_capacity += logs->runs[k].rows_count;
         }

@@ -13,7 +13,8 @@
 static void show_algorithm(const struct ar_algorithm *algorithm)
 {
     printf("  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n", algorithm->name,
-           algorithm->title, algorithm->shape_help, algorithm->formula, algorithm->source);
+           algorithm->title, ar_algorithm_shape_help(algorithm), algorithm->formula,
+           algorithm->source);
 }
 
 static void show_algorithms(void)

@@ -1,7 +1,6 @@
 #include "space.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_hash.h"
@@ -46,15 +45,13 @@ struct adding {
     struct ar_error reason; /* as the last of them said */
 };
 
-static enum ar_status append(struct points *points, const struct point *point, struct ar_error *err)
+static enum ar_status append(struct ar_arena *arena, struct points *points,
+                             const struct point *point, struct ar_error *err)
 {
-    if ((points->count & (points->count - 1)) == 0) { /* capacity doubles at every power of two */
-        size_t capacity = points->count == 0 ? 1 : 2 * points->count;
-        struct point *more = realloc(points->list, capacity * sizeof *more);
-        AR_NEED(more, err, "the points of a sweep");
-        points->list = more;
-    }
-    points->list[points->count++] = *point;
+    struct point *list = ar_arena_grow(arena, points->list, points->count, 1, sizeof *list);
+    AR_NEED(list, err, "the points of a sweep");
+    points->list = list;
+    list[points->count++] = *point;
     return points->count <= POINTS_MAX
                ? AR_OK
                : ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
@@ -81,7 +78,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     ar_hash_text(&space->fingerprint, scenario.engine->name);
     ar_hash_bytes(&space->fingerprint, &point.shape, sizeof point.shape);
     ar_hash_bytes(&space->fingerprint, &point.payload_bytes, sizeof point.payload_bytes);
-    return append(adding->points, &point, err);
+    return append(&space->variants.arena, adding->points, &point, err);
 }
 
 /* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks or all
@@ -372,7 +369,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].twin += (uint32_t)space->steps_count;
-        AR_TRY(append(&space->steps, &space->bare.list[i], err));
+        AR_TRY(append(arena, &space->steps, &space->bare.list[i], err));
     }
     space->points = space->steps.list;
     space->points_count = space->steps.count;
@@ -418,6 +415,4 @@ void space_destroy(struct space *space)
 {
     variants_destroy(&space->variants);
     ar_arena_end(&space->lists);
-    free(space->steps.list);
-    free(space->bare.list);
 }

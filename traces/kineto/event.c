@@ -43,8 +43,7 @@ static uint64_t batch_of(const struct kineto_event *event)
 static enum ar_status keep_op(struct ar_kineto *kineto, const struct kineto_op *op,
                               const char *name, struct ar_error *err)
 {
-    struct kineto_op *list =
-        kineto_grow(kineto->ops, kineto->ops_count, &kineto->ops_capacity, sizeof *list);
+    struct kineto_op *list = kineto_grow(kineto, kineto->ops, kineto->ops_count, sizeof *list);
     const char *interned = name != NULL ? kineto_intern(kineto, name) : NULL;
     if (list == NULL || (name != NULL && interned == NULL)) {
         kineto->ops = list != NULL ? list : kineto->ops;
@@ -65,7 +64,7 @@ static enum ar_status keep_comm(struct ar_kineto *kineto, const struct kineto_ev
                                 struct ar_error *err)
 {
     struct kineto_comm *list =
-        kineto_grow(kineto->comms, kineto->comms_count, &kineto->comms_capacity, sizeof *list);
+        kineto_grow(kineto, kineto->comms, kineto->comms_count, sizeof *list);
     if (list == NULL) {
         return no_memory(err);
     }
@@ -135,8 +134,8 @@ static enum ar_status keep_launch(struct ar_kineto *kineto, const struct kineto_
     if (event->correlation < 0) {
         return AR_OK;
     }
-    struct kineto_launch *list = kineto_grow(kineto->launches, kineto->launches_count,
-                                             &kineto->launches_capacity, sizeof *list);
+    struct kineto_launch *list =
+        kineto_grow(kineto, kineto->launches, kineto->launches_count, sizeof *list);
     if (list == NULL) {
         return no_memory(err);
     }
@@ -149,8 +148,8 @@ static enum ar_status keep_launch(struct ar_kineto *kineto, const struct kineto_
 static enum ar_status keep_kernel(struct ar_kineto *kineto, const struct kineto_event *event,
                                   struct kineto_op *op, struct ar_error *err)
 {
-    struct kineto_kernel *list = kineto_grow(kineto->kernels, kineto->kernels_count,
-                                             &kineto->kernels_capacity, sizeof *list);
+    struct kineto_kernel *list =
+        kineto_grow(kineto, kineto->kernels, kineto->kernels_count, sizeof *list);
     if (list == NULL) {
         return no_memory(err);
     }

@@ -87,7 +87,6 @@ struct ar_kineto {
     struct kineto_kernel *kernels;
     struct kineto_comm *comms;
     size_t ops_count, launches_count, kernels_count, comms_count;
-    size_t ops_capacity, launches_capacity, kernels_capacity, comms_capacity;
     struct kineto_gpu gpus[KINETO_GPUS_MAX];
     size_t gpus_count;
     int64_t rank, world_size; /**< -1: not recorded */
@@ -95,7 +94,7 @@ struct ar_kineto {
 
 /** Room for one more of `size` bytes in a list of malloc(): the list, or its copy that is twice as
  * large; NULL without memory, and the list stays. */
-void *kineto_grow(void *list, size_t count, size_t *capacity, size_t size);
+void *kineto_grow(const struct ar_kineto *kineto, void *list, size_t count, size_t size);
 
 /** The one copy of a text, in the arena of the file; NULL without memory. */
 const char *kineto_intern(struct ar_kineto *kineto, const char *text);

@@ -1,7 +1,6 @@
 /* Reads a trace, and says which operator launched what. */
 #include <errno.h>
 #include <search.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -10,9 +9,9 @@
 
 enum { PIECE_BYTES = 1 << 16 };
 
-void *kineto_grow(void *list, size_t count, size_t *capacity, size_t size)
+void *kineto_grow(const struct ar_kineto *kineto, void *list, size_t count, size_t size)
 {
-    return count < KINETO_NONE / 2 ? ar_grow(list, count + 1, capacity, size) : NULL;
+    return count < KINETO_NONE / 2 ? ar_arena_grow(kineto->arena, list, count, 1, size) : NULL;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -36,30 +35,24 @@ static void keep_text(void *text)
     (void)text; /* the arena's */
 }
 
-static void destroy(void *object)
+static void forget_names(void *object)
 {
     struct ar_kineto *kineto = object;
     tdestroy(kineto->names, keep_text);
-    free(kineto->ops);
-    free(kineto->launches);
-    free(kineto->kernels);
-    free(kineto->comms);
-    free(kineto);
 }
 
 static enum ar_status create(const char *path, struct ar_arena *arena, struct ar_kineto **kineto,
                              struct ar_error *err)
 {
-    struct ar_kineto *made = calloc(1, sizeof *made);
-    if (made == NULL || (made = ar_arena_own(arena, made, destroy)) == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    struct ar_kineto *made = ar_arena_alloc(arena, 1, sizeof *made);
+    const char *kept = ar_arena_text(arena, path);
+    AR_NEED(made && kept && ar_arena_own(arena, made, forget_names), err, path);
     made->arena = arena;
-    made->path = ar_arena_text(arena, path);
+    made->path = kept;
     made->rank = -1;
     made->world_size = -1;
     *kineto = made;
-    return made->path != NULL ? AR_OK : ar_error_no_memory(err, path);
+    return AR_OK;
 }
 
 /* --- text in memory, or in a file ----------------------------------------------------------- */

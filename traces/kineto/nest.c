@@ -125,9 +125,6 @@ static void link_kernels(struct ar_kineto *kineto)
             kineto->comms[kineto->ops[around].comm].recorded_s += kernel->end_s - kernel->start_s;
         }
     }
-    free(kineto->launches);
-    kineto->launches = NULL;
-    kineto->launches_count = kineto->launches_capacity = 0;
 }
 
 void kineto_nest(struct ar_kineto *kineto)

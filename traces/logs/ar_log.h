@@ -127,6 +127,7 @@ struct ar_log {
     uint32_t channels;
     struct ar_log_row *rows;
     size_t rows_count;
+    struct ar_arena *arena; /**< of the ar_logs */
 };
 
 struct ar_logs {
@@ -134,19 +135,18 @@ struct ar_logs {
     struct ar_log *runs;
     size_t runs_count;
     const struct ar_csv *csv; /**< of a CSV file, with its `# key: value` lines; else NULL */
-    struct ar_arena arena;    /**< private: of the path and the CSV file */
+    struct ar_arena *arena;   /**< of all of this */
 };
 
-/** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least
- * one run has rows; a run of a test that failed may have none. Errors: AR_NO_INPUT when the file
+/** Reads a file (or a pipe) in any of the formats into an arena. On success at least one run has
+ * rows; a run of a test that failed may have none. Errors: AR_NO_INPUT when the file
  * cannot be read, AR_BAD_DATA for its content. */
-enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err);
+enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_logs **logs,
+                            struct ar_error *err);
 
 /** The same from memory; `path` names it in messages. */
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
-                             struct ar_logs **logs, struct ar_error *err);
-
-void ar_logs_destroy(struct ar_logs *logs);
+                             struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err);
 
 /** Whether a run is of messages between two ranks. */
 bool ar_log_is_pair(const struct ar_log *run);

@@ -222,10 +222,10 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
 {
     struct ar_csv *csv;
     const struct table *table = NULL;
-    AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, &logs->arena, &csv, err));
+    AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, logs->arena, &csv, err));
     logs->csv = csv;
     AR_TRY(find_table(csv, &table, err));
-    struct entry *entries = ar_arena_alloc(&logs->arena, csv->rows_count + 1, sizeof *entries);
+    struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
     AR_NEED(entries, err, logs->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         entries[i] = (struct entry){.backend = "",

@@ -27,14 +27,14 @@ static void check_runs(const struct ar_logs *logs)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_logs *logs = NULL;
     struct ar_error err;
-    enum ar_status status = ar_logs_parse("fuzz", (const char *)bytes, size, &logs, &err);
+    enum ar_status status = ar_logs_parse("fuzz", (const char *)bytes, size, &arena, &logs, &err);
     assert(status == AR_OK || status == AR_BAD_DATA);
     assert(status == AR_OK || strchr(err.text, '\n') == NULL);
     if (status == AR_OK) {
         check_runs(logs);
     }
-    ar_logs_destroy(logs);
     return 0;
 }

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_hash.h"
@@ -33,7 +32,7 @@ struct inspector {
     json_t *held;
     char tool[AR_LOG_TEXT];
     struct call *calls;
-    size_t calls_count, calls_room;
+    size_t calls_count;
     struct ar_error *err;
 };
 
@@ -104,8 +103,8 @@ static enum ar_status check_bandwidth(const struct inspector *inspector, const j
 
 static enum ar_status add_call(struct inspector *inspector, const struct call *call)
 {
-    struct call *calls = ar_grow(inspector->calls, inspector->calls_count + 1,
-                                 &inspector->calls_room, sizeof *calls);
+    struct call *calls = ar_arena_grow(inspector->logs->arena, inspector->calls,
+                                       inspector->calls_count, 1, sizeof *calls);
     AR_NEED(calls, inspector->err, inspector->logs->path);
     inspector->calls = calls;
     inspector->calls[inspector->calls_count++] = *call;
@@ -224,7 +223,7 @@ static enum ar_status add_rows(struct inspector *inspector)
     if (count == 0) {
         return fail(inspector, "no collective up to the last line; expected \"coll_perf\"");
     }
-    double *times = ar_arena_alloc(&inspector->logs->arena, count, sizeof *times);
+    double *times = ar_arena_alloc(inspector->logs->arena, count, sizeof *times);
     AR_NEED(times, inspector->err, inspector->logs->path);
     qsort(inspector->calls, count, sizeof *inspector->calls, compare_calls);
     for (size_t first = 0, next; first < count; first = next) {
@@ -266,6 +265,5 @@ enum ar_status ar_read_inspector(struct ar_logs *logs, const char *text, size_t 
     struct inspector inspector = {.logs = logs, .err = err, .tool = "NCCL Inspector"};
     enum ar_status status = read_lines(&inspector, text, bytes);
     json_decref(inspector.held);
-    free(inspector.calls);
     return status;
 }

@@ -1,7 +1,6 @@
 #include "log.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
@@ -26,22 +25,18 @@ const char *ar_log_format_name(enum ar_log_format format)
 
 /* --- runs and rows ------------------------------------------------------------------------- */
 
-/* The array with room for one more element, if it grew only by this; NULL without memory. */
-static void *array_room(void *array, size_t count, size_t element_bytes)
-{
-    bool is_full = (count & (count - 1)) == 0; /* it has room for a power of two */
-    return is_full ? reallocarray(array, count == 0 ? 1 : 2 * count, element_bytes) : array;
-}
-
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                                struct ar_log **run, struct ar_error *err)
 {
-    struct ar_log *runs = array_room(logs->runs, logs->runs_count, sizeof *runs);
+    struct ar_log *runs = ar_arena_grow(logs->arena, logs->runs, logs->runs_count, 1, sizeof *runs);
     AR_NEED(runs, err, logs->path);
     logs->runs = runs;
     *run = &runs[logs->runs_count++];
-    **run = (struct ar_log){
-        .format = format, .path = logs->path, .first_line = line, .last_line = line};
+    **run = (struct ar_log){.arena = logs->arena,
+                            .format = format,
+                            .path = logs->path,
+                            .first_line = line,
+                            .last_line = line};
     return AR_OK;
 }
 
@@ -82,7 +77,8 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
             run, row->line, err,
             "row without a time; expected an out-of-place or in-place time above zero");
     }
-    struct ar_log_row *rows = array_room(run->rows, run->rows_count, sizeof *rows);
+    struct ar_log_row *rows =
+        ar_arena_grow(run->arena, run->rows, run->rows_count, 1, sizeof *rows);
     AR_NEED(rows, err, run->path);
     run->rows = rows;
     rows[run->rows_count++] = *row;
@@ -126,9 +122,7 @@ static enum ar_status read_text(struct ar_logs *logs, char *text, size_t bytes,
 {
     struct ar_nccl_text nccl = {.logs = logs};
     struct ar_osu_text osu = {.logs = logs};
-    enum ar_status status = take_lines(&nccl, &osu, text, bytes, err);
-    ar_nccl_drop(&nccl.run);
-    return status;
+    return take_lines(&nccl, &osu, text, bytes, err);
 }
 
 /* --- files --------------------------------------------------------------------------------- */
@@ -209,52 +203,36 @@ static enum ar_status check_any_row(const struct ar_logs *logs, struct ar_error 
 }
 
 /* The text is changed. */
-static enum ar_status parse(const char *path, char *text, size_t bytes, struct ar_logs **logs,
-                            struct ar_error *err)
+static enum ar_status parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
+                            struct ar_logs **logs, struct ar_error *err)
 {
-    struct ar_logs *read = calloc(1, sizeof *read);
-    if (read == NULL || (read->path = ar_arena_text(&read->arena, path)) == NULL) {
-        free(read);
-        return ar_error_no_memory(err, path);
-    }
-    enum ar_status status = read_runs(read, text, bytes, err);
-    if (status != AR_OK || (status = check_any_row(read, err)) != AR_OK) {
-        ar_logs_destroy(read);
-        return status;
-    }
+    struct ar_logs *read = ar_arena_alloc(arena, 1, sizeof *read);
+    const char *kept = ar_arena_text(arena, path);
+    AR_NEED(read && kept, err, path);
+    *read = (struct ar_logs){.path = kept, .arena = arena};
+    AR_TRY(read_runs(read, text, bytes, err));
+    AR_TRY(check_any_row(read, err));
     *logs = read;
     return AR_OK;
 }
 
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
-                             struct ar_logs **logs, struct ar_error *err)
+                             struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err)
 {
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    char *copy = ar_arena_alloc(&arena, bytes + 1, 1);
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    char *copy = ar_arena_alloc(&scratch, bytes + 1, 1);
     AR_NEED(copy, err, path);
     memcpy(copy, text + mark, bytes - mark);
-    return parse(path, copy, bytes - mark, logs, err);
+    return parse(path, copy, bytes - mark, arena, logs, err);
 }
 
-enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)
+enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_logs **logs,
+                            struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     char *text;
     size_t bytes;
-    AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &arena, &text, &bytes, err));
-    return parse(path, text, bytes, logs, err);
-}
-
-void ar_logs_destroy(struct ar_logs *logs)
-{
-    if (logs == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < logs->runs_count; i++) {
-        free(logs->runs[i].rows);
-    }
-    free(logs->runs);
-    ar_arena_end(&logs->arena);
-    free(logs);
+    AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &scratch, &text, &bytes, err));
+    return parse(path, text, bytes, arena, logs, err);
 }

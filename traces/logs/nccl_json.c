@@ -210,7 +210,7 @@ static enum ar_status read_document(struct reader *reader, const json_t *documen
     log->last_line = last_line;
     read_closing(log, document);
     AR_TRY(ar_nccl_finish(log, &reader->run, reader->err));
-    ar_nccl_drop(&reader->run);
+    reader->run = (struct ar_nccl_run){.ranks = NULL};
     return AR_OK;
 }
 
@@ -258,7 +258,5 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
                             logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
     }
     struct reader reader = {.logs = logs, .err = err, .line = 1};
-    enum ar_status status = read_documents(&reader, text, text + bytes);
-    ar_nccl_drop(&reader.run);
-    return status;
+    return read_documents(&reader, text, text + bytes);
 }

@@ -26,19 +26,18 @@ static enum ar_status claimed_twice(const struct ar_log *log, uint64_t number,
 }
 
 /* Room for a rank; all that are not listed are zero. */
-static bool make_room(struct ar_nccl_run *run, size_t number)
+static bool make_room(struct ar_arena *arena, struct ar_nccl_run *run, size_t number)
 {
     if (number < run->ranks_capacity) {
         return true;
     }
-    struct ar_nccl_rank *ranks = calloc(2 * (number + 1), sizeof *ranks);
+    struct ar_nccl_rank *ranks = ar_arena_alloc(arena, 2 * (number + 1), sizeof *ranks);
     if (ranks == NULL) {
         return false;
     }
     if (run->ranks_capacity > 0) {
         memcpy(ranks, run->ranks, run->ranks_capacity * sizeof *ranks);
     }
-    free(run->ranks);
     run->ranks = ranks;
     run->ranks_capacity = 2 * (number + 1);
     return true;
@@ -51,7 +50,7 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
         return ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
                              number, AR_NCCL_RANKS_MAX);
     }
-    AR_NEED(make_room(run, number), err, log->path);
+    AR_NEED(make_room(log->arena, run, number), err, log->path);
     if (run->ranks[number].line != 0) {
         return claimed_twice(log, number, &run->ranks[number], rank, err);
     }
@@ -138,12 +137,6 @@ enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struc
         log->collective = ar_collective_infer(log, run->hint);
     }
     return ar_log_check_bandwidths(log, err);
-}
-
-void ar_nccl_drop(struct ar_nccl_run *run)
-{
-    free(run->ranks);
-    *run = (struct ar_nccl_run){.ranks = NULL};
 }
 
 void ar_nccl_set_version(uint64_t code, struct ar_log *log)

@@ -23,7 +23,7 @@ struct ar_nccl_run {
     bool has_rank_of_process_only; /**< JSON lists the first rank of each process */
     uint64_t nranks;               /**< of NCCL's own messages; 0 if none or several */
     uint64_t nranks_line;
-    struct ar_nccl_rank *ranks; /**< by their numbers */
+    struct ar_nccl_rank *ranks; /**< by their numbers; of the arena of the log */
     size_t ranks_count, ranks_capacity;
 };
 
@@ -34,9 +34,6 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
 
 /** Counts ranks and hosts, finds the collective if it is not named, checks the bandwidths. */
 enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struct ar_error *err);
-
-/** Frees what a run holds; it is as it began. */
-void ar_nccl_drop(struct ar_nccl_run *run);
 
 /** Sets `NCCL 2.8.4` from NCCL's version code, in both of its encodings. */
 void ar_nccl_set_version(uint64_t code, struct ar_log *log);

@@ -41,8 +41,9 @@ static const struct ar_column columns[] = {
 
 static enum ar_status print_file(const char *path, struct ar_records *records, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_logs *logs;
-    AR_TRY(ar_logs_load(path, &logs, err));
+    AR_TRY(ar_logs_load(path, &arena, &logs, err));
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
         struct printed printed = {.path = path,
@@ -59,7 +60,6 @@ static enum ar_status print_file(const char *path, struct ar_records *records, s
             fprintf(stderr, "print_logs: not to be fitted: %s\n", why.text);
         }
     }
-    ar_logs_destroy(logs);
     return AR_OK;
 }
 

@@ -114,7 +114,6 @@ Test(logs, every_fixture_is_read_as_what_it_is)
         cr_expect_str_eq(run->tool, want->tool);
         cr_expect_str_eq(run->library, want->library);
         cr_expect_str_eq(run->gpu, want->gpu);
-        ar_logs_destroy(logs);
     }
 }
 
@@ -144,7 +143,6 @@ Test(logs, numbers_come_from_the_column_of_their_name)
     cr_expect_str_eq(row->redop, "max");
     cr_expect(logs->runs[0].is_inferred);
     cr_expect_not(logs->runs[0].is_complete);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, rows_in_pieces_are_put_together)
@@ -160,7 +158,6 @@ Test(logs, rows_in_pieces_are_put_together)
         cr_expect_float_eq(row->out_of_place.time_s, row->in_place.time_s,
                            0.05 * row->in_place.time_s);
     }
-    ar_logs_destroy(logs);
 }
 
 Test(logs, what_was_not_measured_or_checked_is_absent)
@@ -170,11 +167,9 @@ Test(logs, what_was_not_measured_or_checked_is_absent)
     cr_expect(isnan(in_place->time_s) && isnan(in_place->algbw_Bps) && isnan(in_place->busbw_Bps));
     cr_expect(isnan(in_place->wrong));
     cr_expect_eq(logs->runs[0].rows[0].out_of_place.wrong, 0);
-    ar_logs_destroy(logs);
 
     logs = test_load(FIXTURE("nccl-not-checked.txt"));
     cr_expect(isnan(logs->runs[0].rows[0].out_of_place.wrong));
-    ar_logs_destroy(logs);
 
     logs = test_load(FIXTURE("nccl-json-3.json"));
     cr_assert_eq(logs->runs[0].rows_count, 5);
@@ -182,7 +177,6 @@ Test(logs, what_was_not_measured_or_checked_is_absent)
     cr_expect(isnan(logs->runs[0].rows[1].in_place.busbw_Bps));
     cr_expect(isnan(logs->runs[0].rows[1].in_place.wrong));
     cr_expect_eq(logs->runs[0].rows[1].out_of_place.wrong, 0);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, ranks_of_a_split_run_are_those_of_one_group)
@@ -190,7 +184,6 @@ Test(logs, ranks_of_a_split_run_are_those_of_one_group)
     struct ar_logs *logs = test_load(FIXTURE("nccl-split-groups.txt"));
     cr_expect_eq(logs->runs[0].ranks, 4, "even ranks of 8");
     cr_expect_eq(logs->runs[0].nodes, 2);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, the_harness_keeps_its_columns_and_its_provenance)
@@ -213,14 +206,12 @@ Test(logs, the_harness_keeps_its_columns_and_its_provenance)
     cr_expect_str_eq(logs->csv->directives[2].key, "");
     cr_expect_str_eq(logs->csv->directives[2].value, "made to show the format");
     cr_expect_eq(logs->csv->directives[2].line, 3);
-    ar_logs_destroy(logs);
 
     logs = test_load(FIXTURE("harness-other-order.csv"));
     cr_expect_str_eq(logs->runs[0].tier, "nvlink");
     cr_expect_str_eq(logs->runs[0].rows[0].datatype, "float16");
     cr_expect_eq(logs->runs[0].rows[0].count, 512);
     cr_expect(isnan(logs->runs[0].rows[0].time_p90_s));
-    ar_logs_destroy(logs);
 }
 
 Test(logs, a_call_takes_the_least_time_of_its_ranks_and_a_row_the_median_of_calls)
@@ -232,7 +223,6 @@ Test(logs, a_call_takes_the_least_time_of_its_ranks_and_a_row_the_median_of_call
     cr_expect_float_eq(row->out_of_place.time_s, 64e-6, 1e-12);
     cr_expect_float_eq(row->time_min_s, 60e-6, 1e-12);
     cr_expect_eq(row->line, 7);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, osu_columns_are_found_by_name)
@@ -245,13 +235,11 @@ Test(logs, osu_columns_are_found_by_name)
     cr_expect_eq(row->out_of_place.wrong, 0);
     cr_expect_str_eq(row->datatype, "MPI_FLOAT");
     cr_expect_str_eq(logs->runs[0].collective_name, "Allreduce Latency");
-    ar_logs_destroy(logs);
 
     logs = test_load(FIXTURE("osu-latency-bw.txt"));
     row = &logs->runs[1].rows[2];
     double rate_Bps = row->out_of_place.algbw_Bps;
     cr_expect_float_eq(row->out_of_place.time_s * rate_Bps, 1048576, 1e-3);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, a_table_of_calls_has_a_run_for_each_operation_and_gpu_count)
@@ -263,7 +251,6 @@ Test(logs, a_table_of_calls_has_a_run_for_each_operation_and_gpu_count)
     cr_expect_eq(logs->runs[2].ranks, 16);
     cr_expect_eq(logs->runs[2].nodes, 4);
     cr_expect_float_eq(logs->runs[2].rows[0].out_of_place.time_s, 34.5e-6, 1e-12);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, a_table_of_named_algorithms_has_a_run_for_each_machine_algorithm_and_kind_of_buffer)
@@ -282,7 +269,6 @@ Test(logs, a_table_of_named_algorithms_has_a_run_for_each_machine_algorithm_and_
     cr_expect_str_eq(torus->grid, "2x3x2");
     cr_expect_str_eq(torus->remark, "x=1");
     cr_expect(isnan(torus->rows[0].time_p10_s));
-    ar_logs_destroy(logs);
 }
 
 Test(logs, lengths_of_a_torus_are_counts)
@@ -297,8 +283,8 @@ Test(logs, lengths_of_a_torus_are_counts)
                  "system,collective,nodes,tasks_per_node,algorithm,payload_bytes,median_us\n"
                  "a,bcast,%s,1,chain,2048,5\n",
                  wrong[i]);
-        cr_assert_eq(ar_logs_parse("t.csv", text, strlen(text), &logs, &err), AR_BAD_DATA, "%s",
-                     wrong[i]);
+        cr_assert_eq(ar_logs_parse("t.csv", text, strlen(text), &test_arena, &logs, &err),
+                     AR_BAD_DATA, "%s", wrong[i]);
         cr_expect_eq(strncmp(err.text, "t.csv:2: column \"nodes\"", 23), 0, "%s", err.text);
     }
 }
@@ -319,7 +305,6 @@ Test(logs, the_published_table_of_abci_has_four_gpu_counts)
     const struct ar_log_row *last = &logs->runs[3].rows[logs->runs[3].rows_count - 1];
     cr_expect_eq(last->payload_bytes, 33554432);
     cr_expect_float_eq(last->out_of_place.time_s, 3319e-6, 1e-6);
-    ar_logs_destroy(logs);
 }
 
 Test(logs, a_pipe_can_be_read_and_a_folder_cannot)
@@ -334,13 +319,12 @@ Test(logs, a_pipe_can_be_read_and_a_folder_cannot)
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     struct ar_logs *logs = test_load(path);
     cr_expect_eq(logs->runs[0].ranks, 4);
-    ar_logs_destroy(logs);
     close(ends[0]);
 
     struct ar_error err;
-    test_is_error(ar_logs_load(AR_TEST_SOURCE_DIR, &logs, &err), AR_NO_INPUT, &err,
+    test_is_error(ar_logs_load(AR_TEST_SOURCE_DIR, &test_arena, &logs, &err), AR_NO_INPUT, &err,
                   "Is a directory; expected a log");
-    test_is_error(ar_logs_load("no/such.log", &logs, &err), AR_NO_INPUT, &err,
+    test_is_error(ar_logs_load("no/such.log", &test_arena, &logs, &err), AR_NO_INPUT, &err,
                   "no/such.log: No such file or directory; expected a log");
 }
 

@@ -11,12 +11,14 @@
 
 #define FIXTURE(file) AR_TEST_SOURCE_DIR "/traces/logs/fixtures/" file
 
+static struct ar_arena test_arena;
+
 /* Loads a fixture, which must be read without an error. */
 static inline struct ar_logs *test_load(const char *path)
 {
     struct ar_logs *logs = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_logs_load(path, &logs, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_logs_load(path, &test_arena, &logs, &err), AR_OK, "%s", err.text);
     return logs;
 }
 
@@ -25,7 +27,8 @@ static inline struct ar_logs *test_parse(const char *text, size_t bytes)
 {
     struct ar_logs *logs = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_logs_parse("x.log", text, bytes, &logs, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_logs_parse("x.log", text, bytes, &test_arena, &logs, &err), AR_OK, "%s",
+                 err.text);
     return logs;
 }
 

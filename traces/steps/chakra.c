@@ -34,14 +34,13 @@ struct place {
 
 struct reader {
     struct ar_recorded *recorded;
+    struct ar_arena *scratch;
     struct ar_error *err;
     const uint8_t *at, *end;
     struct node *nodes;
     uint32_t nodes_count;
-    size_t nodes_room;
     uint64_t *deps; /* ids */
     uint32_t deps_count;
-    size_t deps_room;
     struct place *places;
     uint32_t *stack;
     double skipped_s;
@@ -193,12 +192,12 @@ static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_
                             "%s: found more than %d dependencies; expected fewer",
                             reader->recorded->path, DEPS_MAX);
     }
+    uint64_t *deps =
+        ar_arena_grow(reader->scratch, reader->deps, reader->deps_count, count + 1, sizeof *deps);
+    AR_NEED(deps, reader->err, reader->recorded->path);
+    reader->deps = deps;
     for (size_t i = 0; i < count; i++) {
-        uint64_t *deps =
-            ar_grow(reader->deps, (size_t)reader->deps_count + 1, &reader->deps_room, sizeof *deps);
-        AR_NEED(deps, reader->err, reader->recorded->path);
-        reader->deps = deps;
-        reader->deps[reader->deps_count++] = ids[i];
+        deps[reader->deps_count++] = ids[i];
     }
     return AR_OK;
 }
@@ -211,7 +210,7 @@ static enum ar_status add_node(struct reader *reader, const Chakra__Node *messag
                             AR_RECORDED_TASKS_MAX);
     }
     struct node *nodes =
-        ar_grow(reader->nodes, (size_t)reader->nodes_count + 1, &reader->nodes_room, sizeof *nodes);
+        ar_arena_grow(reader->scratch, reader->nodes, reader->nodes_count, 1, sizeof *nodes);
     AR_NEED(nodes, reader->err, reader->recorded->path);
     reader->nodes = nodes;
     struct node *node = &nodes[reader->nodes_count];
@@ -381,16 +380,13 @@ static enum ar_status make_step(struct reader *reader, struct ar_arena *arena)
 enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
                            struct ar_arena *arena, struct ar_error *err)
 {
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct reader reader = {.recorded = recorded,
+                            .scratch = &scratch,
                             .err = err,
                             .at = (const uint8_t *)bytes,
                             .end = (const uint8_t *)bytes + count};
     recorded->form = "Chakra";
-    enum ar_status status = read_nodes(&reader);
-    if (status == AR_OK) {
-        status = make_step(&reader, arena);
-    }
-    free(reader.nodes);
-    free(reader.deps);
-    return status;
+    AR_TRY(read_nodes(&reader));
+    return make_step(&reader, arena);
 }

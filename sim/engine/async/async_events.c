@@ -4,19 +4,13 @@
 #include <string.h>
 
 #include "ar_clock.h"
+#include "ar_heap.h"
 #include "async_share.h"
 
 /* Times that differ by rounding are one, as in SimGrid. */
 #define SAME_S 1e-12
 
 enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
-
-struct event {
-    double time_s;
-    uint64_t order; /* of events at one time: as they were made */
-    uint32_t worker;
-    enum event_kind kind;
-};
 
 /* What a transfer has left to do. Counts are of slices since the run began. */
 struct transfer {
@@ -47,49 +41,15 @@ struct events {
     double *all_pushed_s;       /* [round][slice] */
     uint32_t *active;           /* transfers */
     uint32_t active_count;
-    bool is_stale; /* rates are */
-    struct event *heap;
-    uint32_t heap_count;
+    bool is_stale;       /* rates are */
+    struct ar_heap heap; /* events of workers, at one time as they were made */
     uint64_t made;
     double now_s;
 };
 
-/* --- the heap --------------------------------------------------------------------------------- */
-
-static bool is_before(const struct event *a, const struct event *b)
-{
-    return a->time_s < b->time_s || (a->time_s == b->time_s && a->order < b->order);
-}
-
 static void push_event(struct events *events, double time_s, uint32_t worker, enum event_kind kind)
 {
-    struct event event = {time_s, events->made++, worker, kind};
-    uint32_t at = events->heap_count++;
-    while (at > 0 && is_before(&event, &events->heap[(at - 1) / 2])) {
-        events->heap[at] = events->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    events->heap[at] = event;
-}
-
-static struct event pop_event(struct events *events)
-{
-    struct event *heap = events->heap;
-    struct event first = heap[0];
-    struct event last = heap[--events->heap_count];
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < events->heap_count; child = 2 * at + 1) {
-        if (child + 1 < events->heap_count && is_before(&heap[child + 1], &heap[child])) {
-            child++;
-        }
-        if (!is_before(&heap[child], &last)) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-    return first;
+    ar_heap_push(&events->heap, (struct ar_due){time_s, events->made++, worker, kind});
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
@@ -247,25 +207,25 @@ static void on_pushed(struct events *events, uint32_t number)
     }
 }
 
-static void handle(struct events *events, const struct event *event)
+static void handle(struct events *events, const struct ar_due *event)
 {
-    switch (event->kind) {
+    switch ((enum event_kind)event->kind) {
     case STARTED:
-        try_compute(events, event->worker);
+        try_compute(events, event->number);
         break;
     case COMPUTED:
-        on_computed(events, event->worker);
+        on_computed(events, event->number);
         break;
     case PUSHED:
-        on_pushed(events, event->worker);
+        on_pushed(events, event->number);
         break;
     case PULLED:
-        transfer_of(events, event->worker, ASYNC_PULL)->arrived++;
-        try_compute(events, event->worker);
+        transfer_of(events, event->number, ASYNC_PULL)->arrived++;
+        try_compute(events, event->number);
         break;
     case FREED:
-        events->workers[event->worker].freed++;
-        try_pull(events, event->worker);
+        events->workers[event->number].freed++;
+        try_pull(events, event->number);
         break;
     }
 }
@@ -331,8 +291,8 @@ static void follow(struct events *events)
         events->workers[i].idle_s = async_plan_start_s(events->run, i);
         push_event(events, events->workers[i].idle_s, i, STARTED);
     }
-    while (events->heap_count > 0 || events->active_count > 0) {
-        double next_s = events->heap_count > 0 ? events->heap[0].time_s : INFINITY;
+    while (events->heap.count > 0 || events->active_count > 0) {
+        double next_s = events->heap.count > 0 ? events->heap.list[0].time_s : INFINITY;
         if (events->is_stale) {
             share_anew(events);
         }
@@ -341,8 +301,8 @@ static void follow(struct events *events)
         }
         events->now_s = next_s;
         end_transfers(events);
-        while (events->heap_count > 0 && events->heap[0].time_s <= events->now_s + SAME_S) {
-            struct event event = pop_event(events);
+        while (events->heap.count > 0 && events->heap.list[0].time_s <= events->now_s + SAME_S) {
+            struct ar_due event = ar_heap_pop(&events->heap);
             handle(events, &event);
         }
     }
@@ -363,10 +323,12 @@ static enum ar_status make_room(struct events *events, struct ar_arena *arena, s
     events->all_pushed_s = ar_arena_alloc(arena, all, sizeof(double));
     events->active = ar_arena_alloc(arena, 2 * workers * ASYNC_WAYS, sizeof(uint32_t));
     /* a worker computes, and each of its slices may be asked for, or on its way there or back */
-    events->heap = ar_arena_alloc(arena, workers * (3 * slices + 1) + 1, sizeof *events->heap);
+    events->heap.list =
+        ar_arena_alloc(arena, workers * (3 * slices + 1) + 1, sizeof *events->heap.list);
     bool is_made = events->workers != NULL && events->transfers != NULL &&
                    events->pushed_s != NULL && events->pushes != NULL &&
-                   events->all_pushed_s != NULL && events->active != NULL && events->heap != NULL;
+                   events->all_pushed_s != NULL && events->active != NULL &&
+                   events->heap.list != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the workers of a step");
 }
 

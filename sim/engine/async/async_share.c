@@ -14,8 +14,9 @@ struct part {
 };
 
 struct parts {
+    struct ar_arena *arena;
     struct part *list;
-    size_t count, room;
+    size_t count;
     double *frac;      /* [link of the cluster]: of the transfer at hand */
     uint32_t *touched; /* links whose frac is not 0 */
     uint32_t touched_count;
@@ -43,11 +44,9 @@ static void add_path(struct parts *parts, const struct ar_cluster *cluster,
 static enum ar_status end_transfer(struct parts *parts, const struct ar_cluster *cluster,
                                    uint32_t transfer, struct ar_error *err)
 {
-    struct part *list =
-        ar_grow(parts->list, parts->count + parts->touched_count + 1, &parts->room, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the links of servers");
-    }
+    struct part *list = ar_arena_grow(parts->arena, parts->list, parts->count,
+                                      parts->touched_count + 1u, sizeof *list);
+    AR_NEED(list, err, "the links of servers");
     parts->list = list;
     for (uint32_t i = 0; i < parts->touched_count; i++) {
         uint32_t link = parts->touched[i];
@@ -284,7 +283,8 @@ enum ar_status async_share_make(const struct ar_async *run, const struct async_p
 {
     size_t count = (size_t)run->workers * ASYNC_WAYS;
     size_t links = ar_cluster_links_count(run->cluster);
-    struct parts parts = {.frac = ar_arena_alloc(arena, links, sizeof *parts.frac),
+    struct parts parts = {.arena = arena,
+                          .frac = ar_arena_alloc(arena, links, sizeof *parts.frac),
                           .touched = ar_arena_alloc(arena, links, sizeof *parts.touched)};
     *share = (struct async_share){
         .transfers_count = (uint32_t)count,
@@ -296,9 +296,7 @@ enum ar_status async_share_make(const struct ar_async *run, const struct async_p
         share->latency_s == NULL || share->bytes == NULL || share->rate_Bps == NULL) {
         return ar_error_no_memory(err, "the links of servers");
     }
-    enum ar_status status = make(run, plan, &parts, arena, share, err);
-    free(parts.list);
-    return status;
+    return make(run, plan, &parts, arena, share, err);
 }
 
 /* --- rates ------------------------------------------------------------------------------------ */

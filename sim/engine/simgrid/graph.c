@@ -12,18 +12,17 @@
 /* --- routes ----------------------------------------------------------------------------------- */
 
 struct routes {
+    struct ar_arena *arena;
     struct ar_flow *pairs;
-    size_t count, room;
+    size_t count;
 };
 
 static enum ar_status add_routes(struct routes *routes, const struct ar_flow *pairs, size_t count,
                                  struct ar_error *err)
 {
     struct ar_flow *larger =
-        ar_grow(routes->pairs, routes->count + count + 1, &routes->room, sizeof *larger);
-    if (larger == NULL) {
-        return ar_error_no_memory(err, "the routes of the platform");
-    }
+        ar_arena_grow(routes->arena, routes->pairs, routes->count, count + 1, sizeof *larger);
+    AR_NEED(larger, err, "the routes of the platform");
     routes->pairs = larger;
     memcpy(routes->pairs + routes->count, pairs, count * sizeof *pairs);
     routes->count += count;
@@ -33,18 +32,12 @@ static enum ar_status add_routes(struct routes *routes, const struct ar_flow *pa
 static enum ar_status add_collective(const struct ar_collective *collective, struct routes *routes,
                                      struct ar_error *err)
 {
-    struct ar_arena arena = {.last = NULL};
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_flow *pairs;
     size_t count;
-    enum ar_status status = ar_collective_check(collective, err);
-    if (status == AR_OK) {
-        status = simgrid_find_pairs(collective, &arena, &pairs, &count, err);
-    }
-    if (status == AR_OK) {
-        status = add_routes(routes, pairs, count, err);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_collective_check(collective, err));
+    AR_TRY(simgrid_find_pairs(collective, &scratch, &pairs, &count, err));
+    return add_routes(routes, pairs, count, err);
 }
 
 static enum ar_status add_messages(const struct ar_graph_trial *trial, const struct ar_task *task,
@@ -64,25 +57,25 @@ static enum ar_status find_routes(const struct ar_graph_trial *trial, struct rou
 {
     const struct ar_graph *graph = trial->graph;
     uint32_t roles = graph->roles_count;
-    bool *seen = calloc(graph->works_count + (size_t)roles * roles, sizeof *seen);
-    enum ar_status status = seen != NULL ? AR_OK : ar_error_no_memory(err, "the routes of a step");
-    for (uint32_t i = 0; status == AR_OK && i < graph->tasks_count; i++) {
+    bool *seen =
+        ar_arena_alloc(routes->arena, graph->works_count + (size_t)roles * roles, sizeof *seen);
+    AR_NEED(seen, err, "the routes of a step");
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         enum ar_task_kind kind = graph->works[task->work].kind;
         bool *is_known = kind == AR_TASK_MESSAGE
                              ? &seen[graph->works_count + (size_t)task->role * roles + task->to]
                              : &seen[task->work];
         if (kind == AR_TASK_MESSAGE && !*is_known) {
-            status = add_messages(trial, task, routes, err);
+            AR_TRY(add_messages(trial, task, routes, err));
         } else if (kind == AR_TASK_COLLECTIVE && !*is_known) {
-            status = add_collective(&trial->sendings[task->work].collective, routes, err);
+            AR_TRY(add_collective(&trial->sendings[task->work].collective, routes, err));
         }
         *is_known = true;
     }
-    free(seen);
-    return status == AR_OK && routes->count > 0
+    return routes->count > 0
                ? ar_cluster_prepare_paths(trial->cluster, routes->pairs, routes->count, err)
-               : status;
+               : AR_OK;
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -98,12 +91,11 @@ static void blame(struct ar_graph *graph, struct ar_task *task, uint32_t other)
 /* What is sent gets the mean time of its tasks. */
 static enum ar_status time_works(struct ar_graph *graph, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct {
         double sum_s, count;
-    } *means = calloc(graph->works_count + 1u, sizeof *means);
-    if (means == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    } *means = ar_arena_alloc(&arena, graph->works_count + 1u, sizeof *means);
+    AR_NEED(means, err, "the tasks of a step");
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         means[task->work].sum_s += task->end_s - task->start_s - task->copy_s;
@@ -115,7 +107,6 @@ static enum ar_status time_works(struct ar_graph *graph, struct ar_error *err)
             work->time_s = means[i].sum_s / means[i].count;
         }
     }
-    free(means);
     return AR_OK;
 }
 
@@ -175,11 +166,9 @@ static enum ar_status simulate(struct ar_graph_trial *trial, const struct routes
 static enum ar_status run(struct ar_graph_trial *trial, struct routes *routes,
                           struct graph_task *own, struct ar_error *err)
 {
-    own->times = calloc(trial->graph->tasks_count, sizeof *own->times);
-    own->rank_end_s = calloc(trial->ranks, sizeof *own->rank_end_s);
-    if (own->times == NULL || own->rank_end_s == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    own->times = ar_arena_alloc(routes->arena, trial->graph->tasks_count, sizeof *own->times);
+    own->rank_end_s = ar_arena_alloc(routes->arena, trial->ranks, sizeof *own->rank_end_s);
+    AR_NEED(own->times && own->rank_end_s, err, "the tasks of a step");
     AR_TRY(find_routes(trial, routes, err));
     AR_TRY(simulate(trial, routes, own, err));
     take_times(trial->graph, own->times);
@@ -196,12 +185,10 @@ static enum ar_status run(struct ar_graph_trial *trial, struct routes *routes,
 enum ar_status engine_graph_run(struct ar_graph_trial *trial, struct ar_error *err)
 {
     double began_s = ar_clock_s();
-    struct routes routes = {.count = 0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct routes routes = {.arena = &arena};
     struct graph_task own = {.trial = trial};
     enum ar_status status = run(trial, &routes, &own, err);
-    free(routes.pairs);
-    free(own.times);
-    free(own.rank_end_s);
     trial->wall_s = ar_clock_s() - began_s;
     return status;
 }
