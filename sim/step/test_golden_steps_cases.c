@@ -22,27 +22,30 @@ struct golden_step {
     const char *engine;
 };
 
-enum { GPU = AR_BASELINE_GPU, NODE = AR_BASELINE_NODE };
-#define ABCI "abci-v100"
-
 static const struct golden_step steps[] = {
-    {ABCI, "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "closed"},
-    {ABCI, "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "simgrid"},
-    {ABCI, "ring", 64, 1, 2, AR_FP32, "4MiB", "-", 0, 1, 1, GPU, "recurrence"},
-    {ABCI, "ring", 256, 1, 2, AR_FP16, "tensor", "-", 0, 1, 1, GPU, "closed"},
-    {ABCI, "torus2d", 8, 8, 2, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "recurrence"},
-    {ABCI, "torus2d", 4, 4, 2, AR_FP32, "one", "-", 0, 1, 1, NODE, "simgrid"},
-    {ABCI, "hierarchical", 4, 16, 2, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "closed"},
-    {ABCI, "tree", 4, 8, 4, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "recurrence"},
-    {ABCI, "torus2d", 8, 8, 2, AR_FP16, "ddp", "-", 0.05, 5, 1, NODE, "recurrence"},
-    {ABCI, "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0.03, 3, 1, NODE, "simgrid"},
-    {ABCI, "ring", 64, 1, 2, AR_FP16, "ddp", "-", 0, 3, 1.2, NODE, "recurrence"},
-    {ABCI, "torus2d", 8, 4, 2, AR_FP16, "ddp", "mxnet-horovod", 0, 1, 1, GPU, "recurrence"},
-    {ABCI, "torus2d", 4, 4, 2, AR_FP16, "ddp", "mxnet-horovod", 0, 1, 1, NODE, "simgrid"},
-    {ABCI, "hierarchical", 4, 8, 2, AR_FP16, "ddp", "mxnet-horovod", 0.04, 4, 1, NODE,
+    {"abci-v100", "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE, "closed"},
+    {"abci-v100", "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE, "simgrid"},
+    {"abci-v100", "ring", 64, 1, 2, AR_FP32, "4MiB", "-", 0, 1, 1, AR_BASELINE_GPU, "recurrence"},
+    {"abci-v100", "ring", 256, 1, 2, AR_FP16, "tensor", "-", 0, 1, 1, AR_BASELINE_GPU, "closed"},
+    {"abci-v100", "torus2d", 8, 8, 2, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE, "recurrence"},
+    {"abci-v100", "torus2d", 4, 4, 2, AR_FP32, "one", "-", 0, 1, 1, AR_BASELINE_NODE, "simgrid"},
+    {"abci-v100", "hierarchical", 4, 16, 2, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE,
+     "closed"},
+    {"abci-v100", "tree", 4, 8, 4, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE, "recurrence"},
+    {"abci-v100", "torus2d", 8, 8, 2, AR_FP16, "ddp", "-", 0.05, 5, 1, AR_BASELINE_NODE,
      "recurrence"},
-    {"dgx1-v100", "ring", 16, 1, 4, AR_FP16, "ddp", "pytorch-ddp", 0, 1, 1, NODE, "recurrence"},
-    {"dgx2-v100", "hierarchical", 16, 4, 8, AR_FP16, "ddp", "-", 0, 1, 1, NODE, "closed"},
+    {"abci-v100", "ring", 16, 1, 2, AR_FP16, "ddp", "-", 0.03, 3, 1, AR_BASELINE_NODE, "simgrid"},
+    {"abci-v100", "ring", 64, 1, 2, AR_FP16, "ddp", "-", 0, 3, 1.2, AR_BASELINE_NODE, "recurrence"},
+    {"abci-v100", "torus2d", 8, 4, 2, AR_FP16, "ddp", "mxnet-horovod", 0, 1, 1, AR_BASELINE_GPU,
+     "recurrence"},
+    {"abci-v100", "torus2d", 4, 4, 2, AR_FP16, "ddp", "mxnet-horovod", 0, 1, 1, AR_BASELINE_NODE,
+     "simgrid"},
+    {"abci-v100", "hierarchical", 4, 8, 2, AR_FP16, "ddp", "mxnet-horovod", 0.04, 4, 1,
+     AR_BASELINE_NODE, "recurrence"},
+    {"dgx1-v100", "ring", 16, 1, 4, AR_FP16, "ddp", "pytorch-ddp", 0, 1, 1, AR_BASELINE_NODE,
+     "recurrence"},
+    {"dgx2-v100", "hierarchical", 16, 4, 8, AR_FP16, "ddp", "-", 0, 1, 1, AR_BASELINE_NODE,
+     "closed"},
 };
 
 static const char header[] =
