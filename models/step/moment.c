@@ -23,16 +23,8 @@ double moment_at(const struct moments *moments, uint32_t role, const struct mome
     return base_s + (factor != NULL ? factor[rank] : 1) * moment->elapsed_s;
 }
 
-bool moment_is_even(const struct moments *moments, const struct moment *moment)
+double moment_last_of(const struct moments *moments, uint32_t role, const struct moment *moment)
 {
-    return moment->base_s == NULL && moments->request->factor == NULL;
-}
-
-double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment)
-{
-    if (moment_is_even(moments, moment)) {
-        return moment->elapsed_s;
-    }
     double last_s = 0;
     for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
         last_s = fmax(last_s, moment_at(moments, role, moment, rank));

@@ -27,11 +27,21 @@ struct moment moment_begin(const struct moments *moments, uint32_t role);
 double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
                  uint32_t rank);
 
-/** On the last rank. */
-double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment);
-
 /** Whether all ranks of the request are at the same time at this moment. */
-bool moment_is_even(const struct moments *moments, const struct moment *moment);
+static inline bool moment_is_even(const struct moments *moments, const struct moment *moment)
+{
+    return moment->base_s == NULL && moments->request->factor == NULL;
+}
+
+/** On the last rank. */
+double moment_last_of(const struct moments *moments, uint32_t role, const struct moment *moment);
+
+static inline double moment_last(const struct moments *moments, uint32_t role,
+                                 const struct moment *moment)
+{
+    return moment_is_even(moments, moment) ? moment->elapsed_s
+                                           : moment_last_of(moments, role, moment);
+}
 
 /** No earlier than `other`, a moment of the role `from`, on its ranks of the same number. */
 void moment_meet(struct moments *moments, uint32_t role, struct moment *moment, uint32_t from,

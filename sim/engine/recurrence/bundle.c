@@ -116,6 +116,18 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phas
     return AR_OK;
 }
 
+bool bundle_is_alike(const struct bundle *one, const struct bundle *other)
+{
+    size_t places = one->places_count;
+    return one->is_regular && other->is_regular && one->is_ring == other->is_ring &&
+           one->rows == other->rows && one->walks == other->walks &&
+           memcmp(one->positions, other->positions, places * sizeof *one->positions) == 0 &&
+           memcmp(one->latency_s, other->latency_s, places * sizeof *one->latency_s) == 0 &&
+           memcmp(one->s_per_byte, other->s_per_byte, places * sizeof *one->s_per_byte) == 0 &&
+           memcmp(one->tiers, other->tiers, places * sizeof *one->tiers) == 0 &&
+           memcmp(one->send, other->send, one->rows * sizeof *one->send) == 0;
+}
+
 size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase *phase)
 {
     /* A ring is written twice; into a chain come the messages of its first row. */

@@ -45,6 +45,9 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phas
                              const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle,
                              struct ar_error *err);
 
+/** Whether the same happens on both, from states that are alike; false where it is not known. */
+bool bundle_is_alike(const struct bundle *one, const struct bundle *other);
+
 /** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
  * all steps, and returns the origin. Needs bundle_bytes_capacity() numbers. */
 size_t bundle_bytes(const struct ar_collective *collective, const struct bundle *bundle,

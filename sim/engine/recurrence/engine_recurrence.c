@@ -14,12 +14,24 @@
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
 
-/* Runs a job on one lane and notes when each rank has finished. */
+/* From states that are alike these lanes end alike: groups of a mesh, channels of a group. */
+static bool are_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
+{
+    uint32_t lanes = ar_collective_lanes(recurrence->collective);
+    bool are = true;
+    for (uint32_t i = 0; i < recurrence->phases_count && are; i++) {
+        are = recurrence->phases[i].steps == 0 ||
+              bundle_is_alike(&recurrence->bundles[i * lanes + lane],
+                              &recurrence->bundles[i * lanes + other]);
+    }
+    return are;
+}
+
+/* Runs a job on one lane; states are then those at its end. */
 static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     double begin_s = recurrence->setup_s + recurrence->trial->jobs[recurrence->job].copy_s;
     struct rank_state *states = recurrence->states;
-    double *finish_s = recurrence->finish_s;
     uint32_t window = recurrence->collective->window;
     memset(recurrence->flights_s, 0,
            (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
@@ -30,12 +42,31 @@ static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
     }
     recurrence_run_lane(recurrence, lane, elements);
     for (uint32_t position = 0; position < recurrence->positions; position++) {
-        uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-        double done_s = recurrence_finish(recurrence, position);
-        states[position].now_s = done_s;
-        finish_s[rank] = done_s > finish_s[rank] ? done_s : finish_s[rank];
+        states[position].now_s = recurrence_finish(recurrence, position);
     }
     recurrence_mark(recurrence, lane, AR_MARK_DONE);
+}
+
+/* Runs a job on all lanes and notes when each rank has finished. */
+static void run_lanes(struct recurrence *recurrence, const struct ar_job *job)
+{
+    const struct ar_trial *trial = recurrence->trial;
+    bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL &&
+                   recurrence->job == 0 && trial->timeline == NULL;
+    uint64_t elements = 0;
+    for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
+        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
+        if (lane == 0 || !is_even || part.count != elements || !are_alike(recurrence, lane, run)) {
+            run_job_lane(recurrence, lane, part.count);
+            run = lane;
+            elements = part.count;
+        }
+        for (uint32_t position = 0; position < recurrence->positions; position++) {
+            uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
+            double done_s = recurrence->states[position].now_s;
+            recurrence->finish_s[rank] = fmax(done_s, recurrence->finish_s[rank]);
+        }
+    }
 }
 
 static void mark_start(const struct recurrence *recurrence)
@@ -108,10 +139,7 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
     mark_start(recurrence);
-    for (uint32_t lane = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
-        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
-        run_job_lane(recurrence, lane, part.count);
-    }
+    run_lanes(recurrence, job);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
     }
