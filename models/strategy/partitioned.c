@@ -49,7 +49,8 @@ static void add_row(struct strips *strips, double time_s, enum ar_duty duty, enu
 
 static bool has_kernel(const struct ar_layer_work *work)
 {
-    return work->kernel > 1 && work->kind != AR_LAYER_AVGPOOL; /* which takes the mean of all */
+    return work->kernel > 1 && work->stride > 0 &&
+           work->kind != AR_LAYER_AVGPOOL; /* which takes the mean of all */
 }
 
 static double row_elements(uint64_t elements, uint32_t width)

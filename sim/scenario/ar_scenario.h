@@ -278,7 +278,7 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
 
 /** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
- * already, DDP's hooks compress whole buckets. */
+ * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err);

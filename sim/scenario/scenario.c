@@ -144,8 +144,9 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 {
     bool is_later = scenario->fusion.closes_when_reached != 0;
-    enum ar_precision fused = ar_framework_wire(scenario->framework, scenario->precision);
-    return ar_precision_bytes(is_later ? fused : scenario->wire);
+    uint32_t wire = ar_precision_bytes(scenario->wire);
+    uint32_t kept = ar_precision_bytes(ar_framework_wire(scenario->framework, scenario->precision));
+    return is_later && kept > wire ? kept : wire;
 }
 
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario)

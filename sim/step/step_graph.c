@@ -138,13 +138,9 @@ static enum ar_status time_work(struct ar_step *step, uint32_t number, struct ar
     trial.jobs = &job;
     AR_TRY(step_find_plan(step, number, &trial.plan, err));
     AR_TRY(ar_trial_run(&trial, step->engine, err));
-    work->time_s = time.finish_s - time.start_s;
-    if (work->every > 0) {
-        work->time_s /= work->every;
-        return AR_OK;
-    }
+    work->time_s = (time.finish_s - time.start_s) / (work->every > 0 ? work->every : 1);
     step->works_messages += trial.messages_count;
-    step->exact = step->exact && trial.exact;
+    step->exact = step->exact && (trial.exact || work->every > 0);
     return AR_OK;
 }
 

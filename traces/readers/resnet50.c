@@ -104,6 +104,16 @@ static void write_block(struct cursor *at, const char *block, const struct stage
     write_relu(at, block, 3);
 }
 
+/* Of 3x3, every other one. */
+static void write_maxpool(struct cursor *at)
+{
+    uint32_t width = at->width / 2;
+    fprintf(at->file,
+            "maxpool,maxpool,0,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",3,2,0\n",
+            here(at), elements(width, at->channels), at->width, at->channels, at->channels);
+    at->width = width;
+}
+
 static void write_head(struct cursor *at)
 {
     uint64_t inputs = here(at);
@@ -127,9 +137,7 @@ void ar_resnet50_write(FILE *file)
                   "kernel,stride,gradient_elements\n");
     write_conv_bn(&at, "", 1, 64, 7, 2);
     write_relu(&at, "", 1);
-    uint64_t inputs = here(&at);
-    at.width /= 2;
-    write_plain(&at, "maxpool", "maxpool", inputs, "0");
+    write_maxpool(&at);
     for (uint32_t i = 0; i < STAGES_COUNT; i++) {
         for (uint32_t j = 0; j < stages[i].blocks; j++) {
             char block[32];
