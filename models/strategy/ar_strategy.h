@@ -55,6 +55,7 @@ struct ar_strategy {
      * device, in the arena. The others are then NULL. NULL: it makes its graph of a layout. */
     enum ar_status (*operators)(const struct ar_parts_request *request, struct ar_arena *arena,
                                 struct ar_operators **operators, struct ar_error *err);
+    const char *sends;    /**< of them: what goes from device to device, a heading */
     bool takes_operators; /**< of them: also of a file of operators and a placement */
     bool takes_evoformer; /**< of them: of an Evoformer on a mesh, a role for all GPUs; else of a
                              trace, a role for each GPU */

@@ -170,5 +170,6 @@ const struct ar_strategy ar_strategy_partitioned = {
     .name = "partitioned",
     .title = "one model over all GPUs: strips of its layers, or placed operators",
     .operators = operators_of,
+    .sends = "messages",
     .takes_operators = true,
 };

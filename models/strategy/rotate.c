@@ -41,5 +41,6 @@ const struct ar_strategy ar_strategy_rotate = {
     .name = "rotate",
     .title = "parts of the parameters go round a ring of workers",
     .operators = operators_of,
+    .sends = "blocks",
     .replicas = replicas,
 };

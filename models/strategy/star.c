@@ -61,5 +61,6 @@ const struct ar_strategy ar_strategy_star = {
     .name = "star",
     .title = "a scheduler sends workers what to update, round by round",
     .operators = operators_of,
+    .sends = "updates",
     .replicas = replicas,
 };

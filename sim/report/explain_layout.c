@@ -14,16 +14,58 @@ static void print_seconds(double time_s)
     printf("  %12s", time_s > 0 ? ar_format_seconds(time_s, text) : "-");
 }
 
-static void print_split(const char *name, const struct ar_graph_split *split)
+/* The parts of a role's time, and which of them are told apart. */
+enum { PARTS_COUNT = AR_DUTIES_COUNT + AR_AXES_COUNT + 1 };
+struct table {
+    const char *names[PARTS_COUNT]; /* NULL: not shown */
+};
+
+static double part_of(const struct ar_graph_split *split, int part)
+{
+    return part < AR_DUTIES_COUNT   ? split->duty_s[part]
+           : part < PARTS_COUNT - 1 ? split->axis_s[part - AR_DUTIES_COUNT]
+                                    : split->bubble_s;
+}
+
+/* Roles that send each other messages without a pipeline, of which computations are of some kinds:
+ * of one alone it is no matter which. */
+static bool is_placed(const struct ar_step *step)
+{
+    return step->layout.placed != NULL && step->graph->roles_count > 1;
+}
+
+static struct table table_of(const struct ar_step *step)
+{
+    struct table table = {.names = {NULL}};
+    int duties = 0;
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        bool is_duty = i < AR_DUTIES_COUNT;
+        bool is_there = step->graph->roles_count > 1 && !is_placed(step);
+        is_there = is_there || part_of(&step->split, i) > 0;
+        duties += is_duty && is_there;
+        table.names[i] = !is_there ? NULL
+                         : is_duty ? ar_duty_names[i]
+                                   : ar_axis_names[i - AR_DUTIES_COUNT];
+    }
+    for (int i = 0; i < AR_DUTIES_COUNT && duties == 1; i++) {
+        table.names[i] = table.names[i] != NULL ? "compute" : NULL;
+    }
+    table.names[PARTS_COUNT - 1] = is_placed(step) ? "waiting" : "bubble";
+    if (is_placed(step)) {
+        table.names[AR_DUTIES_COUNT + AR_AXIS_PP] = step->layout.strategy->sends;
+    }
+    return table;
+}
+
+static void print_split(const struct table *table, const char *name,
+                        const struct ar_graph_split *split)
 {
     printf("  %-8s", name);
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        print_seconds(split->duty_s[i]);
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        if (table->names[i] != NULL) {
+            print_seconds(part_of(split, i));
+        }
     }
-    for (int i = 0; i < AR_AXES_COUNT; i++) {
-        print_seconds(split->axis_s[i]);
-    }
-    print_seconds(split->bubble_s);
     puts("");
 }
 
@@ -42,13 +84,13 @@ static void write_sent(const struct ar_step *step)
 {
     const struct ar_graph *graph = step->graph;
     char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
-    bool is_placed = step->layout.placed != NULL && graph->roles_count > 1;
+    bool has_places = is_placed(step);
     printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
            "%12s\n",
-           is_placed ? "the links of its path, alone" : "engine ",
-           is_placed ? "" : step->engine->name, is_placed ? "" : ", in all groups at once",
-           "operation", "along", "payload", "time", is_placed ? "GPU 0" : "stage 0",
-           is_placed ? "all GPUs" : "all stages");
+           has_places ? "the links of its path, alone" : "engine ",
+           has_places ? "" : step->engine->name, has_places ? "" : ", in all groups at once",
+           "operation", has_places ? "" : "along", "payload", "time",
+           has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         const struct ar_work *work = &graph->works[i];
         uint64_t first, all;
@@ -57,8 +99,10 @@ static void write_sent(const struct ar_step *step)
         }
         struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
         count_tasks(graph, i, &first, &all);
-        printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n", work->operation->name,
-               ar_mesh_format_along(&mesh, axes), ar_format_bytes(work->bytes, bytes),
+        printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n",
+               has_places ? step->layout.strategy->sends : work->operation->name,
+               has_places ? "" : ar_mesh_format_along(&mesh, axes),
+               ar_format_bytes(work->bytes, bytes),
                work->time_s >= 0 ? ar_format_seconds(work->time_s + work->latency_s, time)
                                  : "in series",
                first, all);
@@ -69,30 +113,35 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
 {
     uint32_t count = step->graph->roles_count;
     struct ar_graph_split *splits = malloc(count * sizeof *splits);
+    struct table table = table_of(step);
     char name[24];
     if (splits == NULL) {
         return ar_error_no_memory(err, "the stages of a step");
     }
     ar_graph_split(step->graph, splits);
-    bool is_placed = step->layout.placed != NULL && count > 1;
-    printf("\n%s: compute, what is sent and not hidden by axis, waiting\n  %-8s",
-           is_placed ? "GPUs" : "stages of the pipeline", is_placed ? "GPU" : "stage");
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        printf("  %12s", ar_duty_names[i]);
+    bool has_stages = count > 1 && !is_placed(step);
+    printf("\n%s: compute, what is sent and not hidden%s, waiting\n  %-8s",
+           has_stages   ? "stages of the pipeline"
+           : count == 1 ? "GPUs, all alike"
+                        : "GPUs",
+           is_placed(step) ? "" : " by axis", has_stages ? "stage" : "GPU");
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        if (table.names[i] != NULL) {
+            printf("  %12s", table.names[i]);
+        }
     }
-    for (int i = 0; i < AR_AXES_COUNT; i++) {
-        printf("  %12s", ar_axis_names[i]);
-    }
-    printf("  %12s\n", "bubble");
+    puts("");
     for (uint32_t i = 0; i < count; i++) {
         if (count > STAGES_MAX && i == STAGES_MAX / 2) {
             puts("  ...");
             i = count - STAGES_MAX / 2;
         }
         snprintf(name, sizeof name, "%" PRIu32, i);
-        print_split(name, &splits[i]);
+        print_split(&table, name, &splits[i]);
     }
-    print_split("mean", &step->split);
+    if (count > 1) {
+        print_split(&table, "mean", &step->split);
+    }
     if (step->split.longer_s > 0) {
         char longer[AR_UNIT_TEXT];
         printf("  beside communication, or on slower ranks, computations take %s longer\n",
