@@ -12,17 +12,41 @@
 
 /* --- what its steps are --------------------------------------------------------------------- */
 
+/* Messages to servers, or between parts of a model, have no algorithm. */
+static bool needs_algorithm(const struct ar_scenario *scenario)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    return strategy == NULL || (!strategy->is_asynchronous && strategy->operators == NULL);
+}
+
 static enum ar_status check_required(const struct training_file *file,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
     static const enum ar_key needed[] = {AR_KEY_CLUSTER, AR_KEY_GPUS, AR_KEY_ALGORITHM,
                                          AR_KEY_TRACE};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (!ar_scenario_has(scenario, needed[i])) {
+        bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm(scenario);
+        if (is_needed && !ar_scenario_has(scenario, needed[i])) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: directive \"%s\" is missing; expected it or the option %s",
                                 file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
         }
+    }
+    return AR_OK;
+}
+
+/* A run counts the samples of all GPUs in steps that are alike. */
+static enum ar_status check_strategy(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    bool has_others =
+        strategy != NULL && strategy->operators != NULL &&
+        (strategy->replicas == NULL || strategy->replicas(scenario->gpus) != scenario->gpus);
+    if (has_others || (strategy != NULL && strategy->ends_runs)) {
+        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                  "found %s; expected a strategy in which every GPU has samples of "
+                                  "its own, and which sends in every step",
+                                  strategy->name);
     }
     return AR_OK;
 }
@@ -50,6 +74,13 @@ enum ar_status training_begin(const struct training_file *file, const struct ar_
         (struct training){.file = file, .scenario = *given, .phases_count = file->phases_count};
     AR_TRY(key_texts_add(file->keys, file->csv, scenario, err));
     AR_TRY(check_required(file, scenario, err));
+    AR_TRY(check_strategy(scenario, err));
+    static const enum ar_key of_algorithm[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
+    for (int i = 0; i < 2 && !needs_algorithm(scenario); i++) {
+        if (!ar_scenario_has(given, of_algorithm[i])) { /* the file's are for other strategies */
+            ar_scenario_unset(scenario, of_algorithm[i]);
+        }
+    }
     training->is_shape_dropped = !ar_scenario_has(given, AR_KEY_SHAPE) &&
                                  ar_scenario_has(scenario, AR_KEY_SHAPE) && file->gpus > 0 &&
                                  scenario->gpus != file->gpus;

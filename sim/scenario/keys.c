@@ -5,21 +5,22 @@
 #include "ar_text.h"
 #include "key_values.h"
 
-#define COLLECTIVE  AR_KEY_OF_COLLECTIVE
-#define STEP        AR_KEY_OF_STEP
-#define BARE        AR_KEY_OF_BARE
-#define LAYOUT      AR_KEY_OF_LAYOUT
-#define PLACED      AR_KEY_OF_PLACED
-#define PUBLISHED   AR_KEY_IN_PUBLISHED
-#define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
-#define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
-#define AXIS        AR_KEY_IS_AXIS
-#define CHOICE      (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
-#define SETTING     AR_KEY_IS_SETTING
-#define REPEATS     AR_KEY_REPEATS
-#define PATH        AR_KEY_IS_PATH
-#define NUMBER      AR_KEY_IS_NUMBER
-#define SERVERS     (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IS_AXIS | AR_KEY_IS_SETTING)
+#define COLLECTIVE AR_KEY_OF_COLLECTIVE
+#define STEP       AR_KEY_OF_STEP
+#define BARE       AR_KEY_OF_BARE
+#define LAYOUT     AR_KEY_OF_LAYOUT
+#define PLACED     AR_KEY_OF_PLACED
+#define PUBLISHED  AR_KEY_IN_PUBLISHED
+#define CLUSTER    (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
+#define FILES      (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
+#define AXIS       AR_KEY_IS_AXIS
+#define CHOICE     (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
+#define SETTING    AR_KEY_IS_SETTING
+#define REPEATS    AR_KEY_REPEATS
+#define PATH       AR_KEY_IS_PATH
+#define NUMBER     AR_KEY_IS_NUMBER
+#define SERVERS                                                                                    \
+    (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IN_RUN | AR_KEY_IS_AXIS | AR_KEY_IS_SETTING)
 #define FIELD(name) offsetof(struct ar_scenario, name)
 
 /* A size of a workload, 0 unless it is set. */
@@ -122,7 +123,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
          "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
          "all GPUs partitioned, rotate, star, dap",
-         LAYOUT | STEP | PLACED | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
+         LAYOUT | STEP | PLACED | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
          key_print_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
                         "parameter servers; default: as many as nodes of workers", SERVERS,
@@ -217,7 +218,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "precision of gradients on the wire, of a workload in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
-                          STEP | LAYOUT | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
+                          STEP | LAYOUT | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
                           key_print_choice, FIELD(layout.gradients), .words = ar_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
                        "replicas exchange a fraction F of all gradients, the largest: values and "
