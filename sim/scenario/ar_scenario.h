@@ -154,6 +154,13 @@ enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_err
  * ar_scenario_load(). */
 enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err);
 
+/** Whether a key, which may be one of servers or units, has a meaning with a strategy. */
+bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy);
+
+/** Whether something is drawn, so that another seed gives another result; of a scenario that is
+ * loaded. */
+bool ar_scenario_draws(const struct ar_scenario *scenario);
+
 /** Its run and its units with what follows where no key says; `gpus` is set. */
 struct ar_async ar_scenario_async(const struct ar_scenario *scenario);
 struct ar_units ar_scenario_units(const struct ar_scenario *scenario);

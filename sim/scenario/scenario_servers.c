@@ -12,14 +12,34 @@ static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, 
                                           AR_KEY_BACKUPS,    AR_KEY_TAIL};
 enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
-static enum ar_status refuse_keys(const struct ar_scenario *scenario, int first,
-                                  const char *expected, struct ar_error *err)
+bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
 {
-    for (int i = first; i < ALL_KEYS; i++) {
-        if (ar_scenario_has(scenario, server_keys[i])) {
+    int i = 0;
+    while (i < ALL_KEYS && server_keys[i] != key) {
+        i++;
+    }
+    return i == ALL_KEYS || (strategy->is_asynchronous && i < SERVER_KEYS) || strategy->deals_units;
+}
+
+bool ar_scenario_draws(const struct ar_scenario *scenario)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    const struct ar_async run = {.staleness = scenario->async.staleness,
+                                 .every = scenario->async.every};
+    bool is_loose = strategy != NULL && strategy->is_asynchronous && ar_async_is_loose(&run);
+    return scenario->jitter_frac > 0 || is_loose || (strategy != NULL && strategy->deals_units);
+}
+
+static enum ar_status refuse_keys(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    for (int i = 0; i < ALL_KEYS; i++) {
+        if (ar_scenario_has(scenario, server_keys[i]) &&
+            !ar_key_is_of_strategy(server_keys[i], strategy)) {
             return ar_scenario_refuse(scenario, server_keys[i], err,
-                                      "found with strategy %s; expected it with %s",
-                                      scenario->layout.strategy->name, expected);
+                                      "found with strategy %s; expected it with %s", strategy->name,
+                                      i < SERVER_KEYS ? "ps-sync, ps-async, ssp:S or work-units"
+                                                      : "work-units");
         }
     }
     return AR_OK;
@@ -43,7 +63,7 @@ static enum ar_status check_keys(const struct ar_scenario *scenario, struct ar_e
                                   "recurrence or simgrid with strategy %s",
                                   scenario->engine->name, strategy->name);
     }
-    return strategy->deals_units ? AR_OK : refuse_keys(scenario, SERVER_KEYS, "work-units", err);
+    return AR_OK;
 }
 
 static enum ar_status check_mesh(const struct ar_scenario *scenario, struct ar_error *err)
@@ -69,8 +89,9 @@ static enum ar_status check_mesh(const struct ar_scenario *scenario, struct ar_e
 enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
+    AR_TRY(refuse_keys(scenario, err));
     if (!strategy->is_asynchronous) {
-        return refuse_keys(scenario, 0, "ps-sync, ps-async, ssp:S or work-units", err);
+        return AR_OK;
     }
     AR_TRY(check_keys(scenario, err));
     AR_TRY(check_mesh(scenario, err));

@@ -312,6 +312,9 @@ static enum ar_status add_variant(struct space *space, uint32_t number, struct a
         return AR_OK;
     }
     AR_TRY(variants_scenario(&space->variants, number, &adding.variant, err));
+    if (variants_repeats_seed(&space->variants, number, adding.variant)) {
+        return AR_OK;
+    }
     AR_TRY(ar_scenario_hash(adding.variant, &space->fingerprint, err));
     AR_TRY(read_gpus(space, adding.variant, err));
     AR_TRY(check_shapes(space, err));

@@ -104,8 +104,9 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, printer->space->points[point].variant);
-        shown->axes[i] =
-            is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP) ? NULL : plain(axis, value);
+        shown->axes[i] = value == NULL || (is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP))
+                             ? NULL
+                             : plain(axis, value);
     }
     ar_records_add(&printer->records, shown);
     return AR_OK;

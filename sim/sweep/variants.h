@@ -68,12 +68,17 @@ void variants_destroy(struct variants *variants);
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err);
 
-/** The value of an axis in a variant. */
+/** The value of an axis in a variant; NULL: its strategy has no use for one. */
 const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant);
 
-/** Says whether a variant only repeats another one: another seed without jitter; and, if
- * `is_bare`, another value of an axis that bare all-reduces do not react to. */
+/** Says whether a variant only repeats another one: another seed without jitter, another value of
+ * what only other strategies take; and, if `is_bare`, of an axis that bare all-reduces do not react
+ * to. */
 bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare);
+
+/** The same of another seed where the scenario of the variant, loaded, draws nothing. */
+bool variants_repeats_seed(const struct variants *variants, uint32_t variant,
+                           const struct ar_scenario *scenario);
 
 /** Numbers the combinations of conditions: two variants have the same number if they differ only in
  * choices. At most the number of variants. */
