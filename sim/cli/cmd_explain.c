@@ -69,18 +69,23 @@ static enum ar_status explain_with_servers(const struct options *options,
 {
     struct ar_row row;
     struct ar_step step = ar_scenario_step(scenario);
-    if (options->out != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found with strategy %s, which has no pipeline; expected "
-                            "'allreckon export --format chrome-trace'",
-                            scenario->layout.strategy->name);
+    uint64_t spans = options->out != NULL ? pipeline_spans(scenario) : 0;
+    if (spans > PIPELINE_SPANS_MAX) {
+        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                  "found %" PRIu32 " workers, too many for --out with %" PRIu32
+                                  " steps; expected fewer",
+                                  scenario->gpus, scenario->iterations_count);
     }
+    step.async.spans_room = (uint32_t)spans;
     ar_note_before(option_notes(options), scenario, NULL, 0);
     ar_note_flush(option_notes(options));
     AR_TRY(ar_run_step(scenario, &step, &row, err));
-    explain_servers(&step, &row);
+    enum ar_status status = save(options, scenario, &step, row, err);
+    if (status == AR_OK) {
+        explain_servers(&step, &row);
+    }
     ar_step_destroy(&step);
-    return AR_OK;
+    return status;
 }
 
 static enum ar_status explain_workload(const struct options *options, struct ar_error *err)

@@ -15,8 +15,7 @@
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
-
-enum { SPANS_MAX = 10000000 };
+#include "pipeline.h"
 
 /* What is exported: the platform of some nodes, or the timeline of a step. */
 struct export
@@ -181,10 +180,8 @@ static enum ar_status export_servers(const struct options *options,
     struct ar_row row;
     struct export export = {.row = &row, .mark = made_by(options)};
     uint32_t *workers = NULL;
-    uint64_t slices = ar_scenario_is_laid_out(scenario) ? scenario->layout.model->layers
-                                                        : scenario->buckets_count;
-    uint64_t spans = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
-    if (spans > SPANS_MAX) {
+    uint64_t spans = pipeline_spans(scenario);
+    if (spans > PIPELINE_SPANS_MAX) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
                                   "found %" PRIu32 " workers, too many for a timeline of %" PRIu32
                                   " steps; expected fewer",

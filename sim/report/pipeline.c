@@ -15,10 +15,12 @@ struct task_row {
 
 #define ROW(kind, field, help) AR_COLUMN(kind, struct task_row, field, #field, help)
 static const struct ar_column columns[] = {
-    ROW(count, stage, "of the pipeline, from 0"),
-    ROW(string, kind, "forward, backward, optimizer, or the axis along which it sends"),
-    ROW(string, stream, "compute or gradients"),
-    ROW(count, batch, "number of the micro-batch"),
+    ROW(count, stage, "of the pipeline, or worker, from 0"),
+    ROW(string, kind,
+        "forward, backward, optimizer, or the axis along which it sends; with servers what a "
+        "worker does"),
+    ROW(string, stream, "compute or gradients; with servers compute, push or pull"),
+    ROW(count, batch, "number of the micro-batch, or of the worker's step"),
     ROW(count, chunk, "of the layers of the stage"),
     ROW(count, tensors, "of a bucket of gradients"),
     ROW(string, name, "of a task that the others do not tell"),
@@ -33,20 +35,9 @@ static const char *kind_of(const struct ar_graph *graph, const struct ar_task *t
                                          : ar_axis_names[ar_work_axis(work)];
 }
 
-enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err)
+static uint32_t add_tasks(const struct ar_graph *graph, struct task_row *rows)
 {
     static const char *const streams[] = {"compute", "gradients", "parts"};
-    const struct ar_graph *graph = step->graph;
-    if (graph->tasks_count > PIPELINE_TASKS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found %u tasks; expected at most %d for a picture: fewer "
-                            "micro-batches or stages",
-                            graph->tasks_count, PIPELINE_TASKS_MAX);
-    }
-    struct task_row *rows = calloc(graph->tasks_count + 1u, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         rows[i] = (struct task_row){.stage = task->role,
@@ -59,8 +50,53 @@ enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_
                                     .begin_s = task->start_s,
                                     .end_s = task->end_s};
     }
+    return graph->tasks_count;
+}
+
+/* Of as many workers as a picture shows. */
+static uint32_t add_workers(const struct ar_async *run, struct task_row *rows)
+{
+    uint32_t each = run->spans_count / run->workers + 1, count = 0;
+    for (uint32_t i = 0; i < run->spans_count; i++) {
+        const struct ar_async_span *span = &run->spans[i];
+        bool is_computed = span->doing == AR_ASYNC_COMPUTES || span->doing == AR_ASYNC_WAITS;
+        if (span->worker < PIPELINE_TASKS_MAX / each && count < PIPELINE_TASKS_MAX) {
+            rows[count++] = (struct task_row){
+                .stage = span->worker,
+                .kind = ar_async_doing_names[span->doing],
+                .stream = is_computed ? "compute" : ar_async_doing_names[span->doing],
+                .batch = span->step,
+                .tensors = AR_NO_COUNT,
+                .begin_s = span->begin_s,
+                .end_s = span->end_s};
+        }
+    }
+    return count;
+}
+
+enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err)
+{
+    const struct ar_graph *graph = step->graph;
+    if (graph != NULL && graph->tasks_count > PIPELINE_TASKS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found %u tasks; expected at most %d for a picture: fewer "
+                            "micro-batches or stages",
+                            graph->tasks_count, PIPELINE_TASKS_MAX);
+    }
+    struct task_row *rows = calloc(PIPELINE_TASKS_MAX, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&step->async, rows);
     enum ar_status status = ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns),
-                                             rows, graph->tasks_count, sizeof *rows, err);
+                                             rows, count, sizeof *rows, err);
     free(rows);
     return status;
+}
+
+uint64_t pipeline_spans(const struct ar_scenario *scenario)
+{
+    uint64_t slices = ar_scenario_is_laid_out(scenario) ? scenario->layout.model->layers
+                                                        : scenario->buckets_count;
+    return (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
 }

@@ -1,17 +1,24 @@
 /** \file pipeline.h
- * The tasks of a step of a workload as rows: what every stage of the pipeline does when.
+ * The tasks of a step as rows: what every stage of the pipeline, or worker, does when.
  */
 #ifndef AR_PIPELINE_H
 #define AR_PIPELINE_H
 
 #include "ar_record.h"
-#include "ar_step.h"
+#include "ar_scenario.h"
 
 /** A picture shows no more. */
 enum { PIPELINE_TASKS_MAX = 20000 };
 
+/** Spans of a step with servers that are noted at most. */
+enum { PIPELINE_SPANS_MAX = 10000000 };
+
 /** Writes the tasks of a step that was run: stage, kind (a pass, or the axis along which it sends),
- * stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture shows. */
+ * stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture shows; with
+ * servers as many workers as that, of a run that noted its spans. */
 enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err);
+
+/** Room for the spans of a step with servers (ar_async.h). */
+uint64_t pipeline_spans(const struct ar_scenario *scenario);
 
 #endif
