@@ -171,7 +171,7 @@ struct ar_graph_request {
     const struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
     const struct ar_sendings *sendings;  /**< [role], what it sends and gets; NULL: nothing is
                                               shared. Else there are no series */
-    /** [work][other one], of the one beside the other; NULL for computations. Others are numbered
+    /** [work][other one], of the one beside the other; 0, NULL: 1. Others are numbered
      * as in `sendings`. */
     const double *const *speeds;
     uint32_t ranks_count;  /**< of a role, looked at one by one; 0: they are alike */

@@ -39,7 +39,8 @@ static inline int ar_sending_shares(uint32_t from, uint32_t other)
 }
 
 /** When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
- * beside what is on the list and shares with it. Where several are under way the first one counts.
+ * (0, NULL: 1) beside what is on the list and shares with it. Where several are under way the first
+ * one counts.
  */
 double ar_sendings_advance(const struct ar_sendings *sendings, const double *speeds, uint32_t from,
                            double now_s, double time_s);

@@ -1,5 +1,7 @@
 #include "ar_sendings.h"
 
+#include <stddef.h>
+
 /* The first one that is not over, nor all before it. */
 static uint32_t find_first(const struct ar_sendings *sendings, double now_s)
 {
@@ -21,11 +23,12 @@ double ar_sendings_advance(const struct ar_sendings *sendings, const double *spe
     for (uint32_t i = find_first(sendings, now_s); i < sendings->count; i++) {
         const struct ar_sending *other = &sendings->list[i];
         double begin_s = other->begin_s > now_s ? other->begin_s : now_s;
-        double speed_frac = speeds[other->work];
+        double speed_frac = speeds != NULL ? speeds[other->work] : 0;
         if (time_s <= begin_s - now_s) {
             break;
         }
-        if (!ar_sending_shares(from, other->from) || other->end_s <= now_s || speed_frac == 1) {
+        if (!ar_sending_shares(from, other->from) || other->end_s <= now_s || speed_frac == 0 ||
+            speed_frac == 1) {
             continue;
         }
         time_s -= begin_s - now_s;

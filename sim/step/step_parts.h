@@ -68,8 +68,7 @@ struct step_sharing {
     uint32_t *works;              /**< [sent]: those that are sent, */
     uint32_t *numbers;            /**< [work]: and which of them it is */
     size_t count;                 /**< of them */
-    double **speeds;              /**< [work][other sent]; 1 until it is known */
-    bool *is_known;               /**< [sent][other sent] */
+    double **speeds;              /**< [work][other sent]; 0, NULL: not known */
     struct ar_link_load **loads;  /**< [sent]; NULL: not asked for yet */
     struct ar_sendings *sendings; /**< [role] */
     struct ar_interval *windows;  /**< [role]: its second stream is busy */

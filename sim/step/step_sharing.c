@@ -45,24 +45,14 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
 {
     struct ar_arena *memory = &step->memory;
     AR_TRY(number_works(step, sharing, err));
-    size_t count = sharing->count;
-    double *speeds = ar_arena_alloc(memory, count * count, sizeof *speeds);
-    sharing->is_known = ar_arena_alloc(memory, count * count, sizeof *sharing->is_known);
-    sharing->loads = ar_arena_alloc(memory, count, sizeof *sharing->loads);
+    sharing->loads = ar_arena_alloc(memory, sharing->count, sizeof *sharing->loads);
     sharing->sendings = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->sendings);
     sharing->windows = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->windows);
     sharing->list = ar_arena_alloc(memory, 2 * (size_t)step->graph->tasks_count,
                                    sizeof *sharing->list); /* a message is of two roles */
-    if (speeds == NULL || sharing->is_known == NULL || sharing->loads == NULL ||
-        sharing->sendings == NULL || sharing->windows == NULL || sharing->list == NULL) {
+    if (sharing->loads == NULL || sharing->sendings == NULL || sharing->windows == NULL ||
+        sharing->list == NULL) {
         return ar_error_no_memory(err, "the works of a step");
-    }
-    for (size_t i = 0; i < count * count; i++) {
-        speeds[i] = 1;
-        sharing->is_known[i] = i / count == i % count; /* a work does not slow itself down */
-    }
-    for (size_t i = 0; i < count; i++) {
-        sharing->speeds[sharing->works[i]] = speeds + i * count;
     }
     return AR_OK;
 }
@@ -94,6 +84,28 @@ static enum ar_status load_links(struct ar_step *step, uint32_t number,
                                      loads, err);
 }
 
+/* Works that meet nothing have no list. */
+static enum ar_status note_speed(struct ar_step *step, struct step_sharing *sharing, uint32_t one,
+                                 uint32_t other, double speed_frac, struct ar_error *err)
+{
+    double **speeds = &sharing->speeds[sharing->works[one]];
+    if (*speeds == NULL) {
+        *speeds = ar_arena_alloc(&step->memory, sharing->count, sizeof **speeds);
+    }
+    if (*speeds == NULL) {
+        return ar_error_no_memory(err, "the works of a step");
+    }
+    (*speeds)[other] = speed_frac;
+    return AR_OK;
+}
+
+/* A work does not slow itself down. */
+static bool is_known(const struct step_sharing *sharing, uint32_t one, uint32_t other)
+{
+    const double *speeds = sharing->speeds[sharing->works[one]];
+    return one == other || (speeds != NULL && speeds[other] > 0);
+}
+
 /* The speed of two works beside each other. */
 static enum ar_status find_speed(struct ar_step *step, uint32_t one, uint32_t other,
                                  struct step_sharing *sharing, struct ar_error *err)
@@ -111,10 +123,8 @@ static enum ar_status find_speed(struct ar_step *step, uint32_t one, uint32_t ot
             busiest = fmax(busiest, (a + b) / ar_cluster_link_bandwidth(cluster, link));
         }
     }
-    size_t count = sharing->count;
-    sharing->speeds[sharing->works[one]][other] = 1 / busiest;
-    sharing->speeds[sharing->works[other]][one] = 1 / busiest;
-    sharing->is_known[one * count + other] = sharing->is_known[other * count + one] = true;
+    AR_TRY(note_speed(step, sharing, one, other, 1 / busiest, err));
+    AR_TRY(note_speed(step, sharing, other, one, 1 / busiest, err));
     sharing->is_needed = sharing->is_needed || busiest > 1;
     return AR_OK;
 }
@@ -207,7 +217,7 @@ static enum ar_status meet(struct ar_step *step, const struct ar_sendings *sendi
                 break;
             }
             if (ar_sending_shares(one->from, other->from) &&
-                !sharing->is_known[one->work * sharing->count + other->work]) {
+                !is_known(sharing, one->work, other->work)) {
                 AR_TRY(find_speed(step, one->work, other->work, sharing, err));
             }
         }
