@@ -10,54 +10,49 @@
 #include "ar_platform_file.h"
 #include "ar_signals.h"
 #include "ar_simgrid_xml.h"
+#include "ar_text.h"
 #include "chrome_trace.h"
+#include "cmd_export.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
 #include "pipeline.h"
 
-/* What is exported: the platform of some nodes, or the timeline of a step. */
-struct export
+static enum ar_status write_platform(FILE *file, const struct export *export, struct ar_error *err)
 {
-    const struct ar_cluster *cluster; /* NULL: of a step */
-    uint32_t nodes;
-    const struct ar_step *step;
-    const uint32_t *workers; /* of a step with servers; NULL: of another */
-    uint32_t workers_count;
-    const struct ar_row *row;
-    const char *mark; /* made_by.h */
-};
-
-static enum ar_status write_to(FILE *file, const struct export *export, struct ar_error *err)
-{
-    if (export->workers != NULL) {
-        chrome_trace_write_servers(file, &export->step->async, export->workers,
-                                   export->workers_count, export->row, export->mark);
-        return AR_OK;
-    }
-    if (export->cluster == NULL) {
-        chrome_trace_write(file, export->step, export->row, export->mark);
-        return AR_OK;
-    }
     AR_TRY(ar_cluster_write_simgrid(export->cluster, export->nodes, NULL, 0, file, err));
     fprintf(file, "<!-- %s -->\n", export->mark);
     return AR_OK;
 }
 
-/* Writes to a file that appears whole or not at all, or to stdout. */
-static enum ar_status write_export(const char *out, const struct export *export,
-                                   struct ar_error *err)
+static enum ar_status write_trace(FILE *file, const struct export *export, struct ar_error *err)
+{
+    (void)err;
+    chrome_trace_write(file, export->step, export->row, export->mark);
+    return AR_OK;
+}
+
+static enum ar_status write_servers(FILE *file, const struct export *export, struct ar_error *err)
+{
+    (void)err;
+    chrome_trace_write_servers(file, &export->step->async, export->workers, export->workers_count,
+                               export->row, export->mark);
+    return AR_OK;
+}
+
+enum ar_status export_write(const struct options *options, const struct export *export,
+                            struct ar_error *err)
 {
     struct ar_output output;
     struct ar_signals before;
-    if (out == NULL) {
-        return write_to(stdout, export, err);
+    if (options->out == NULL) {
+        return export->write(stdout, export, err);
     }
     ar_signals_hold(&before);
-    enum ar_status status = ar_output_open(out, &output, err);
+    enum ar_status status = ar_output_open(options->out, &output, err);
     if (status == AR_OK) {
-        status = write_to(output.file, export, err);
+        status = export->write(output.file, export, err);
         if (status == AR_OK) {
             status = ar_output_commit(&output, err);
         } else {
@@ -94,9 +89,11 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    const struct export export = {
-        .cluster = scenario.cluster, .nodes = nodes, .mark = made_by(options)};
-    return write_export(options->out, &export, err);
+    const struct export export = {.write = write_platform,
+                                  .cluster = scenario.cluster,
+                                  .nodes = nodes,
+                                  .mark = made_by(options)};
+    return export_write(options, &export, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -156,8 +153,9 @@ static enum ar_status run_step(const struct options *options, const struct ar_sc
     if (timeline != NULL) {
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
-    const struct export export = {.step = &step, .row = &row, .mark = made_by(options)};
-    enum ar_status status = write_export(options->out, &export, err);
+    const struct export export = {
+        .write = write_trace, .step = &step, .row = &row, .mark = made_by(options)};
+    enum ar_status status = export_write(options, &export, err);
     ar_step_destroy(&step);
     return status;
 }
@@ -178,7 +176,7 @@ static enum ar_status export_servers(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_row row;
-    struct export export = {.row = &row, .mark = made_by(options)};
+    struct export export = {.write = write_servers, .row = &row, .mark = made_by(options)};
     uint32_t *workers = NULL;
     uint64_t spans = pipeline_spans(scenario);
     if (spans > PIPELINE_SPANS_MAX) {
@@ -195,7 +193,7 @@ static enum ar_status export_servers(const struct options *options,
     row.wall_s = NAN; /* the same step gives the same file */
     export.step = &step;
     export.workers = workers;
-    enum ar_status status = write_export(options->out, &export, err);
+    enum ar_status status = export_write(options, &export, err);
     ar_step_destroy(&step);
     return status;
 }
@@ -212,6 +210,9 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
     struct ar_inputs *inputs;
     uint32_t *ranks = NULL;
     struct ar_timeline timeline = {.ranks_count = 0};
+    key_set allowed =
+        key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED);
+    AR_TRY(option_refuse_others(options, allowed, "--format chrome-trace", err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (!option_is_laid_out(options)) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
@@ -239,17 +240,22 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
+    static const struct {
+        const char *name;
+        enum ar_status (*run)(const struct options *options, struct ar_error *err);
+    } formats[] = {
+        {"simgrid-xml", export_platform}, {"chrome-trace", export_trace}, {"goal", export_goal}};
+    enum { FORMATS = sizeof formats / sizeof formats[0] };
+    const char *names[FORMATS];
     AR_TRY(option_required(options, "format", options->format, err));
     if (options->out != NULL) {
         AR_TRY(made_by_check_file(options, options->out, err));
     }
-    if (strcmp(options->format, "simgrid-xml") == 0) {
-        return export_platform(options, err);
+    for (size_t i = 0; i < FORMATS; i++) {
+        names[i] = formats[i].name;
+        if (strcmp(options->format, names[i]) == 0) {
+            return formats[i].run(options, err);
+        }
     }
-    if (strcmp(options->format, "chrome-trace") == 0) {
-        return export_trace(options, err);
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--format: found \"%s\"; expected simgrid-xml or chrome-trace",
-                        options->format);
+    return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names, FORMATS);
 }

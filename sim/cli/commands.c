@@ -251,8 +251,10 @@ const struct command commands[] = {
      "  allreckon discover node.txt --nodes 16 --fabric non-blocking --set gpu.generation=hopper "
      "--out mine.topo\n"
      "  allreckon allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB"},
-    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
-     0, KEY_BIT(AR_KEY_ITERATIONS), "a SimGrid platform, or a timeline for Perfetto", "", 0,
+    {COMMAND(export),
+     AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
+     KEY_BIT(AR_KEY_PAYLOAD), KEY_BIT(AR_KEY_ITERATIONS), "what other programs read: GOAL, ...", "",
+     0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
      "(DTD 4.1). It takes options of the cluster, --gpus and --out. --format chrome-trace "
      "simulates one training step and writes what some ranks do when, in the Trace Event Format "
@@ -260,10 +262,14 @@ const struct command commands[] = {
      "a track of compute and one for each channel of the communication stream. Ranks shown by "
      "default: "
      "up to four of the first node, the first of the nodes after it, and the last rank; eight in "
-     "all.\n\nexamples:\n"
+     "all. --format goal writes what all ranks compute, send and receive in one collective "
+     "(--payload) or one step (--trace, --workload) as a schedule for txt2bin of LogGOPSim and "
+     "ATLAHS.\n\nexamples:\n"
      "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"
      "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
-     "--trace resnet50-v1.5 --out step.json"},
+     "--trace resnet50-v1.5 --out step.json\n"
+     "  allreckon export --format goal --cluster abci-v100 --gpus 64 --algorithm ring --payload "
+     "1MiB --out ring.goal"},
     {COMMAND(verify), 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"
      "for 0, 1, N-1, N, N+1 and 101 elements; fails if a contribution is lost or counts twice.\n\n"

@@ -276,7 +276,7 @@ Test(cli_bad, contents_of_clusters)
 Test(cli_bad, outputs_of_export_and_plot)
 {
     static const struct bad rows[] = {
-        {"export --cluster flat --gpus 4 --format goal", 64, "\"goal\"; expected simgrid-xml"},
+        {"export --cluster flat --gpus 4 --format gaol", 64, "did you mean \"goal\"?"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out ''", 64, "--out: found \"\""},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out no/x", 74,
          "no/x: cannot write"},
@@ -304,7 +304,7 @@ Test(cli_bad, values_of_a_timeline)
         {"--ranks 0:7:x2", 64, "multiplies 0; expected it to begin above 0"},
         {"--engine closed", 64, "--engine: found closed"},
         {"--iterations 2", 64, "unknown option \"--iterations\""},
-        {"--payload 1MB", 64, "unknown option \"--payload\""},
+        {"--payload 1MB", 64, "found --payload; expected none with --format chrome-trace"},
         {"--out no/such/file.json", 74, "no/such/file.json: cannot write"},
         {"--out ''", 64, "--out: found \"\"; expected a file name"},
         {"--out .", 74, "."},
@@ -318,8 +318,13 @@ Test(cli_bad, values_of_a_timeline)
 Test(cli_bad, options_of_another_export)
 {
     static const struct bad rows[] = {
-        {"--format goal", 64, "found \"goal\"; expected simgrid-xml or chrome-trace"},
-        {"--format ''", 64, "found \"\"; expected simgrid-xml or chrome-trace"},
+        {"--format goal", 64, "export: found neither --payload nor --trace"},
+        {"--format ''", 64, "unknown format \"\"; expected one of simgrid-xml chrome-trace"},
+        {"--format goal --payload 1MB --trace trace.csv", 64, "found --payload and --trace"},
+        {"--format goal --payload 1MB --ranks 0", 64, "expected none with --format goal"},
+        {"--format goal --payload 1MB --batch 32", 64, "found --batch; expected none with"},
+        {"--format goal --payload 3B --algorithm ring", 64, "--payload: found"},
+        {"--format goal --trace trace.csv --strategy ssp:1", 64, "--strategy: found ssp"},
         {"--format simgrid-xml --algorithm ring", 64,
          "found --algorithm; expected none with --format simgrid-xml"},
         {"--format simgrid-xml --ranks 0", 64, "found --ranks; expected none"},

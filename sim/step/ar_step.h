@@ -57,6 +57,7 @@
 #include "ar_async.h"
 #include "ar_engines.h"
 #include "ar_framework.h"
+#include "ar_graph_trial.h"
 #include "ar_mesh.h"
 #include "ar_strategy.h"
 #include "ar_work_units.h"
@@ -159,6 +160,11 @@ enum ar_status ar_step_workload(const struct ar_step *step, struct ar_workload *
 /** Messages of all ranks in all steps where the engine runs the whole graph at once, rank by rank
  * (ar_graph_trial.h); 0 where it does not. */
 double ar_step_ranks_messages(const struct ar_step *step);
+
+/** The graph of a step with what its works send, rank by rank; of one that was run, with the
+ * factors of its last step. It lies in the step. */
+enum ar_status ar_step_graph_trial(struct ar_step *step, struct ar_graph_trial *trial,
+                                   struct ar_error *err);
 
 /** Runs a step and its baseline. On success the step is freed with ar_step_destroy(). */
 enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err);

@@ -277,9 +277,8 @@ bool step_runs_ranks(const struct ar_step *step)
     return step->engine->run_graph != NULL && !step->graph->has_series;
 }
 
-/* What the works of a graph send; in the step's arena. */
-static enum ar_status make_trial(struct ar_step *step, struct ar_graph_trial *trial,
-                                 struct ar_error *err)
+enum ar_status ar_step_graph_trial(struct ar_step *step, struct ar_graph_trial *trial,
+                                   struct ar_error *err)
 {
     struct ar_graph *graph = step->graph;
     struct ar_graph_sending *sendings =
@@ -293,10 +292,12 @@ static enum ar_status make_trial(struct ar_step *step, struct ar_graph_trial *tr
             sendings[i].elements = step_elements(&graph->works[i], &sendings[i].collective);
         }
     }
-    *trial = (struct ar_graph_trial){.graph = graph,
-                                     .cluster = step->collective.cluster,
-                                     .ranks = ar_step_ranks(step),
-                                     .sendings = sendings};
+    *trial =
+        (struct ar_graph_trial){.graph = graph,
+                                .cluster = step->collective.cluster,
+                                .ranks = ar_step_ranks(step),
+                                .sendings = sendings,
+                                .rank_factor = step->rank_end_s != NULL ? step->rank_factor : NULL};
     return AR_OK;
 }
 
@@ -309,7 +310,7 @@ double ar_step_ranks_messages(const struct ar_step *step)
     own.memory = (struct ar_arena){.last = NULL};
     if (!step->layout.strategy->is_asynchronous && step->layout.strategy->operators == NULL &&
         step_make_graph(&own, NULL, &ignored) == AR_OK && step_runs_ranks(&own) &&
-        make_trial(&own, &trial, &ignored) == AR_OK) {
+        ar_step_graph_trial(&own, &trial, &ignored) == AR_OK) {
         messages = (double)step->iterations_count * (double)ar_graph_trial_messages(&trial);
     }
     ar_arena_end(&own.memory);
@@ -327,7 +328,7 @@ static enum ar_status run_ranks(struct ar_step *step, const struct step_clocks *
             AR_TRY(time_work(step, i, err));
         }
     }
-    AR_TRY(make_trial(step, &trial, err));
+    AR_TRY(ar_step_graph_trial(step, &trial, err));
     if (clocks->has_ranks) {
         trial.rank_start_s = step->rank_start_s;
         trial.rank_factor = step->rank_factor;
