@@ -50,7 +50,9 @@ static void write_command(FILE *file, int argc, char *const *argv)
                                                 "XYZ0123456789_-+=:,./@%")] == '\0';
         fputs(is_plain ? " " : " '", file);
         for (const char *at = argv[i]; *at != '\0'; at++) {
-            fputc((unsigned char)*at < 0x20 ? '?' : *at, file);
+            fputs(*at == '\'' ? "'\\''"
+                              : (const char[]){(unsigned char)*at < 0x20 ? '?' : *at, '\0'},
+                  file);
         }
         fputs(is_plain ? "" : "'", file);
     }

@@ -61,6 +61,16 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
     return status;
 }
 
+bool ar_file_is_below(const char *name)
+{
+    bool is_below = name[0] != '/';
+    for (const char *at = name; is_below && at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        is_below = strncmp(at, "..", 2) != 0 || (at[2] != '/' && at[2] != '\0');
+    }
+    return is_below;
+}
+
 /* Of a program dladdr() says how it was called. */
 void ar_own_folder(char folder[AR_OWN_FOLDER])
 {

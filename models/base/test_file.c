@@ -48,3 +48,17 @@ Test(file, a_file_that_is_too_large_or_no_file_is_refused)
     cr_expect_eq(ar_file_read("/tmp", 8, "a text", &arena, &text, &bytes, &err), AR_NO_INPUT);
     cr_expect_null(text);
 }
+
+Test(file, names_that_lead_elsewhere_are_told_from_others)
+{
+    static const struct {
+        const char *name;
+        bool is_below;
+    } rows[] = {{"a.csv", true},      {"a/b.csv", true}, {"./a", true},     {"..a", true},
+                {"a../b", true},      {"...", true},     {"/a", false},     {"..", false},
+                {"../a", false},      {"a/..", false},   {"a/../b", false}, {"//a", false},
+                {"a//../../b", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_expect_eq(ar_file_is_below(rows[i].name), rows[i].is_below, "%s", rows[i].name);
+    }
+}

@@ -186,13 +186,16 @@ Test(plot, names_in_titles_are_text_and_never_commands)
     need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fputs(header, file);
-    fprintf(file, "\"it's `touch oops` \"\"@x\"\" {a}_b\",\"t\xff,t\",32,fp16,16,4,ring,-,2,closed,"
+    fprintf(file, "\"]]>it's `touch oops` \"\"@x\"\" "
+                  "{a}_b\",\"t\xff,t\xc2\x9b\",32,fp16,16,4,ring,-,2,closed,"
                   "1,0.08,0.07,0.02,0.01,6400,0.875,node,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok");
     fclose(file);
     draw();
     read_file("efficiency.svg");
     cr_expect_not_null(strstr(text, "`touch oops`"));
-    cr_expect_not_null(strstr(text, "{a}_b, t?,t, batch of 32 per GPU"), "no markup, valid UTF-8");
+    cr_expect_not_null(strstr(text, "{a}_b, t?,t , batch of 32 per GPU"), "no markup, valid UTF-8");
+    cr_expect_not_null(strstr(text, "]] it’s"),
+                       "what ends a CDATA section is none, nor is a quote");
     cr_expect_not_null(strstr(text, "100 % = one node"));
     cr_expect_neq(access(in_directory("oops"), F_OK), 0);
 }

@@ -55,6 +55,7 @@ static char *make_command(const struct page_parts *parts)
     fprintf(file, "%s --out ", parts->command);
     ar_write_shell_word(file, parts->request->directory);
     fputs(" &&\nallreckon report ", file);
+    fputs(parts->request->directory[0] == '-' ? "./" : "", file); /* no option */
     ar_write_shell_word(file, parts->request->directory);
     if (parts->request->where != NULL) {
         fputs(" --where ", file);

@@ -49,7 +49,7 @@ static char *command_line(const struct options *options)
     }
     fprintf(file, "allreckon %s", options->command->name);
     for (size_t i = 0; i < options->arguments_count; i++) {
-        fputc(' ', file);
+        fputs(options->arguments[i][0] == '-' ? " ./" : " ", file); /* no option */
         ar_write_shell_word(file, options->arguments[i]);
     }
     for (size_t i = 0; i < count; i++) {

@@ -144,12 +144,31 @@ static void take_rows(const struct command *command, struct options *options, st
     }
 }
 
+/* What no CSV file may hold, and terminals obey. */
+static enum ar_status check_text(const struct command *command, const char *text,
+                                 struct ar_error *err)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL)) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found byte 0x%02x in \"%.60s\"; expected names and paths "
+                                "without control characters",
+                                command->name, byte, text);
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status options_parse(const struct command *command, struct ar_arena *arena, int argc,
                              char **argv, struct options *options, struct ar_error *err)
 {
     struct taken *taken = ar_arena_alloc(arena, 1, sizeof *taken);
     AR_NEED(taken, err, "the options");
     *options = (struct options){.command = command, .arena = arena};
+    for (int i = 1; i < argc; i++) {
+        AR_TRY(check_text(command, argv[i], err));
+    }
     take_rows(command, options, taken);
     opterr = 0;
     optind = 1;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_file.h"
 #include "ar_text.h"
 
 struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
@@ -41,6 +42,14 @@ static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, co
         return value;
     }
     return ar_arena_format(arena, "%.*s%s", (int)(slash - file->path) + 1, file->path, value);
+}
+
+static enum ar_status refuse_path(const char *where, const char *text, struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found \"%.100s\"; expected a shipped name, or a file beside this one "
+                        "or below it (the command line may name any)",
+                        where != NULL ? where : "", text);
 }
 
 /* `a.run.csv:12: batch`; NULL if there is no memory. */
@@ -90,9 +99,11 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
         }
         const struct ar_origin origin = {.where = place_of(key, file, scenario->arena),
                                          .status = AR_BAD_DATA};
-        if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
-            text = resolve(file, scenario->arena, text);
+        bool is_path = file != NULL && ar_key_is(key, AR_KEY_IS_PATH);
+        if (is_path && !ar_file_is_below(text)) {
+            return refuse_path(origin.where, text, err);
         }
+        text = is_path ? resolve(file, scenario->arena, text) : text;
         AR_NEED(origin.where && text, err, "the keys of a file");
         AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)
                        : ar_scenario_set(scenario, key, &origin, text, err));

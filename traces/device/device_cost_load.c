@@ -5,6 +5,7 @@
 
 #include "ar_csv.h"
 #include "ar_device_cost.h"
+#include "ar_file.h"
 #include "ar_text.h"
 
 static const char *const quantity_names[] = {
@@ -152,7 +153,13 @@ static enum ar_status read_convolutions(const char *name, const char *beside,
                                         struct ar_error *err)
 {
     const char *slash = strrchr(beside, '/');
-    int folder_bytes = slash == NULL || name[0] == '/' ? 0 : (int)(slash - beside) + 1;
+    if (!ar_file_is_below(name)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: convolutions: found \"%.100s\"; expected a file beside it or "
+                            "below it",
+                            beside, name);
+    }
+    int folder_bytes = slash == NULL ? 0 : (int)(slash - beside) + 1;
     const char *path = ar_arena_format(arena, "%.*s%s", folder_bytes, beside, name);
     return path == NULL ? ar_error_no_memory(err, beside)
                         : ar_conv_points_load(path, arena, points, err);

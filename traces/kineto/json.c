@@ -1,4 +1,5 @@
 /* The events of a trace from its JSON, piece by piece, by yajl. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,11 @@
 /* Depths of what is read: the document, its lists, an event or a device, its args, their values. */
 enum { TOP = 1, PART = 2, ENTRY = 3, ARGS = 4, VALUES = 5, DEPTH_MAX = 64 };
 enum { NUMBER_TEXT = 64 };
+
+/* Of text, unpacked: a gzip may be a thousand times as long as its file. yajl keeps a value whole.
+ */
+static const uint64_t text_max = (uint64_t)4 << 30;
+static const uint64_t value_max = (uint64_t)64 << 20;
 
 /* What a key means, by the depth at which it stands. */
 enum key {
@@ -86,6 +92,7 @@ struct kineto_json {
     long double origin_us;
     bool has_events;
     uint64_t bytes, lines; /* before the piece that is read */
+    uint64_t key_at;       /* where the last key was, but for its piece */
     enum ar_status status; /* of a callback; its error without the place */
     struct ar_error err;
 };
@@ -237,6 +244,7 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
     }
     json->keys[json->depth] = row;
     json->input = 0;
+    json->key_at = json->bytes;
     return 1;
 }
 
@@ -388,6 +396,12 @@ static enum ar_status fail(struct kineto_json *json, const unsigned char *bytes,
 enum ar_status kineto_json_feed(struct kineto_json *json, const void *bytes, size_t count,
                                 struct ar_error *err)
 {
+    if (json->bytes + count > text_max || json->bytes + count - json->key_at > value_max) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s: found a text of more than %" PRIu64 " bytes, or %" PRIu64
+                            " without a key; expected a trace of the PyTorch profiler",
+                            json->kineto->path, text_max, value_max);
+    }
     if (yajl_parse(json->yajl, bytes, count) != yajl_status_ok) {
         return fail(json, bytes, count, err);
     }
