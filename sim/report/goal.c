@@ -189,12 +189,12 @@ static void write_task(struct writer *writer, uint32_t number)
 /* --- ranks -------------------------------------------------------------------------------------
  */
 
-static enum ar_status write_needs(const struct writer *writer, uint32_t number,
+/* `before`: the end of the task before it on its stream. */
+static enum ar_status write_needs(const struct writer *writer, uint32_t number, uint64_t before,
                                   struct ar_error *err)
 {
     const struct ar_graph *graph = writer->trial->graph;
     const struct ar_task *task = &graph->tasks[number];
-    uint64_t before = task->before != AR_NO_TASK ? writer->ends[task->before] : 0;
     write_requires(writer, writer->starts[number], before);
     for (uint32_t i = task->need; i != AR_NO_TASK; i = graph->needs[i].next) {
         uint64_t needed = writer->ends[graph->needs[i].task];
@@ -226,9 +226,11 @@ static enum ar_status write_rank(struct writer *writer, struct ar_error *err)
             }
         }
     }
+    uint64_t before[AR_STREAMS_COUNT] = {0};
     for (uint32_t i = 0; i < graph->tasks_count; i++) { /* labels stand before what names them */
         if (graph->tasks[i].role == writer->role) {
-            AR_TRY(write_needs(writer, i, err));
+            AR_TRY(write_needs(writer, i, before[graph->tasks[i].stream], err));
+            before[graph->tasks[i].stream] = writer->ends[i];
         }
     }
     fprintf(writer->file, "}\n");
@@ -261,9 +263,7 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
     writer->orders = ar_arena_alloc(arena, graph->works_count, sizeof *writer->orders);
     writer->starts = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->starts);
     writer->ends = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->ends);
-    if (writer->orders == NULL || writer->starts == NULL || writer->ends == NULL) {
-        return ar_error_no_memory(err, "a schedule");
-    }
+    AR_NEED(writer->orders && writer->starts && writer->ends, err, "a schedule");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         const struct ar_collective *collective = &trial->sendings[i].collective;
         if (graph->works[i].kind != AR_TASK_COLLECTIVE || graph->works[i].every > 0) {
