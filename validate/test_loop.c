@@ -166,8 +166,8 @@ Test(loop, several_nodes_give_back_the_network_they_were_made_with)
 Test(loop, bad_input_is_one_line)
 {
     cli_good("sed 's/^host,allreduce,ring,/nccl,allreduce,nccl-allreduce,/' host.csv > mixed.csv");
-    cli_good(
-        "grep -e '^#' -e ^backend -e '^host,allreduce,ring,[23]x1' host.csv | head -17 > few.csv");
+    cli_good("grep -e '^#' -e ^backend -e '^host,allreduce,ring,[23]x1' host.csv | "
+             "awk '!/^#/ && ++n > 3 { exit } 1' > few.csv");
     cli_good("grep -e '^#' -e ^backend -e ',4096,3,' host.csv > size.csv");
     cli_good("sed 's/ring,2x1,/ring,5x1,/' host.csv > shape.csv");
     cli_good("sed 's/ring,2x1,,1,/ring,2x1,,0,/' host.csv > channels.csv");
@@ -180,7 +180,7 @@ Test(loop, bad_input_is_one_line)
         const char *fragment;
     } bad[] = {
         {"calibrate mixed.csv --cluster host", 65, "\"library.node_bus\": found nowhere"},
-        {"calibrate few.csv --cluster host --hold-out none", 65, "expected at least 8"},
+        {"calibrate few.csv --cluster host --hold-out none", 65, "expected at least 3"},
         {"calibrate size.csv --cluster host --hold-out none", 65, "found one size, 4096 bytes"},
         {"calibrate host.csv --cluster host --set gpus_per_node=2", 65,
          "3 GPUs asked for; expected at most 2"},

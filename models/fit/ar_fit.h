@@ -21,7 +21,7 @@
 
 #include "ar_error.h"
 
-enum { AR_FIT_PARAMETERS_MAX = 32, AR_FIT_ROWS_MIN = 8 };
+enum { AR_FIT_PARAMETERS_MAX = 32, AR_FIT_ROWS_MIN = 3 };
 
 struct ar_fit_problem {
     size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MAX */
@@ -39,7 +39,6 @@ struct ar_fit_problem {
     double residual_min;
     uint32_t starts_count; /**< attempts; 0: 8 */
     double tolerance;      /**< relative change of values that are found; 0: 1e-9 */
-    uint32_t rows_min;     /**< rows that it takes; 0: AR_FIT_ROWS_MIN */
     size_t rows_count;
     const double *times_s; /**< measured, above zero, of the first row */
     const double *bytes;   /**< its size, for the check that there are several */

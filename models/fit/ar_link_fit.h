@@ -68,7 +68,7 @@ void ar_link_fit_open(struct ar_cluster *cluster);
 
 /** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
  * numbers; their first one has the priors. Fastest where rows of one collective follow each other.
- * AR_BAD_DATA, with clusters and `fit` as they were: fewer than 8 rows, less than two sizes, rows
+ * AR_BAD_DATA, with clusters and `fit` as they were: fewer than 3 rows, less than two sizes, rows
  * that depend on nothing, no convergence, a residual beyond 1000 %; other errors are those of
  * ar_closed_create(). */
 enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,

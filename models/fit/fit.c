@@ -53,9 +53,7 @@ static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct 
     attempt->work =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
     attempt->memory = calloc(3 * rows + 2 * count, sizeof *attempt->memory);
-    if (attempt->work == NULL || attempt->memory == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
+    AR_NEED(attempt->work && attempt->memory, err, "the rows of a fit");
     attempt->predicted_s = attempt->memory;
     attempt->errors = attempt->predicted_s + rows;
     attempt->point = gsl_vector_view_array(attempt->errors + rows, count);
@@ -264,11 +262,10 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
     for (size_t i = 1; i < problem->rows_count; i++) {
         is_one_size = is_one_size && problem->bytes[i * problem->stride] == problem->bytes[0];
     }
-    uint32_t rows_min = problem->rows_min > 0 ? problem->rows_min : AR_FIT_ROWS_MIN;
-    if (problem->rows_count < rows_min) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: found %zu row%s to fit; expected at least %" PRIu32,
-                            problem->rows_count, problem->rows_count == 1 ? "" : "s", rows_min);
+    if (problem->rows_count < AR_FIT_ROWS_MIN) {
+        return ar_error_set(err, AR_BAD_DATA, "fit: found %zu row%s to fit; expected at least %d",
+                            problem->rows_count, problem->rows_count == 1 ? "" : "s",
+                            AR_FIT_ROWS_MIN);
     }
     if (is_one_size) {
         return ar_error_set(err, AR_BAD_DATA,

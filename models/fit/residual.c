@@ -55,9 +55,7 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
     struct ar_arena arena = {NULL};
     size_t size = known_count > 0 ? known_count : 1;
     double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
-    if (memory == NULL) {
-        return ar_error_no_memory(err, "the errors of a fit");
-    }
+    AR_NEED(memory, err, "the errors of a fit");
     gsl_vector_view weights = gsl_vector_view_array(memory, size);
     gsl_vector_view near = gsl_vector_view_array(memory + size, size);
     gsl_matrix_view root = gsl_matrix_view_array(memory + 2 * size, size, size);

@@ -4,7 +4,7 @@
 
 #include "ar_fit.h"
 
-enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT, STARTS = 4, ROWS_MIN = 3 };
+enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT, STARTS = 4 };
 
 _Static_assert((int)COUNT <= (int)AR_FIT_PARAMETERS_MAX, "a fit has room for the parameters");
 
@@ -44,7 +44,6 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
                                      .residual_min = RESIDUAL_MIN,
                                      .has_kinks = true,
                                      .starts_count = STARTS,
-                                     .rows_min = ROWS_MIN,
                                      .rows_count = data->count,
                                      .times_s = &data->rows->time_s,
                                      .bytes = &data->rows->run.bytes,

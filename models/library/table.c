@@ -252,9 +252,7 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
                                 struct ar_library *library, struct ar_error *err)
 {
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(rows, err, csv->path);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         AR_TRY(take_row(csv, i, &rows[i], library, err));

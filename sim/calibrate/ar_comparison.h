@@ -88,8 +88,8 @@ enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_
                                  struct ar_arena *arena, struct ar_comparison *comparison,
                                  struct ar_error *err);
 
-/** The median error of all rows that were held out; NAN if none was. */
-double ar_comparison_held_out(const struct ar_comparison *comparison);
+/** The median error of all rows that were fitted, or held out; NAN if none was. */
+double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set);
 
 /** A line of errors as a sentence for a comment (`8 nodes held out, 24 rows: median 4.0 %, ...`).
  */

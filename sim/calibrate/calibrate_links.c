@@ -136,9 +136,7 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
     size_t count = 0;
     AR_TRY(check_options(request, err));
     AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
+    AR_NEED(rows, err, "the rows of a fit");
     measured->time = "of one message";
     AR_TRY(take_logs(request, link, measured, rows, &count, err));
     AR_TRY(ar_pair_fit(link, cluster, rows, count, &fit, err));

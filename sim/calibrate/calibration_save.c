@@ -97,9 +97,7 @@ static enum ar_status make_comments(const struct calibration *calibration,
                       calibration->parameters_count + 16;
     *comments = (struct comments){
         .arena = arena, .lines = ar_arena_alloc(arena, capacity, sizeof *comments->lines)};
-    if (comments->lines == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_NEED(comments->lines, err, "the cluster file");
     comment(comments, "made by: %s", request->made_by);
     comment_measured(comments, measured);
     comment(comments, "times: %s; cluster: %.200s; model: %s", measured->time,

@@ -133,9 +133,7 @@ enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_
     comparison->is_by_gpus = is_by_gpus;
     comparison->errors =
         ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
-    if (values == NULL || comparison->errors == NULL) {
-        return ar_error_no_memory(err, "the errors of predictions");
-    }
+    AR_NEED(values && comparison->errors, err, "the errors of predictions");
     for (int set = 0; set < AR_COMPARED_SETS; set++) {
         for (size_t i = 0; i <= counts->count; i++) {
             struct ar_compared_error *line = &comparison->errors[comparison->errors_count];
@@ -148,11 +146,11 @@ enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_
     return AR_OK;
 }
 
-double ar_comparison_held_out(const struct ar_comparison *comparison)
+double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set)
 {
     for (size_t i = 0; i < comparison->errors_count; i++) {
         const struct ar_compared_error *line = &comparison->errors[i];
-        if (line->set == AR_COMPARED_HELD_OUT && line->nodes == AR_NO_COUNT) {
+        if (line->set == set && line->nodes == AR_NO_COUNT) {
             return line->model.median_frac;
         }
     }
@@ -309,9 +307,7 @@ enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const 
     char *errors_path = ar_arena_format(arena, "%s/accuracy.csv", directory);
     struct ar_output *rows;
     struct ar_output *errors;
-    if (rows_path == NULL || errors_path == NULL) {
-        return ar_error_no_memory(err, "two files");
-    }
+    AR_NEED(rows_path && errors_path, err, "two files");
     AR_TRY(ar_output_begin(rows_path, arena, &rows, err));
     AR_TRY(ar_output_begin(errors_path, arena, &errors, err));
     AR_TRY(ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison, err));

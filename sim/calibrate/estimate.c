@@ -24,9 +24,7 @@ static enum ar_status sort_out(const struct ar_measured *measured, bool is_call,
         .is_call = is_call,
         .rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->rows),
         .fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->fitted)};
-    if (part->rows == NULL || part->fitted == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
+    AR_NEED(part->rows && part->fitted, err, "the rows of a fit");
     for (size_t i = 0; i < measured->rows_count; i++) {
         if (measured->rows[i].is_call == is_call) {
             part->rows[part->count++] = i;
@@ -65,9 +63,7 @@ static enum ar_status fit_calls(const struct ar_cluster *cluster, const struct a
                                 struct ar_library *library, struct ar_error *err)
 {
     struct ar_library_row *rows = ar_arena_alloc(arena, part->fitted_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
+    AR_NEED(rows, err, "the rows of a fit");
     for (size_t i = 0; i < part->fitted_count; i++) {
         rows[i] = ar_library_engine_row(cluster, &part->measured->rows[part->fitted[i]].call);
     }
@@ -146,9 +142,7 @@ static enum ar_status predict_messages(const struct part *part, double spread, d
 {
     struct ar_link_row *rows;
     double *times_s = ar_arena_alloc(arena, part->count + 1, sizeof *times_s);
-    if (times_s == NULL) {
-        return ar_error_no_memory(err, "predictions");
-    }
+    AR_NEED(times_s, err, "predictions");
     AR_TRY(copy_messages(part, part->rows, part->count, arena, &rows, err));
     AR_TRY(ar_link_predict(rows, part->count, times_s, err));
     for (size_t i = 0; i < part->count; i++) {
@@ -195,9 +189,7 @@ static enum ar_status estimate_messages(const struct part *part, bool is_fit,
     size_t count = part->measured->machines_count;
     struct ar_cluster **clusters = ar_arena_alloc(arena, count + 1, sizeof(struct ar_cluster *));
     double(*costs)[AR_LINK_COSTS_COUNT] = ar_arena_alloc(arena, count + 1, sizeof *costs);
-    if (clusters == NULL || costs == NULL) {
-        return ar_error_no_memory(err, "clusters");
-    }
+    AR_NEED(clusters && costs, err, "clusters");
     for (size_t i = 0; i < count; i++) {
         clusters[i] = part->measured->machines[i].cluster;
         ar_cluster_keep_link_costs(clusters[i], costs[i]);

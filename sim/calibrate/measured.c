@@ -289,9 +289,7 @@ enum ar_status ar_measured_load(const struct ar_calibrate_request *request, stru
     made->runs = ar_arena_alloc(arena, runs, sizeof *made->runs);
     made->rows = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->rows);
     made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
-    if (made->runs == NULL || made->rows == NULL || made->machines == NULL) {
-        return ar_error_no_memory(err, "the measured rows");
-    }
+    AR_NEED(made->runs && made->rows && made->machines, err, "the measured rows");
     *measured = made;
     return AR_OK;
 }

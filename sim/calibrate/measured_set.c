@@ -28,9 +28,7 @@ static enum ar_status read_sets(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     index->sets_count = csv->rows_count;
     index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
-    if (index->sets == NULL) {
-        return ar_error_no_memory(err, "measured sets");
-    }
+    AR_NEED(index->sets, err, "measured sets");
     for (size_t i = 0; i < csv->rows_count; i++) {
         index->sets[i] = (struct ar_measured_set){.system = "", .settings = ""};
     }
@@ -73,9 +71,7 @@ static enum ar_status read_called(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     called->count = csv->rows_count;
     called->list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *called->list);
-    if (called->list == NULL) {
-        return ar_error_no_memory(err, "names of algorithms");
-    }
+    AR_NEED(called->list, err, "names of algorithms");
     for (size_t i = 0; i < csv->rows_count; i++) {
         called->list[i] = (struct ar_called){.shape = "", .channels = 1, .note = ""};
     }
@@ -106,9 +102,7 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
     int length = slash != NULL ? (int)(slash - path) + 1 : 0;
     char *called = ar_arena_format(arena, "%.*scalled.csv", length, path);
     index->folder = ar_arena_format(arena, "%.*s", length, path);
-    if (index->folder == NULL || called == NULL) {
-        return ar_error_no_memory(err, "measured sets");
-    }
+    AR_NEED(index->folder && called, err, "measured sets");
     AR_TRY(read_sets(path, arena, index, err));
     return read_called(called, arena, &index->called, err);
 }

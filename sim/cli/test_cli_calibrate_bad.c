@@ -201,7 +201,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         const char *sizes, *ranks, *time, *fragment;
     } rows[] = {
         {SIZES, "2 3 4", "k * 1e-302", "fit: no start of 8 converged on 8 rows"},
-        {"4", "2", "1e-5", "expected at least 8"},
+        {"4", "2", "1e-5", "expected at least 3"},
         {"4 4 4 4 4", "2 3 4", "1e-5", "fit: found one size, 4096 bytes, in all rows"},
         {SIZES, "2 3 4", "0", "is \"0\"; expected a time above zero"},
         {SIZES, "2 3 4", "-k", "expected a time above zero"},
