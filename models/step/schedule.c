@@ -208,9 +208,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     }
     double *finish_s =
         ar_arena_alloc(&walk->moments.memory, request->ranks_count, sizeof *finish_s);
-    if (finish_s == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(finish_s, err, "the tasks of a step");
     const struct ar_graph_series series = {
         .tasks = walk->series,
         .count = count,

@@ -167,9 +167,7 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
     const struct ar_pipeline *pipeline = &build->pipeline;
     size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
     uint32_t *firsts = malloc((2 * count + pipeline->chunks) * sizeof *firsts);
-    if (firsts == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(firsts, err, "the tasks of a step");
     build->arrivals = firsts + count;
     for (size_t i = 0; i < 2 * count; i++) {
         firsts[i] = AR_NO_TASK;
@@ -196,9 +194,7 @@ enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar
         build.pipeline = ar_layout_pipeline(layout);
     }
     build.graph = ar_graph_create(is_recorded ? 1 : build.pipeline.stages);
-    if (build.graph == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(build.graph, err, "the tasks of a step");
     build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
     enum ar_status status = is_recorded ? build_recorded(&build, err) : fill(&build, err);
     if (status != AR_OK) {

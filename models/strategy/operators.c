@@ -19,9 +19,7 @@ enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t n
     struct ar_operators *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct ar_operator *list = ar_arena_alloc(arena, count + 1, sizeof *list);
     uint32_t *needs = ar_arena_alloc(arena, needs_count + 1, sizeof *needs);
-    if (made == NULL || list == NULL || needs == NULL) {
-        return ar_error_no_memory(err, "the operators of a step");
-    }
+    AR_NEED(made && list && needs, err, "the operators of a step");
     *made = (struct ar_operators){.path = where,
                                   .list = list,
                                   .room = (uint32_t)count,
@@ -175,9 +173,7 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
     struct rank *ranks = ar_arena_alloc(arena, count, sizeof *ranks);
     uint32_t *waiting = ar_arena_alloc(arena, count, sizeof *waiting);
     uint32_t *order = ar_arena_alloc(arena, count, sizeof *order);
-    if (ranks == NULL || waiting == NULL || order == NULL) {
-        return ar_error_no_memory(err, "the operators of a step");
-    }
+    AR_NEED(ranks && waiting && order, err, "the operators of a step");
     AR_TRY(rank_all(operators, ranks, waiting, order, err));
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {

@@ -91,9 +91,7 @@ static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, cons
                                  struct ar_arena *arena, struct ar_error *err)
 {
     char *rest = ar_arena_text(arena, text != NULL ? text : "");
-    if (rest == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(rest, err, csv->path);
     if (*rest == '\0') {
         return AR_OK;
     }
@@ -130,16 +128,12 @@ static enum ar_status take_rows(const struct ar_csv *csv, const struct operator_
 {
     struct ar_operators all = {.list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *all.list),
                                .count = (uint32_t)csv->rows_count};
-    if (all.list == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(all.list, err, csv->path);
     for (uint32_t i = 0; i < all.count; i++) {
         all.list[i] = rows[i].op;
     }
     struct named *names = sort_names(&all, arena);
-    if (names == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
+    AR_NEED(names, err, csv->path);
     AR_TRY(check_twice(csv, names, all.count, err));
     for (uint32_t i = 0; i < all.count; i++) {
         struct ar_operator op = rows[i].op;
@@ -170,9 +164,7 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
                             path);
     }
     struct operator_row *rows = ar_arena_alloc(arena, csv->rows_count, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(rows, err, path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         rows[i].op.time_s = NAN;
     }
@@ -231,9 +223,7 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
     struct placement_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     struct named *names = sort_names(operators, arena);
     uint32_t *made = ar_arena_alloc(arena, operators->count + 1u, sizeof *made);
-    if (rows == NULL || names == NULL || made == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(rows && names && made, err, path);
     for (uint32_t i = 0; i < operators->count; i++) {
         made[i] = UINT32_MAX;
     }

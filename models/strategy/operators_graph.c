@@ -232,9 +232,7 @@ static bool has_memory(const struct placed *placed)
 
 static enum ar_status fill(struct placed *placed, struct ar_error *err)
 {
-    if (!has_memory(placed)) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(has_memory(placed), err, "the tasks of a step");
     uint32_t count = placed->operators->count;
     clear(placed->messages, count);
     clear(placed->last_in, placed->devices_count);

@@ -126,9 +126,7 @@ static enum ar_status construct(struct search *search, struct ar_arena *arena, s
     double *used = ar_arena_alloc(arena, devices, sizeof *used);
     uint32_t *before = ar_arena_alloc(arena, count + 1u, sizeof *before);
     double end_s = INFINITY;
-    if (ends_s == NULL || free_s == NULL || used == NULL || before == NULL) {
-        return ar_error_no_memory(err, "a placement");
-    }
+    AR_NEED(ends_s && free_s && used && before, err, "a placement");
     memcpy(before, search->devices, count * sizeof *before);
     memcpy(used, search->used_bytes, devices * sizeof *used);
     if (place_all(search, ends_s, free_s)) {
@@ -243,9 +241,7 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
         .devices = ar_arena_alloc(arena, operators->count + 1u, sizeof *search.devices),
         .used_bytes = ar_arena_alloc(arena, request->devices_count, sizeof *search.used_bytes)};
     uint32_t *best = ar_arena_alloc(arena, operators->count + 1u, sizeof *best);
-    if (search.devices == NULL || search.used_bytes == NULL || best == NULL) {
-        return ar_error_no_memory(err, "a placement");
-    }
+    AR_NEED(search.devices && search.used_bytes && best, err, "a placement");
     AR_TRY(ar_draw_create(request->seed, "placement", &search.draw, err));
     enum ar_status status = run(&search, arena, best, err);
     ar_draw_destroy(search.draw);

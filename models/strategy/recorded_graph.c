@@ -85,9 +85,7 @@ enum ar_status build_recorded(struct ar_build *build, struct ar_error *err)
 {
     const struct ar_recorded *recorded = build->layout->recorded;
     struct made *made = calloc(recorded->tasks_count, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(made, err, "the tasks of a step");
     for (uint32_t i = 0; i < recorded->tasks_count; i++) {
         add_task(build, recorded, i, made);
     }

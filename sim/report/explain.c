@@ -386,9 +386,7 @@ enum ar_status explain_collective(const struct ar_scenario *scenario, const stru
     struct stream stream = {.scenario = scenario, .trial = &run->trial, .time_s = row->allreduce_s};
     uint32_t links = ar_cluster_links_count(scenario->cluster);
     struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
-    if (loads == NULL) {
-        return ar_error_no_memory(err, "the loads of links");
-    }
+    AR_NEED(loads, err, "the loads of links");
     if (!scenario->engine->needs_library) {
         AR_TRY(ar_link_load_add(&run->trial.collective, &run->job.elements, 1, loads, err));
     }

@@ -115,9 +115,7 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
     struct ar_graph_split *splits = malloc(count * sizeof *splits);
     struct table table = table_of(step);
     char name[24];
-    if (splits == NULL) {
-        return ar_error_no_memory(err, "the stages of a step");
-    }
+    AR_NEED(splits, err, "the stages of a step");
     ar_graph_split(step->graph, splits);
     bool has_stages = count > 1 && !is_placed(step);
     printf("\n%s: compute, what is sent and not hidden%s, waiting\n  %-8s",

@@ -99,9 +99,7 @@ static enum ar_status make_table(const struct ar_cluster *cluster, const struct 
 {
     uint32_t links = ar_cluster_links_count(cluster);
     *table = (struct table){.lines = ar_arena_alloc(arena, links + 1, sizeof *table->lines)};
-    if (table->lines == NULL) {
-        return ar_error_no_memory(err, "the table of links");
-    }
+    AR_NEED(table->lines, err, "the table of links");
     for (uint32_t i = 0; i < links; i++) {
         char name[NAME_SIZE];
         struct line *line = &table->lines[table->count];
@@ -117,9 +115,7 @@ static enum ar_status make_table(const struct ar_cluster *cluster, const struct 
         }
         line->link = ar_arena_text(arena, ar_cluster_link_name(cluster, i, name, sizeof name));
         line->kind = line->link != NULL ? kind_of(line->link, arena) : NULL;
-        if (line->kind == NULL) {
-            return ar_error_no_memory(err, "the table of links");
-        }
+        AR_NEED(line->kind, err, "the table of links");
         table->count++;
     }
     qsort(table->lines, table->count, sizeof *table->lines, compare_lines);

@@ -18,9 +18,7 @@ static enum ar_status make_room(struct parameters *parameters, struct ar_arena *
     }
     size_t capacity = 2 * parameters->capacity + 64;
     struct parameter *list = ar_arena_alloc(arena, capacity, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the parameters");
-    }
+    AR_NEED(list, err, "the parameters");
     if (parameters->count > 0) {
         memcpy(list, parameters->list, parameters->count * sizeof *list);
     }
@@ -43,9 +41,7 @@ enum ar_status parameters_add(struct parameters *parameters, struct parameter pa
     const struct parameter copy = {ar_arena_text(arena, parameter.parameter),
                                    ar_arena_text(arena, parameter.value),
                                    ar_arena_text(arena, parameter.source)};
-    if (copy.parameter == NULL || copy.value == NULL || copy.source == NULL) {
-        return ar_error_no_memory(err, "the parameters");
-    }
+    AR_NEED(copy.parameter && copy.value && copy.source, err, "the parameters");
     parameters->list[parameters->count++] = copy;
     return AR_OK;
 }

@@ -84,9 +84,7 @@ enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_
                             graph->tasks_count, PIPELINE_TASKS_MAX);
     }
     struct task_row *rows = calloc(PIPELINE_TASKS_MAX, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(rows, err, "the tasks of a step");
     uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&step->async, rows);
     enum ar_status status = ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns),
                                              rows, count, sizeof *rows, err);

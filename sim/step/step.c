@@ -146,9 +146,7 @@ static enum ar_status split_of(const struct ar_step *step, struct ar_graph_split
     struct ar_arena arena = {.last = NULL};
     uint32_t roles = step->graph->roles_count;
     struct ar_graph_split *splits = ar_arena_alloc(&arena, roles, sizeof *splits);
-    if (splits == NULL) {
-        return ar_error_no_memory(err, "the stages of a step");
-    }
+    AR_NEED(splits, err, "the stages of a step");
     ar_graph_split(step->graph, splits);
     *split = ar_graph_split_mean(splits, roles);
     if (roles == 1 && step->rank_end_s != NULL) {
@@ -246,9 +244,7 @@ static enum ar_status run_iterations(struct ar_step *step, const struct step_ove
         .overlap = *overlap, .has_ranks = has_uneven_ranks(step), .timeline = step->timeline};
     struct means means = {
         .splits = ar_arena_alloc(&step->memory, step->iterations_count, sizeof *means.splits)};
-    if (means.splits == NULL) {
-        return ar_error_no_memory(err, "a step");
-    }
+    AR_NEED(means.splits, err, "a step");
     while (means.count < step->iterations_count) {
         AR_TRY(run_once(step, &clocks, draw, &means, err));
     }

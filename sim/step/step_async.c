@@ -69,9 +69,7 @@ static enum ar_status slice_layout(struct ar_step *step, struct ar_error *err)
     double forward_s = 0, backward_s = 0, parameters = 0;
     double gradient_bytes = ar_precision_bytes(layout->gradients);
     struct ar_async_slice *slices = make_slices(step, layers);
-    if (slices == NULL) {
-        return ar_error_no_memory(err, "the gradients of a step");
-    }
+    AR_NEED(slices, err, "the gradients of a step");
     for (uint32_t i = 0; i < layers; i++) {
         double before = parameters;
         for (int p = 0; p < AR_PARTS_COUNT; p++) {
@@ -123,9 +121,7 @@ static enum ar_status draw_factors(struct ar_step *step, struct ar_draw *draw, s
     uint32_t gpus = run->workers * run->gpus_each;
     double *factors = ar_arena_alloc(&step->memory, (size_t)run->steps_count * run->workers + gpus,
                                      sizeof *factors);
-    if (factors == NULL) {
-        return ar_error_no_memory(err, "the jitter of a step");
-    }
+    AR_NEED(factors, err, "the jitter of a step");
     for (uint32_t i = 0; i < run->steps_count; i++) {
         double *own = factors + (size_t)i * run->workers; /* the next step's room is drawn over */
         ar_jitter_factors(draw, step->jitter_frac, gpus, own);
@@ -162,9 +158,7 @@ static enum ar_status deal(struct ar_step *step, struct ar_draw *draw, struct ar
     double *times = ar_arena_alloc(&step->memory, draws, sizeof *times);
     double *ends_s = ar_arena_alloc(&step->memory, run->workers, sizeof *ends_s);
     struct ar_async_slice *all = make_slices(step, 1);
-    if (factors == NULL || speeds == NULL || times == NULL || ends_s == NULL || all == NULL) {
-        return ar_error_no_memory(err, "the units of a step");
-    }
+    AR_NEED(factors && speeds && times && ends_s && all, err, "the units of a step");
     for (uint32_t i = 0; i < gpus; i++) {
         speeds[i] = 1;
     }
@@ -217,9 +211,7 @@ static enum ar_status scatter_starts(struct ar_step *step, struct ar_error *err)
         return AR_OK;
     }
     double *starts_s = ar_arena_alloc(&step->memory, run->workers, sizeof *starts_s);
-    if (starts_s == NULL) {
-        return ar_error_no_memory(err, "the starts of workers");
-    }
+    AR_NEED(starts_s, err, "the starts of workers");
     AR_TRY(ar_draw_create(step->seed, "starts", &draw, err));
     for (uint32_t i = 0; i < run->workers; i++) {
         starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
@@ -262,9 +254,7 @@ static enum ar_status time_sums(struct ar_step *step, struct ar_error *err)
         return AR_OK;
     }
     struct ar_async_slice *slices = make_slices(step, count);
-    if (slices == NULL) {
-        return ar_error_no_memory(err, "the gradients of a step");
-    }
+    AR_NEED(slices, err, "the gradients of a step");
     for (uint32_t i = 0; i < count; i++) {
         slices[i] = even[i];
         AR_TRY(time_within(step, &ar_operation_reduce_scatter, slices[i].bytes, &slices[i].sum_s,

@@ -75,9 +75,7 @@ static enum ar_status begin_rounds(struct ar_step *step, struct rounds *rounds,
     rounds->marks_s = ar_arena_alloc(&step->memory, tasks, sizeof *rounds->marks_s);
     rounds->slowdowns =
         ar_arena_alloc(&step->memory, step->graph->roles_count, sizeof *rounds->slowdowns);
-    if (rounds->busy == NULL || rounds->marks_s == NULL || rounds->slowdowns == NULL) {
-        return ar_error_no_memory(err, "the times of a step");
-    }
+    AR_NEED(rounds->busy && rounds->marks_s && rounds->slowdowns, err, "the times of a step");
     return rounds->can_share ? step_sharing_begin(step, &rounds->sharing, err) : AR_OK;
 }
 

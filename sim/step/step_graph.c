@@ -257,14 +257,10 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     struct ar_graph *graph;
     AR_TRY(ar_strategy_graph(&step->layout, &step->times, &graph, err));
     step->graph = ar_arena_own(&step->memory, graph, destroy_graph);
-    if (step->graph == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(step->graph, err, "the tasks of a step");
     step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
     step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
-    if (step->jobs == NULL || step->job_times == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(step->jobs && step->job_times, err, "the tasks of a step");
     AR_TRY(step_part_messages(step, err));
     step->plans = ar_arena_alloc(&step->memory, graph->works_count, sizeof *step->plans);
     return step->plans != NULL ? AR_OK : ar_error_no_memory(err, "the works of a step");
@@ -283,9 +279,7 @@ enum ar_status ar_step_graph_trial(struct ar_step *step, struct ar_graph_trial *
     struct ar_graph *graph = step->graph;
     struct ar_graph_sending *sendings =
         ar_arena_alloc(&step->memory, graph->works_count, sizeof *sendings);
-    if (sendings == NULL) {
-        return ar_error_no_memory(err, "what a step sends");
-    }
+    AR_NEED(sendings, err, "what a step sends");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         if (graph->works[i].kind != AR_TASK_COMPUTE) {
             sendings[i].collective = step_collective(step, &graph->works[i]);

@@ -84,9 +84,7 @@ static enum ar_status prepare_paths(struct ar_step *step, uint32_t *known, uint3
     }
     size_t count = (size_t)*pairs_count * places, made = 0;
     struct ar_flow *flows = ar_arena_alloc(&step->memory, count, sizeof *flows);
-    if (flows == NULL) {
-        return ar_error_no_memory(err, "the messages of a step");
-    }
+    AR_NEED(flows, err, "the messages of a step");
     for (uint32_t i = 0; i < roles * roles; i++) {
         for (uint32_t place = 0; known[i] != 0 && place < places; place++) {
             flows[made++] =
@@ -102,9 +100,7 @@ enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err)
     uint32_t roles = graph->roles_count, pairs_count;
     /* 0: no such message; else the number of the pair that stands for it, and 1 */
     uint32_t *known = ar_arena_alloc(&step->memory, (size_t)roles * roles, sizeof *known);
-    if (known == NULL) {
-        return ar_error_no_memory(err, "the messages of a step");
-    }
+    AR_NEED(known, err, "the messages of a step");
     AR_TRY(prepare_paths(step, known, &pairs_count, err));
     for (uint32_t i = 0; pairs_count > 0 && i < roles * roles; i++) {
         if (known[i] != 0) {

@@ -28,9 +28,7 @@ static enum ar_status number_works(struct ar_step *step, struct step_sharing *sh
     sharing->works = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->works);
     sharing->numbers = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->numbers);
     sharing->speeds = ar_arena_alloc(memory, graph->works_count, sizeof *sharing->speeds);
-    if (sharing->works == NULL || sharing->numbers == NULL || sharing->speeds == NULL) {
-        return ar_error_no_memory(err, "the works of a step");
-    }
+    AR_NEED(sharing->works && sharing->numbers && sharing->speeds, err, "the works of a step");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         if (graph->works[i].kind != AR_TASK_COMPUTE) {
             sharing->numbers[i] = (uint32_t)sharing->count;
@@ -50,10 +48,8 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
     sharing->windows = ar_arena_alloc(memory, step->graph->roles_count, sizeof *sharing->windows);
     sharing->list = ar_arena_alloc(memory, 2 * (size_t)step->graph->tasks_count,
                                    sizeof *sharing->list); /* a message is of two roles */
-    if (sharing->loads == NULL || sharing->sendings == NULL || sharing->windows == NULL ||
-        sharing->list == NULL) {
-        return ar_error_no_memory(err, "the works of a step");
-    }
+    AR_NEED(sharing->loads && sharing->sendings && sharing->windows && sharing->list, err,
+            "the works of a step");
     return AR_OK;
 }
 
@@ -68,9 +64,7 @@ static enum ar_status load_links(struct ar_step *step, uint32_t number,
     }
     struct ar_link_load *loads =
         ar_arena_alloc(&step->memory, ar_cluster_links_count(collective.cluster), sizeof *loads);
-    if (loads == NULL) {
-        return ar_error_no_memory(err, "the links of a step");
-    }
+    AR_NEED(loads, err, "the links of a step");
     sharing->loads[number] = loads;
     const struct ar_closed *plan;
     AR_TRY(step_find_plan(step, sharing->works[number], &plan, err));
@@ -92,9 +86,7 @@ static enum ar_status note_speed(struct ar_step *step, struct step_sharing *shar
     if (*speeds == NULL) {
         *speeds = ar_arena_alloc(&step->memory, sharing->count, sizeof **speeds);
     }
-    if (*speeds == NULL) {
-        return ar_error_no_memory(err, "the works of a step");
-    }
+    AR_NEED(*speeds, err, "the works of a step");
     (*speeds)[other] = speed_frac;
     return AR_OK;
 }

@@ -114,9 +114,7 @@ enum ar_status step_take_trace(struct ar_step *step, const struct ar_slowdown *s
         workload->buckets[i].copy_s = copy_time(step, &workload->buckets[i], rate_Bps);
     }
     step->workload = ar_arena_own(&step->memory, workload, free);
-    if (step->workload == NULL) {
-        return ar_error_no_memory(err, "the all-reduces of a step");
-    }
+    AR_NEED(step->workload, err, "the all-reduces of a step");
     lay_out(step);
     return AR_OK;
 }

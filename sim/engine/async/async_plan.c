@@ -71,9 +71,7 @@ enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, st
     size_t ends = run->workers * sizeof *run->end_s;
     run->results_size = splits + ends + run->spans_room * sizeof *run->spans;
     char *results = ar_arena_alloc(arena, run->results_size, 1);
-    if (results == NULL) {
-        return ar_error_no_memory(err, "the workers of a step");
-    }
+    AR_NEED(results, err, "the workers of a step");
     run->results = results;
     run->splits = (struct ar_async_split *)results;
     run->end_s = (double *)(results + splits);
@@ -196,9 +194,7 @@ static enum ar_status make_factors(const struct ar_async *run, struct ar_arena *
     }
     double *factors =
         ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
-    if (factors == NULL) {
-        return ar_error_no_memory(err, "the jitter of a step");
-    }
+    AR_NEED(factors, err, "the jitter of a step");
     for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
         for (uint32_t worker = 0; worker < run->workers; worker++) {
             factors[step / run->every * run->workers + worker] +=
@@ -220,9 +216,7 @@ enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *aren
             ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
         .shards = ar_arena_alloc(arena, (size_t)run->servers + worker_nodes(run),
                                  sizeof(struct async_shard))};
-    if (plan->segments == NULL || plan->shards == NULL) {
-        return ar_error_no_memory(err, "the servers of a step");
-    }
+    AR_NEED(plan->segments && plan->shards, err, "the servers of a step");
     add_forward(run, plan);
     add_backward(run, plan);
     place_shards(run, plan);

@@ -198,9 +198,7 @@ static enum ar_status find_columns(const struct parts *parts, struct ar_arena *a
         *count += i == 0 || parts->list[i].link != parts->list[i - 1].link;
     }
     *columns = ar_arena_alloc(arena, *count + 1, sizeof **columns);
-    if (*columns == NULL) {
-        return ar_error_no_memory(err, "the links of servers");
-    }
+    AR_NEED(*columns, err, "the links of servers");
     struct column *at = *columns - 1;
     for (size_t i = 0; i < parts->count; i++) {
         if (i == 0 || parts->list[i].link != parts->list[i - 1].link) {
@@ -240,9 +238,7 @@ static enum ar_status make_table(const struct column *columns, struct ar_arena *
     }
     AR_TRY(make_room(arena, uses, share, err));
     uint32_t *next = ar_arena_alloc(arena, share->transfers_count, sizeof *next);
-    if (next == NULL) {
-        return ar_error_no_memory(err, "the links of servers");
-    }
+    AR_NEED(next, err, "the links of servers");
     uses = 0;
     for (uint32_t i = 0; i < share->links_count; i++) {
         share->link_begin[i] = (uint32_t)uses;
@@ -292,10 +288,9 @@ enum ar_status async_share_make(const struct ar_async *run, const struct async_p
         .latency_s = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .bytes = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .rate_Bps = ar_arena_alloc(arena, count, sizeof(double))};
-    if (parts.frac == NULL || parts.touched == NULL || share->transfer_begin == NULL ||
-        share->latency_s == NULL || share->bytes == NULL || share->rate_Bps == NULL) {
-        return ar_error_no_memory(err, "the links of servers");
-    }
+    AR_NEED(parts.frac && parts.touched && share->transfer_begin && share->latency_s &&
+                share->bytes && share->rate_Bps,
+            err, "the links of servers");
     return make(run, plan, &parts, arena, share, err);
 }
 

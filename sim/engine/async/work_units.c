@@ -64,9 +64,7 @@ static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t as
 enum ar_status ar_work_units_deal(struct ar_work_units *pass, struct ar_error *err)
 {
     struct copy *copies = calloc(pass->workers, sizeof *copies);
-    if (copies == NULL) {
-        return ar_error_no_memory(err, "the workers of a step");
-    }
+    AR_NEED(copies, err, "the workers of a step");
     pass->backups_count = pass->won_count = 0;
     for (uint32_t unit = 0; unit < pass->units; unit++) {
         uint32_t worker = next_to_ask(pass, copies);
