@@ -144,6 +144,41 @@ Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
     }
 }
 
+Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR sweep " RESNET50 "--algorithms ring --strategy data,ssp:1 "
+                           "--servers 4,8 --seed 1,2 --quiet --format csv --columns "
+                           "strategy,settings,seed")
+                      .out);
+    static const char *const expected[][2] = {
+        {"", "1"}, {"servers=4", "1"}, {"servers=8", "1"}, {"servers=4", "2"}, {"servers=8", "2"}};
+    size_t data = 0;
+    for (size_t i = 1; i <= 5; i++) {
+        bool is_there = false;
+        for (size_t j = 0; j < 5 && !is_there; j++) {
+            is_there = strcmp(cli_cell(rows, i, "settings"), expected[j][0]) == 0 &&
+                       strcmp(cli_cell(rows, i, "seed"), expected[j][1]) == 0;
+        }
+        cr_expect(is_there, "row %zu", i);
+        data += strcmp(cli_cell(rows, i, "strategy"), "data") == 0;
+    }
+    cr_expect_eq(data, 1);
+}
+
+Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)
+{
+    struct cli_table *rows = cli_table(cli_good("$AR train example --strategy ps-sync --servers 4 "
+                                                "--format csv --quiet")
+                                           .out);
+    cr_expect_gt(number(rows, 1, "iteration_s"), 0);
+    struct cli_run run = cli_run("$AR train example --strategy partitioned");
+    cli_expect_error(&run, "one model", 64, "--strategy: found partitioned; expected a strategy");
+    cli_good("$AR explain " RESNET50 "--strategy ps-sync --out o/e");
+    rows = cli_table(cli_good("head -3 o/e/pipeline.csv").out);
+    cr_expect_str_eq(cli_cell(rows, 1, "kind"), "compute");
+}
+
 Test(cli_servers, wrong_lines_are_one_line)
 {
     static const struct {
