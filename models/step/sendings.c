@@ -1,5 +1,6 @@
 #include "ar_sendings.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The first one that is not over, nor all before it. */
@@ -20,10 +21,13 @@ static uint32_t find_first(const struct ar_sendings *sendings, double now_s)
 double ar_sendings_advance(const struct ar_sendings *sendings, const double *speeds, uint32_t from,
                            double now_s, double time_s)
 {
-    for (uint32_t i = find_first(sendings, now_s); i < sendings->count; i++) {
+    bool is_before_all = sendings->count > 0 && time_s <= sendings->list[0].begin_s - now_s;
+    uint32_t first =
+        is_before_all || speeds == NULL ? sendings->count : find_first(sendings, now_s);
+    for (uint32_t i = first; i < sendings->count; i++) {
         const struct ar_sending *other = &sendings->list[i];
         double begin_s = other->begin_s > now_s ? other->begin_s : now_s;
-        double speed_frac = speeds != NULL ? speeds[other->work] : 0;
+        double speed_frac = speeds[other->work];
         if (time_s <= begin_s - now_s) {
             break;
         }

@@ -173,8 +173,12 @@ static double busy_time(const struct ar_graph *graph)
 /* Copies of all tasks, and what is not done in each step. */
 static void sum_tasks(struct ar_step *step)
 {
+    bool has_any = step->trace != NULL;
     step->copy_s = step->statistics_s = 0;
-    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
+    for (uint32_t i = 0; i < step->graph->works_count; i++) {
+        has_any = has_any || step->graph->works[i].every > 0;
+    }
+    for (uint32_t i = 0; has_any && i < step->graph->tasks_count; i++) {
         const struct ar_task *task = &step->graph->tasks[i];
         const struct ar_work *work = &step->graph->works[task->work];
         step->copy_s += task->copy_s;

@@ -100,15 +100,17 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phas
         return AR_OK;
     }
     bundle->places_count = bundle->walks * (bundle->rows + !bundle->is_ring);
-    bundle->positions = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->positions);
-    bundle->latency_s = bundle_lane(arena, bundle->places_count);
-    bundle->s_per_byte = bundle_lane(arena, bundle->places_count);
-    bundle->tiers = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->tiers);
-    bundle->send = ar_arena_alloc(arena, bundle->rows, sizeof *bundle->send);
-    if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL ||
-        bundle->tiers == NULL || bundle->send == NULL) {
-        return ar_error_no_memory(err, "the hops of a phase");
-    }
+    /* One piece for all, since there may be many thousands of lanes. */
+    size_t places = bundle->places_count;
+    size_t line = (places + BUNDLE_LINE_NUMBERS - 1) / BUNDLE_LINE_NUMBERS * BUNDLE_LINE_NUMBERS;
+    size_t each = sizeof *bundle->positions + sizeof *bundle->tiers;
+    size_t rest = places * each + bundle->rows * sizeof *bundle->send;
+    bundle->latency_s = bundle_lane(arena, 2 * line + rest / sizeof(double) + 1);
+    AR_NEED(bundle->latency_s, err, "the hops of a phase");
+    bundle->s_per_byte = bundle->latency_s + line;
+    bundle->send = (void *)(bundle->s_per_byte + line);
+    bundle->positions = (void *)(bundle->send + bundle->rows);
+    bundle->tiers = (void *)(bundle->positions + places);
     lay_out_walks(pattern, lane, bundle);
     bundle->is_regular = bundle->is_ring
                              ? phase->messages == (uint64_t)phase->steps * bundle->places_count
