@@ -102,11 +102,7 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     enum ar_status status = save(options, &scenario, &step, row, err);
-    if (status == AR_OK && step.layout.placed != NULL) {
-        status = explain_placed(&step, &row, err);
-    } else if (status == AR_OK) {
-        status = explain_layout(&scenario, &step, &row, err);
-    }
+    status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
     ar_step_destroy(&step);
     return status;
 }

@@ -16,13 +16,9 @@ enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_
 enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err);
 
 /** Writes where the time of a step of a workload goes, to stdout: stages, what is sent, kernels of
- * a layer. */
+ * a layer; of placed operators devices, and what is sent. */
 enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err);
-
-/** The same of placed operators: devices, and what is sent. */
-enum ar_status explain_placed(const struct ar_step *step, const struct ar_row *row,
-                              struct ar_error *err);
 
 /** Writes where the time of a step with servers goes, to stdout: workers, what they send, bounds.
  */

@@ -16,9 +16,6 @@ static void print_seconds(double time_s)
 
 /* The parts of a role's time, and which of them are told apart. */
 enum { PARTS_COUNT = AR_DUTIES_COUNT + AR_AXES_COUNT + 1 };
-struct table {
-    const char *names[PARTS_COUNT]; /* NULL: not shown */
-};
 
 static double part_of(const struct ar_graph_split *split, int part)
 {
@@ -34,35 +31,34 @@ static bool is_placed(const struct ar_step *step)
     return step->layout.placed != NULL && step->graph->roles_count > 1;
 }
 
-static struct table table_of(const struct ar_step *step)
+/* NULL: not shown. */
+static void name_parts(const struct ar_step *step, const char *names[PARTS_COUNT])
 {
-    struct table table = {.names = {NULL}};
     int duties = 0;
     for (int i = 0; i < PARTS_COUNT; i++) {
         bool is_duty = i < AR_DUTIES_COUNT;
         bool is_there = step->graph->roles_count > 1 && !is_placed(step);
         is_there = is_there || part_of(&step->split, i) > 0;
         duties += is_duty && is_there;
-        table.names[i] = !is_there ? NULL
-                         : is_duty ? ar_duty_names[i]
-                                   : ar_axis_names[i - AR_DUTIES_COUNT];
+        names[i] = !is_there ? NULL
+                   : is_duty ? ar_duty_names[i]
+                             : ar_axis_names[i - AR_DUTIES_COUNT];
     }
     for (int i = 0; i < AR_DUTIES_COUNT && duties == 1; i++) {
-        table.names[i] = table.names[i] != NULL ? "compute" : NULL;
+        names[i] = names[i] != NULL ? "compute" : NULL;
     }
-    table.names[PARTS_COUNT - 1] = is_placed(step) ? "waiting" : "bubble";
+    names[PARTS_COUNT - 1] = is_placed(step) ? "waiting" : "bubble";
     if (is_placed(step)) {
-        table.names[AR_DUTIES_COUNT + AR_AXIS_PP] = step->layout.strategy->sends;
+        names[AR_DUTIES_COUNT + AR_AXIS_PP] = step->layout.strategy->sends;
     }
-    return table;
 }
 
-static void print_split(const struct table *table, const char *name,
+static void print_split(const char *const names[PARTS_COUNT], const char *name,
                         const struct ar_graph_split *split)
 {
     printf("  %-8s", name);
     for (int i = 0; i < PARTS_COUNT; i++) {
-        if (table->names[i] != NULL) {
+        if (names[i] != NULL) {
             print_seconds(part_of(split, i));
         }
     }
@@ -113,10 +109,11 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
 {
     uint32_t count = step->graph->roles_count;
     struct ar_graph_split *splits = malloc(count * sizeof *splits);
-    struct table table = table_of(step);
+    const char *names[PARTS_COUNT];
     char name[24];
     AR_NEED(splits, err, "the stages of a step");
     ar_graph_split(step->graph, splits);
+    name_parts(step, names);
     bool has_stages = count > 1 && !is_placed(step);
     printf("\n%s: compute, what is sent and not hidden%s, waiting\n  %-8s",
            has_stages   ? "stages of the pipeline"
@@ -124,8 +121,8 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
                         : "GPUs",
            is_placed(step) ? "" : " by axis", has_stages ? "stage" : "GPU");
     for (int i = 0; i < PARTS_COUNT; i++) {
-        if (table.names[i] != NULL) {
-            printf("  %12s", table.names[i]);
+        if (names[i] != NULL) {
+            printf("  %12s", names[i]);
         }
     }
     puts("");
@@ -135,10 +132,10 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
             i = count - STAGES_MAX / 2;
         }
         snprintf(name, sizeof name, "%" PRIu32, i);
-        print_split(&table, name, &splits[i]);
+        print_split(names, name, &splits[i]);
     }
     if (count > 1) {
-        print_split(&table, "mean", &step->split);
+        print_split(names, "mean", &step->split);
     }
     if (step->split.longer_s > 0) {
         char longer[AR_UNIT_TEXT];
@@ -192,6 +189,14 @@ enum ar_status explain_layout(const struct ar_scenario *scenario, const struct a
                row->cluster, row->mesh, ar_format_seconds(row->iteration_s, time));
         return explain_graph(step, err);
     }
+    if (step->layout.placed != NULL) {
+        printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
+               " messages\n",
+               row->trace, row->gpus, row->cluster, row->strategy,
+               ar_format_seconds(row->iteration_s, time), step->layout.placed->operators->count,
+               row->messages_count);
+        return explain_graph(step, err);
+    }
     struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
     printf("%s on %" PRIu64 " GPUs of %s, %s, %s, %s, recompute %s: %s per step, %.1f Tflop/s per "
            "GPU, mfu %.1f %%\n",
@@ -206,16 +211,4 @@ enum ar_status explain_layout(const struct ar_scenario *scenario, const struct a
     write_pass(scenario, AR_PASS_FORWARD, "forward pass");
     write_pass(scenario, AR_PASS_BACKWARD, "backward pass");
     return AR_OK;
-}
-
-enum ar_status explain_placed(const struct ar_step *step, const struct ar_row *row,
-                              struct ar_error *err)
-{
-    char time[AR_UNIT_TEXT];
-    printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
-           " messages\n",
-           row->trace, row->gpus, row->cluster, row->strategy,
-           ar_format_seconds(row->iteration_s, time), step->layout.placed->operators->count,
-           row->messages_count);
-    return explain_graph(step, err);
 }
