@@ -81,6 +81,11 @@ static enum ar_status explain_with_servers(const struct options *options,
     ar_note_flush(option_notes(options));
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     enum ar_status status = save(options, scenario, &step, row, err);
+    if (status == AR_OK && spans > 0 && pipeline_workers(&step.async) < step.async.workers) {
+        ar_note(option_notes(options), "--out: of %" PRIu32 " workers the first %" PRIu32,
+                step.async.workers, pipeline_workers(&step.async));
+        ar_note_flush(option_notes(options));
+    }
     if (status == AR_OK) {
         explain_servers(&step, &row);
     }

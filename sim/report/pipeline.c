@@ -53,14 +53,19 @@ static uint32_t add_tasks(const struct ar_graph *graph, struct task_row *rows)
     return graph->tasks_count;
 }
 
-/* Of as many workers as a picture shows. */
+uint32_t pipeline_workers(const struct ar_async *run)
+{
+    uint32_t shown = PIPELINE_TASKS_MAX / (run->spans_count / run->workers + 1);
+    return shown < run->workers ? shown : run->workers;
+}
+
 static uint32_t add_workers(const struct ar_async *run, struct task_row *rows)
 {
-    uint32_t each = run->spans_count / run->workers + 1, count = 0;
+    uint32_t shown = pipeline_workers(run), count = 0;
     for (uint32_t i = 0; i < run->spans_count; i++) {
         const struct ar_async_span *span = &run->spans[i];
         bool is_computed = span->doing == AR_ASYNC_COMPUTES || span->doing == AR_ASYNC_WAITS;
-        if (span->worker < PIPELINE_TASKS_MAX / each && count < PIPELINE_TASKS_MAX) {
+        if (span->worker < shown && count < PIPELINE_TASKS_MAX) {
             rows[count++] = (struct task_row){
                 .stage = span->worker,
                 .kind = ar_async_doing_names[span->doing],

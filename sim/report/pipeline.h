@@ -18,6 +18,9 @@ enum { PIPELINE_SPANS_MAX = 10000000 };
  * servers as many workers as that, of a run that noted its spans. */
 enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err);
 
+/** How many workers that are. */
+uint32_t pipeline_workers(const struct ar_async *run);
+
 /** Room for the spans of a step with servers (ar_async.h). */
 uint64_t pipeline_spans(const struct ar_scenario *scenario);
 

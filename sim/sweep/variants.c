@@ -215,7 +215,7 @@ static bool is_left_out(const struct variants *variants, const struct axis *axis
     }
     for (size_t i = 0; i < strategies->count; i++) {
         const struct ar_strategy *one = strategy_of(strategies->values[i]);
-        is_of_any = is_of_any || (one != NULL && ar_key_is_of_strategy(axis->key, one));
+        is_of_any = is_of_any || one == NULL || ar_key_is_of_strategy(axis->key, one);
     }
     if (!is_of_any) {
         return false;
