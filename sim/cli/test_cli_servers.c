@@ -174,6 +174,7 @@ Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)
     cr_expect_gt(number(rows, 1, "iteration_s"), 0);
     struct cli_run run = cli_run("$AR train example --strategy partitioned");
     cli_expect_error(&run, "one model", 64, "--strategy: found partitioned; expected a strategy");
+    cli_good("$AR explain " BERT "--strategy ps-sync --iterations 2 --out o/b && $AR report o/b");
     cli_good("$AR explain " RESNET50 "--strategy ps-sync --out o/e");
     rows = cli_table(cli_good("head -3 o/e/pipeline.csv").out);
     cr_expect_str_eq(cli_cell(rows, 1, "kind"), "compute");
