@@ -52,17 +52,17 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
                                   size_t asked_count, double *errors, double *shares,
                                   struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t size = known_count > 0 ? known_count : 1;
     double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
     AR_NEED(memory, err, "the errors of a fit");
     gsl_vector_view weights = gsl_vector_view_array(memory, size);
     gsl_vector_view near = gsl_vector_view_array(memory + size, size);
     gsl_matrix_view root = gsl_matrix_view_array(memory + 2 * size, size, size);
-    enum ar_status status =
-        known_count > 0 ? solve(known, known_count, spread, &root.matrix, &weights.vector, err)
-                        : AR_OK;
-    for (size_t i = 0; i < asked_count && status == AR_OK; i++) {
+    if (known_count > 0) {
+        AR_TRY(solve(known, known_count, spread, &root.matrix, &weights.vector, err));
+    }
+    for (size_t i = 0; i < asked_count; i++) {
         double explained = 0;
         errors[i] = 0;
         for (size_t j = 0; j < known_count; j++) {
@@ -75,6 +75,5 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
         }
         shares[i] = (1 + NOISE - explained) / (1 + NOISE);
     }
-    ar_arena_end(&arena);
-    return status;
+    return AR_OK;
 }

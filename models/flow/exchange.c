@@ -2,11 +2,6 @@
 
 #include "exchange_scratch.h"
 
-static enum ar_status no_memory(struct ar_error *err)
-{
-    return ar_error_no_memory(err, "the messages of an exchange");
-}
-
 /* Ranks of groups stand for no others; nor does any whose lane has an order of its own. */
 static uint32_t find_period(const struct exchange_scratch *scratch)
 {
@@ -57,9 +52,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
     while (slots < 2 * places) {
         slots *= 2;
     }
-    if (made == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made, err, "the messages of an exchange");
     *made = (struct exchange_scratch){
         .collective = collective,
         .rates = rates,
@@ -79,12 +72,10 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
-    if (made->ranks == NULL || made->peers == NULL || made->like == NULL || made->pieces == NULL ||
-        made->flows == NULL || made->places == NULL || made->senders == NULL ||
-        made->kind_of == NULL || made->loads == NULL || made->users == NULL ||
-        made->slots == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made->ranks && made->peers && made->like && made->pieces && made->flows &&
+                made->places && made->senders && made->kind_of && made->loads && made->users &&
+                made->slots,
+            err, "the messages of an exchange");
     for (size_t i = 0; i < places; i++) {
         made->ranks[i] =
             ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
@@ -246,9 +237,7 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
                                 struct ar_error *err)
 {
     struct ar_exchange *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made, err, "the messages of an exchange");
     *made = (struct ar_exchange){
         .positions = scratch->positions,
         .steps = ar_arena_alloc(arena, phase->steps, sizeof *made->steps),
@@ -256,9 +245,7 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
         .is_uniform = true,
         .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
     };
-    if (made->steps == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made->steps, err, "the messages of an exchange");
     scratch->kinds_room = 0;
     scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
     bool is_new = scratch->like[first_step].first >= first_step;

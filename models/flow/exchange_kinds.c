@@ -4,11 +4,6 @@
 
 #include "exchange_scratch.h"
 
-static enum ar_status no_memory(struct ar_error *err)
-{
-    return ar_error_no_memory(err, "the messages of an exchange");
-}
-
 static bool is_same(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
     return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->pieces == b->pieces &&
@@ -125,9 +120,7 @@ enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_
     }
     scratch->kinds_room = 2 * needed;
     struct ar_message_kind *kinds = ar_arena_alloc(arena, scratch->kinds_room, sizeof *kinds);
-    if (kinds == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(kinds, err, "the messages of an exchange");
     if (exchange->kinds_count > 0) {
         memcpy(kinds, exchange->kinds, exchange->kinds_count * sizeof *kinds);
     }
@@ -148,7 +141,7 @@ static enum ar_status keep_kinds(struct ar_arena *arena, const struct exchange_s
         step->wide = wide = ar_arena_alloc(arena, places, sizeof *wide);
     }
     if (narrow == NULL && wide == NULL) {
-        return no_memory(err);
+        return ar_error_no_memory(err, "the messages of an exchange");
     }
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
@@ -181,9 +174,7 @@ enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scrat
         }
         step->count = end - step->first;
         uint32_t *peers = ar_arena_alloc(arena, step->count, sizeof *peers);
-        if (peers == NULL) {
-            return no_memory(err);
-        }
+        AR_NEED(peers, err, "the messages of an exchange");
         step->peers =
             memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
     }

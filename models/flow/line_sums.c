@@ -156,11 +156,6 @@ static uint32_t count_lines(const struct resolving *at, struct ar_line_sums *mad
     return lines;
 }
 
-static enum ar_status no_memory(struct ar_error *err)
-{
-    return ar_error_no_memory(err, "the sums of switches");
-}
-
 enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, uint32_t first_step,
                                  const struct ar_phase_flows *flows, struct flow_rates *rates,
@@ -182,20 +177,13 @@ enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collect
         .stage = ar_arena_alloc(rates->arena, links, sizeof *at.stage),
         .messages = ar_arena_alloc(rates->arena, links, sizeof *at.messages),
     };
-    if (made == NULL || at.buffers == NULL || at.all == NULL || at.stage == NULL ||
-        at.messages == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made && at.buffers && at.all && at.stage && at.messages, err, "the sums of switches");
     *made = (struct ar_line_sums){.stages = phase->period, .is_uniform = true};
     AR_TRY(flow_rates_find_paths(rates, flows->flows, flows->flows_count, 0, err));
     made->first = ar_arena_alloc(arena, stages + 1, sizeof *made->first);
-    if (made->first == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made->first, err, "the sums of switches");
     made->lines = ar_arena_alloc(arena, count_lines(&at, made), sizeof *made->lines);
-    if (made->lines == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(made->lines, err, "the sums of switches");
     find_buffers(&at, sums);
     for (uint32_t stage = 0; stage < phase->period; stage++) {
         find_stage(&at, stage, made);

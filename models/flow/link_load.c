@@ -267,9 +267,7 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     load->sums =
         ar_arena_alloc(arena, 2 * ar_shape_ranks(&collective->shape) + 1, sizeof *load->sums);
     load->together = ar_arena_alloc(arena, links_count, sizeof *load->together);
-    if (load->hops == NULL || load->sums == NULL || load->together == NULL) {
-        return ar_error_no_memory(err, "the loads of links");
-    }
+    AR_NEED(load->hops && load->sums && load->together, err, "the loads of links");
     for (uint32_t i = 0; i < phases_count; i++) {
         load->phase = &phases[i];
         load->pattern = &patterns[i];
@@ -287,30 +285,22 @@ enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
                                          const uint64_t *elements, size_t count,
                                          struct ar_link_load *loads, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct phase_load load = {
         .collective = collective, .loads = loads, .order = ar_collective_order(collective)};
-    enum ar_status status =
-        add_all(&arena, &load, phases, patterns, phases_count, elements, count, err);
-    ar_arena_end(&arena);
-    return status;
+    return add_all(&arena, &load, phases, patterns, phases_count, elements, count, err);
 }
 
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     double unused;
     AR_TRY(ar_collective_check(collective, err));
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    enum ar_status status =
-        ar_pattern_resolve(&arena, collective, phases, phases_count, patterns, &unused, err);
-    if (status == AR_OK) {
-        status = ar_link_load_add_patterns(collective, phases, patterns, phases_count, elements,
-                                           count, loads, err);
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_pattern_resolve(&arena, collective, phases, phases_count, patterns, &unused, err));
+    return ar_link_load_add_patterns(collective, phases, patterns, phases_count, elements, count,
+                                     loads, err);
 }

@@ -9,11 +9,6 @@
 
 /* --- paths ----------------------------------------------------------------------------------- */
 
-static enum ar_status no_memory(struct ar_error *err)
-{
-    return ar_error_no_memory(err, "the sharing of links");
-}
-
 static enum ar_status make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths,
                                       struct ar_error *err)
 {
@@ -27,7 +22,7 @@ static enum ar_status make_flows_room(struct ar_arena *arena, size_t count, stru
     paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
     bool is_made = paths->begin != NULL && paths->latency_s != NULL &&
                    paths->bandwidth_Bps != NULL && paths->tiers != NULL;
-    return is_made ? AR_OK : no_memory(err);
+    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
 }
 
 static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_t more,
@@ -39,9 +34,7 @@ static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_
     size_t room = 2 * (used + more) + 8 * paths->flows_room;
     uint32_t *links = ar_arena_alloc(arena, room, sizeof *links);
     paths->turns = ar_arena_alloc(arena, room, sizeof *paths->turns);
-    if (links == NULL || paths->turns == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(links && paths->turns, err, "the sharing of links");
     if (used > 0) {
         memcpy(links, paths->links, used * sizeof *links);
     }
@@ -164,7 +157,7 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
                    maxmin->used != NULL && maxmin->tight != NULL && maxmin->waiting != NULL &&
                    maxmin->lowest != NULL && maxmin->left_Bps != NULL &&
                    maxmin->share_Bps != NULL && maxmin->final_Bps != NULL;
-    return is_made ? AR_OK : no_memory(err);
+    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
 }
 
 const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
@@ -321,7 +314,7 @@ static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin
     bool is_made = paths->count == 0 ||
                    (maxmin->begin != NULL && maxmin->bounds_Bps != NULL && maxmin->open != NULL &&
                     maxmin->levels != NULL && maxmin->links_left != NULL);
-    return is_made ? AR_OK : no_memory(err);
+    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
 }
 
 enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
@@ -354,8 +347,6 @@ static enum ar_status find_rates(struct ar_arena *arena, const struct ar_cluster
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                size_t flows_count, double *rates_Bps, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
-    enum ar_status status = find_rates(&arena, cluster, flows, flows_count, rates_Bps, err);
-    ar_arena_end(&arena);
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    return find_rates(&arena, cluster, flows, flows_count, rates_Bps, err);
 }

@@ -80,9 +80,7 @@ static enum ar_status lay_out_tree(struct ar_arena *arena, const struct ar_colle
     uint32_t *next = ar_arena_alloc(arena, phase->steps, sizeof *next);
     uint32_t *begin = ar_arena_alloc(arena, phase->steps + 1, sizeof *begin);
     pattern->step_hops = begin;
-    if (next == NULL || begin == NULL) {
-        return ar_error_no_memory(err, "the hops of a tree");
-    }
+    AR_NEED(next && begin, err, "the hops of a tree");
     for (size_t place = 0; place < each; place++) {
         if (scratch->of.peers[place] != AR_NEVER) {
             begin[scratch->of.first_steps[place] + 1]++;
@@ -151,9 +149,8 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     pattern->walks = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->walks);
     pattern->lane_hops = ar_arena_alloc(arena, (size_t)ar_collective_lanes(collective) + 1,
                                         sizeof *pattern->lane_hops);
-    if (pattern->hops == NULL || pattern->walks == NULL || pattern->lane_hops == NULL) {
-        return ar_error_no_memory(err, "the flows of a collective");
-    }
+    AR_NEED(pattern->hops && pattern->walks && pattern->lane_hops, err,
+            "the flows of a collective");
     AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, 0, err));
     if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
@@ -248,9 +245,7 @@ enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collec
                                   struct ar_pattern *patterns, double *busiest_s_per_byte,
                                   struct ar_error *err)
 {
-    struct ar_arena scratch = {NULL};
-    enum ar_status status = resolve(arena, &scratch, collective, phases, phases_count, patterns,
-                                    busiest_s_per_byte, err);
-    ar_arena_end(&scratch);
-    return status;
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    return resolve(arena, &scratch, collective, phases, phases_count, patterns, busiest_s_per_byte,
+                   err);
 }

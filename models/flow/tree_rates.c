@@ -160,14 +160,10 @@ static enum ar_status find_ways(struct ar_arena *arena, struct tree_rates *rates
     rates->ways = ar_arena_alloc(arena, rates->pattern->hops_count, sizeof *rates->ways);
     rates->uses = ar_arena_alloc(arena, links, sizeof *rates->uses);
     rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
-    if (number_of == NULL || rates->ways == NULL || rates->uses == NULL ||
-        rates->shares_Bps == NULL) {
-        return ar_error_no_memory(err, "the rates of a tree");
-    }
+    AR_NEED(number_of && rates->ways && rates->uses && rates->shares_Bps, err,
+            "the rates of a tree");
     rates->shared = ar_arena_alloc(arena, walk_paths(rates, number_of), sizeof *rates->shared);
-    if (rates->shared == NULL) {
-        return ar_error_no_memory(err, "the rates of a tree");
-    }
+    AR_NEED(rates->shared, err, "the rates of a tree");
     walk_paths(rates, number_of);
     return AR_OK;
 }
@@ -185,9 +181,7 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
 {
     size_t hops = pattern->hops_count;
     struct tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the rates of a tree");
-    }
+    AR_NEED(made, err, "the rates of a tree");
     made->collective = collective;
     made->pattern = pattern;
     made->cost = &ar_cluster_facts(collective->cluster)->message;
@@ -198,12 +192,11 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
         ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
     made->answers_Bps =
         ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
-    if (made->courses == NULL || made->stations == NULL || made->answers_Bps == NULL ||
-        !make_timetable(arena, hops, &made->firsts) ||
-        !make_timetable(arena, hops * phase->parts, &made->each) ||
-        !make_timetable(arena, hops, &made->ends)) {
-        return ar_error_no_memory(err, "the rates of a tree");
-    }
+    AR_NEED(made->courses && made->stations && made->answers_Bps &&
+                make_timetable(arena, hops, &made->firsts) &&
+                make_timetable(arena, hops * phase->parts, &made->each) &&
+                make_timetable(arena, hops, &made->ends),
+            err, "the rates of a tree");
     AR_TRY(find_ways(arena, made, err));
     *rates = made;
     return AR_OK;

@@ -242,10 +242,8 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
         .used_bytes = ar_arena_alloc(arena, request->devices_count, sizeof *search.used_bytes)};
     uint32_t *best = ar_arena_alloc(arena, operators->count + 1u, sizeof *best);
     AR_NEED(search.devices && search.used_bytes && best, err, "a placement");
-    AR_TRY(ar_draw_create(request->seed, "placement", &search.draw, err));
-    enum ar_status status = run(&search, arena, best, err);
-    ar_draw_destroy(search.draw);
-    AR_TRY(status);
+    AR_TRY(ar_draw_create(request->seed, "placement", arena, &search.draw, err));
+    AR_TRY(run(&search, arena, best, err));
     *devices = search.devices;
     return AR_OK;
 }

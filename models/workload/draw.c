@@ -1,51 +1,42 @@
 #include "ar_draw.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
 #include "ar_gsl.h"
+#include "ar_hash.h"
 
 struct ar_draw {
     gsl_rng *generator;
 };
 
-/* FNV-1a, 64 bits, folded to the 32 that mt19937 takes. */
+/* A hash folded to the 32 bits that mt19937 takes. */
 static unsigned long mix(uint64_t seed, const char *name)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int i = 0; i < 8; i++) {
-        hash = (hash ^ (seed >> (8 * i) & 0xff)) * 0x100000001b3u;
-    }
-    for (; *name != '\0'; name++) {
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    }
+    uint64_t hash = AR_HASH_BEGIN;
+    ar_hash_bytes(&hash, &seed, sizeof seed);
+    ar_hash_bytes(&hash, name, strlen(name));
     return (unsigned long)((hash ^ hash >> 32) & 0xffffffffu);
 }
 
-enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **draw,
-                              struct ar_error *err)
+static void free_generator(void *generator)
 {
-    struct ar_draw *made = malloc(sizeof *made);
-    AR_NEED(made, err, "a random generator");
-    enum ar_status status = ar_gsl_generator(name != NULL ? mix(seed, name) : (unsigned long)seed,
-                                             &made->generator, err);
-    if (status != AR_OK) {
-        free(made);
-        return status;
-    }
-    *draw = made;
-    return AR_OK;
+    gsl_rng_free(generator);
 }
 
-void ar_draw_destroy(struct ar_draw *draw)
+enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena,
+                              struct ar_draw **draw, struct ar_error *err)
 {
-    if (draw != NULL) {
-        gsl_rng_free(draw->generator);
-        free(draw);
-    }
+    struct ar_draw *made = ar_arena_alloc(arena, 1, sizeof *made);
+    AR_NEED(made, err, "a random generator");
+    AR_TRY(ar_gsl_generator(name != NULL ? mix(seed, name) : (unsigned long)seed, &made->generator,
+                            err));
+    AR_NEED(ar_arena_own(arena, made->generator, free_generator), err, "a random generator");
+    *draw = made;
+    return AR_OK;
 }
 
 double ar_draw_uniform(struct ar_draw *draw, double low, double high)

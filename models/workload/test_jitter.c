@@ -6,6 +6,8 @@
 
 #include "ar_draw.h"
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 /* The draws of a test, and what they are for. */
 struct jitter {
     struct ar_draw *draw;
@@ -16,7 +18,7 @@ static struct jitter make(double frac, uint64_t seed)
 {
     struct jitter jitter = {.frac = frac};
     struct ar_error err;
-    cr_assert_eq(ar_draw_create(seed, NULL, &jitter.draw, &err), AR_OK);
+    cr_assert_eq(ar_draw_create(seed, NULL, &arena, &jitter.draw, &err), AR_OK);
     return jitter;
 }
 
@@ -63,7 +65,6 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
         double tolerance = 2 * ar_confidence95(squares - sum * sum / STEPS, STEPS);
         cr_expect_float_eq(sum / STEPS, expected, tolerance, "%u ranks: %g, expected %g +- %g",
                            ranks[i], sum / STEPS, expected, tolerance);
-        ar_draw_destroy(jitter.draw);
     }
 }
 
@@ -75,7 +76,6 @@ static double mean_slowest(uint32_t ranks)
     for (int step = 0; step < STEPS; step++) {
         sum += slowest(jitter, ranks);
     }
-    ar_draw_destroy(jitter.draw);
     return sum / STEPS;
 }
 
@@ -89,7 +89,6 @@ Test(jitter, of_zero_changes_nothing)
 {
     struct jitter jitter = make(0, 1);
     cr_expect_float_eq(slowest(jitter, 100), 1, 1e-15);
-    ar_draw_destroy(jitter.draw);
 }
 
 Test(jitter, with_the_same_seed_is_the_same)
@@ -100,9 +99,6 @@ Test(jitter, with_the_same_seed_is_the_same)
     double factor = slowest(first, 10);
     cr_expect_eq(factor, slowest(second, 10));
     cr_expect_neq(factor, slowest(other, 10));
-    ar_draw_destroy(first.draw);
-    ar_draw_destroy(second.draw);
-    ar_draw_destroy(other.draw);
 }
 
 Test(jitter, the_confidence_interval_is_students)
@@ -129,5 +125,4 @@ Test(jitter, factors_have_the_mean_1_and_the_coefficient_of_variation_that_is_as
     double mean = sum / count;
     cr_expect_float_eq(mean, 1, 0.006, "%g", mean);
     cr_expect_float_eq(sqrt(squares / count - mean * mean), 0.8, 0.02);
-    ar_draw_destroy(jitter.draw);
 }

@@ -192,9 +192,7 @@ enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
                               struct ar_error *err)
 {
     char *rest = ar_arena_text(arena, where);
-    if (rest == NULL) {
-        return ar_error_no_memory(err, "--where");
-    }
+    AR_NEED(rest, err, "--where");
     while (rest != NULL) {
         AR_TRY(choose_one(next_term(&rest), tables, tables_count, err));
     }
@@ -213,13 +211,9 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
             tables[i].rows.rows[tables[i].rows.count] = tables[i].rows.count;
             tables[i].rows.count++;
         }
-        if (tables[i].rows.rows == NULL) {
-            return ar_error_no_memory(err, "--where");
-        }
+        AR_NEED(tables[i].rows.rows, err, "--where");
     }
-    if (tables == NULL) {
-        return ar_error_no_memory(err, "--where");
-    }
+    AR_NEED(tables, err, "--where");
     AR_TRY(ar_plot_choose(where, arena, tables, count, err));
     for (size_t i = 0; i < count; i++) {
         for (size_t row = 0; row < tables[i].rows.count; row++) {
@@ -352,9 +346,7 @@ static enum ar_status name_rows(const struct ar_plot_table *table, enum ar_plot_
             append_part(text, column, cell);
         }
         *name = ar_arena_text(arena, text);
-        if (*name == NULL) {
-            return ar_error_no_memory(err, "the pictures");
-        }
+        AR_NEED(*name, err, "the pictures");
     }
     return AR_OK;
 }
@@ -385,9 +377,7 @@ enum ar_status ar_plot_name_series(const struct ar_plot_table *table, struct ar_
     *named = *table;
     named->texts = ar_arena_alloc(arena, count + 1, sizeof *named->texts);
     named->values = ar_arena_alloc(arena, count + 1, sizeof *named->values);
-    if (named->texts == NULL || named->values == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
+    AR_NEED(named->texts && named->values, err, "the pictures");
     memcpy(named->texts, table->texts, count * sizeof *named->texts);
     memcpy(named->values, table->values, count * sizeof *named->values);
     for (size_t i = 0; i < CHOICES && names <= SERIES_MAX; i++) {

@@ -50,9 +50,7 @@ static enum ar_status resolve(struct job *job, struct ar_error *err)
 {
     const char *path = job->request->path;
     char *input_dir = ar_arena_text(job->arena, path);
-    if (input_dir == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
+    AR_NEED(input_dir, err, "the pictures");
     if (path[0] == '\0') {
         return ar_error_set(err, AR_NO_INPUT,
                             "the path is empty; expected a directory with sweep.csv or a CSV file");
@@ -120,9 +118,7 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
     AR_TRY(ar_plot_check_alike(table, drawing->kind->has_all_batches, job->arena, reason, err));
     if (*reason != NULL && drawing->kind->has_series) {
         struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
-        if (named == NULL) {
-            return ar_error_no_memory(err, "the pictures");
-        }
+        AR_NEED(named, err, "the pictures");
         AR_TRY(ar_plot_name_series(table, job->arena, named, &drawing->is_named, err));
         *reason = drawing->is_named ? NULL : *reason;
         table = drawing->is_named ? named : table;
@@ -379,9 +375,7 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
                             struct ar_plot_report *report, struct ar_error *err)
 {
     struct job *job = ar_arena_alloc(arena, 1, sizeof *job);
-    if (job == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
+    AR_NEED(job, err, "the pictures");
     job->request = request;
     job->arena = arena;
     for (size_t i = 0; i < AR_PLOT_KINDS; i++) {

@@ -48,9 +48,7 @@ enum ar_status ar_plot_rows_all(const struct ar_plot_table *table, struct ar_are
 {
     size_t count = table->rows.count;
     rows->rows = ar_arena_alloc(arena, count + 1, sizeof *rows->rows);
-    if (rows->rows == NULL) {
-        return ar_error_no_memory(err, "the rows of a picture");
-    }
+    AR_NEED(rows->rows, err, "the rows of a picture");
     if (count > 0) {
         memcpy(rows->rows, table->rows.rows, count * sizeof *rows->rows);
     }

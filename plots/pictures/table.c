@@ -336,9 +336,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     texts_of_row *texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *texts);
     values_of_row *values = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *values);
     size_t *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    if (texts == NULL || values == NULL || rows == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    AR_NEED(texts && values && rows, err, path);
     struct ar_plot_table result = {.csv = csv, .texts = texts, .values = values};
     AR_TRY(read_columns(csv, bit, false, texts, err));
     if (bit == STEPS) {

@@ -131,9 +131,7 @@ static enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *
     *title = "Published results, predicted";
     AR_TRY(answer_read(csv, AR_COLUMNS(result_columns), sizeof *results, results, err));
     double *errors = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *errors);
-    if (errors == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
+    AR_NEED(errors, err, "the report");
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct result *result = &results[i];
         if (!isnan(result->error_frac)) {
@@ -310,9 +308,7 @@ enum ar_status page_answer(struct page_parts *parts, struct ar_error *err)
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    if (file == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
+    AR_NEED(file, err, "the report");
     enum ar_status status = write_all(parts, file, err);
     fclose(file);
     parts->answer = ar_arena_own(parts->arena, text, free);

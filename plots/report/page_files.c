@@ -153,9 +153,7 @@ static enum ar_status add_reason(struct page_parts *parts, const struct ar_plot_
         return (*end)->names != NULL ? AR_OK : ar_error_no_memory(err, "the report");
     }
     *end = ar_arena_alloc(parts->arena, 1, sizeof **end);
-    if (*end == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
+    AR_NEED(*end, err, "the report");
     **end = (struct page_reason){.names = picture->name, .reason = picture->reason};
     return AR_OK;
 }
@@ -175,9 +173,7 @@ static enum ar_status take_picture(struct page_parts *parts, const char *directo
     }
     struct page_picture *taken = ar_arena_alloc(parts->arena, 1, sizeof *taken);
     char *name = ar_arena_format(parts->arena, "%s.svg", picture->name);
-    if (taken == NULL || name == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
+    AR_NEED(taken && name, err, "the report");
     AR_TRY(path_of(parts, directory, name, &path, err));
     AR_TRY(ar_file_read(path, SVG_MAX, "a picture", parts->arena, &svg, &bytes, err));
     const char *root = strstr(svg, "<svg");

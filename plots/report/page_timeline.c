@@ -89,9 +89,7 @@ static enum ar_status read_tasks(const struct ar_csv *csv, struct ar_arena *aren
     timeline->tasks = answer_room(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, arena);
     timeline->kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds);
     timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
-    if (timeline->tasks == NULL || timeline->kinds == NULL || timeline->lines == NULL) {
-        return ar_error_no_memory(err, "the timeline");
-    }
+    AR_NEED(timeline->tasks && timeline->kinds && timeline->lines, err, "the timeline");
     AR_TRY(
         ar_csv_read_rows(csv, AR_COLUMNS(columns), timeline->tasks, sizeof *timeline->tasks, err));
     for (size_t i = 0; i < count; i++) {

@@ -19,9 +19,7 @@ static enum ar_status split(const char *prefix, const char *text, const char *co
         int length = (int)strcspn(at, " ");
         (*list)[*count] = ar_arena_format(arena, "%s%.*s", prefix, length, at);
         at += length;
-        if ((*list)[(*count)++] == NULL) {
-            return ar_error_no_memory(err, "a measured set");
-        }
+        AR_NEED((*list)[(*count)++], err, "a measured set");
     }
     for (size_t i = 0; *list != NULL && i < more_count; i++) {
         (*list)[(*count)++] = more[i];
@@ -58,9 +56,7 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
     struct ar_scenario *own = ar_arena_alloc(arena, 1, sizeof *own);
     const char **paths;
     size_t paths_count;
-    if (made == NULL || own == NULL) {
-        return ar_error_no_memory(err, set->name);
-    }
+    AR_NEED(made && own, err, set->name);
     *own = *scenario;
     AR_TRY(set_scenario(set, arena, own, err));
     AR_TRY(ar_scenario_make_cluster(own, inputs, &cluster, err));
@@ -121,9 +117,7 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
     struct ar_error why;
     size_t further = 0;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
-    if (is_fitted == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
+    AR_NEED(is_fitted, err, "the rows of a fit");
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] = measured->rows[i].path < rows->request.known_count;
         further += !is_fitted[i];

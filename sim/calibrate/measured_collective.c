@@ -113,9 +113,7 @@ static enum ar_status make_cluster(const struct ar_calibrate_request *request,
     }
     for (size_t i = 0; i < count; i++) {
         char *text = ar_arena_text(arena, texts[i]);
-        if (text == NULL) {
-            return ar_error_no_memory(err, "a cluster");
-        }
+        AR_NEED(text, err, "a cluster");
         AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, text, err));
     }
     return ar_scenario_make_cluster(&scenario, request->inputs, cluster, err);
@@ -149,9 +147,7 @@ static enum ar_status find_machine(const struct ar_calibrate_request *request,
     struct ar_measured_machine *made = &measured->machines[measured->machines_count];
     *made = (struct ar_measured_machine){.gpus_per_node = gpus,
                                          .grid = ar_arena_text(arena, run->grid)};
-    if (made->grid == NULL) {
-        return ar_error_no_memory(err, "a cluster");
-    }
+    AR_NEED(made->grid, err, "a cluster");
     AR_TRY(make_cluster(request, facts, run, gpus, arena, &made->cluster, err));
     measured->machines_count++;
     *found = made->cluster;

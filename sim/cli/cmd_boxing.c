@@ -39,9 +39,7 @@ static enum ar_status read_mesh(const struct options *options, struct ar_mesh *m
     if (given == NULL) {
         uint64_t gpus;
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-        AR_TRY(ar_error_as_usage(
-            ar_parse_count("--gpus", option_key(options, AR_KEY_GPUS), 1, UINT32_MAX, &gpus, err),
-            err));
+        AR_TRY(option_count("--gpus", option_key(options, AR_KEY_GPUS), 1, UINT32_MAX, &gpus, err));
         snprintf(text, sizeof text, "gpus=%" PRIu64, gpus);
         given = text;
     }
@@ -192,8 +190,8 @@ static enum ar_status fill_rows(const struct boxing_request *request,
 static enum ar_status read_count(const char *where, const char *text, uint32_t *count,
                                  struct ar_error *err)
 {
-    uint64_t value;
-    AR_TRY(ar_error_as_usage(ar_parse_count(where, text, 1, AR_BOXING_GPUS_MAX, &value, err), err));
+    uint64_t value = 0;
+    AR_TRY(option_count(where, text, 1, AR_BOXING_GPUS_MAX, &value, err));
     *count = (uint32_t)value;
     return AR_OK;
 }

@@ -20,8 +20,7 @@ static enum ar_status read_request(const struct options *options, struct request
 {
     AR_TRY(option_require_work(options, err));
     AR_TRY(option_view(options, (struct ar_columns){0}, &request->view, err));
-    return ar_error_as_usage(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
-                             err);
+    return option_count("--top", options->top, 1, TOP_MAX, &request->top, err);
 }
 
 /* The load of all buckets of a step. */

@@ -11,12 +11,6 @@
 
 enum { SAMPLES_MAX = 100000 };
 
-static enum ar_status parse(const char *option, const char *text, uint64_t min, uint64_t max,
-                            uint64_t *count, struct ar_error *err)
-{
-    return ar_error_as_usage(ar_parse_count(option, text, min, max, count, err), err);
-}
-
 static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
                                    struct ar_error *err)
 {
@@ -26,11 +20,9 @@ static enum ar_status read_options(const struct options *options, struct reprodu
                                         .pattern = options->rows};
     uint64_t samples;
     uint64_t jobs = ar_pool_processors();
-    AR_TRY(parse("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
-    AR_TRY(parse("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
-    if (options->jobs != NULL) {
-        AR_TRY(parse("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
-    }
+    AR_TRY(option_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
+    AR_TRY(option_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
+    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
     reproduction->shows_progress = option_shows_progress(options);

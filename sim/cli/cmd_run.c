@@ -6,6 +6,7 @@
 #include "ar_note.h"
 #include "ar_operators.h"
 #include "ar_output.h"
+#include "ar_units.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
@@ -18,6 +19,22 @@ enum ar_status options_inputs(const struct options *options, struct ar_inputs **
 {
     *inputs = ar_inputs_create(options->arena);
     return *inputs != NULL ? AR_OK : ar_error_no_memory(err, "the inputs");
+}
+
+enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
+                            uint64_t *count, struct ar_error *err)
+{
+    return text == NULL ? AR_OK
+                        : ar_error_as_usage(ar_parse_count(where, text, min, max, count, err), err);
+}
+
+enum ar_status option_check_resume(const struct options *options, struct ar_error *err)
+{
+    return options->resume && options->out == NULL
+               ? ar_error_set(err, AR_USAGE,
+                              "sweep: found --resume without --out; expected --out DIR, the "
+                              "directory of the sweep to go on with")
+               : AR_OK;
 }
 
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,

@@ -14,18 +14,10 @@ static enum ar_status read_request(const struct options *options, struct sweep_r
                                    struct ar_error *err)
 {
     uint64_t jobs = request->launcher.local_ranks > 1 ? 1 : ar_pool_processors();
-    if (options->jobs != NULL) {
-        AR_TRY(ar_error_as_usage(
-            ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
-    }
+    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
     request->jobs = (uint32_t)jobs;
     AR_TRY(option_view(options, ar_row_columns, &request->view, err));
-    if (request->resumes && request->directory == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "sweep: found --resume without --out; expected --out DIR, the "
-                            "directory of the sweep to go on with");
-    }
-    return AR_OK;
+    return option_check_resume(options, err);
 }
 
 /* Steps of a trace, or collectives of several payloads. */

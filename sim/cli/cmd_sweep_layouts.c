@@ -38,11 +38,7 @@ static enum ar_status refuse_others(const struct options *options, struct ar_err
                 option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
         }
     }
-    return options->resume && options->out == NULL
-               ? ar_error_set(err, AR_USAGE,
-                              "sweep: found --resume without --out; expected --out DIR, the "
-                              "directory of the sweep to go on with")
-               : AR_OK;
+    return option_check_resume(options, err);
 }
 
 static bool tries_all(const struct options *options)
@@ -126,12 +122,9 @@ static enum ar_status run(const struct options *options, const struct layouts_re
 static enum ar_status find(const struct options *options, struct layouts_request *request,
                            struct layouts *layouts, struct ar_error *err)
 {
-    uint64_t *gpus = NULL, jobs;
-    if (options->jobs != NULL) {
-        AR_TRY(ar_error_as_usage(
-            ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
-        request->jobs = (uint32_t)jobs;
-    }
+    uint64_t *gpus = NULL, jobs = request->jobs;
+    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
+    request->jobs = (uint32_t)jobs;
     if (request->mesh == NULL || tries_all(options)) {
         AR_TRY(option_required(options, "gpus", options->gpus_list, err));
     }

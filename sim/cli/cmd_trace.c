@@ -58,10 +58,7 @@ static enum ar_status read_request(const struct options *options, struct ar_kine
     unsigned times = 0, precision = 0;
     uint64_t batch = 0;
     *request = (struct ar_kineto_request){.has_precision = options->precision != NULL};
-    if (options->batch != NULL) {
-        AR_TRY(ar_error_as_usage(
-            ar_parse_count("--batch", options->batch, 1, AR_TRACE_BATCH_MAX, &batch, err), err));
-    }
+    AR_TRY(option_count("--batch", options->batch, 1, AR_TRACE_BATCH_MAX, &batch, err));
     if (options->precision != NULL) {
         AR_TRY(ar_error_as_usage(
             ar_parse_choice("--precision", options->precision, ar_precision_names, &precision, err),

@@ -14,25 +14,29 @@
 
 enum { LOOKED_AT_BYTES = 4096 };
 
-static void write_option(FILE *file, const struct options *options, const struct option_row *row)
+/* The texts that an option was given, one after the other; NULL: no more, or it is the default. */
+static const char *given(const struct options *options, const struct option_row *row, size_t i)
 {
     const char *place = (const char *)options + row->offset;
-    if (row->is_shown_only) {
-        return;
-    }
     if (row->is_key) {
-        for (size_t i = 0; i < options->keys[row->key].count; i++) {
-            fprintf(file, " --%s ", row->name);
-            ar_write_shell_word(file, options->keys[row->key].texts[i]);
-        }
-    } else if (row->placeholder != NULL) {
-        const char *text = *(const char *const *)place;
-        if (text != NULL && (row->standard == NULL || strcmp(text, row->standard) != 0)) {
-            fprintf(file, " --%s ", row->name);
+        return i < options->keys[row->key].count ? options->keys[row->key].texts[i] : NULL;
+    }
+    if (i > 0 || row->placeholder == NULL) {
+        return i == 0 && *(const bool *)place ? "yes" : NULL;
+    }
+    const char *text = *(const char *const *)place;
+    bool is_standard = text != NULL && row->standard != NULL && strcmp(text, row->standard) == 0;
+    return is_standard ? NULL : text;
+}
+
+static void write_option(FILE *file, const struct options *options, const struct option_row *row)
+{
+    const char *text;
+    for (size_t i = 0; !row->is_shown_only && (text = given(options, row, i)) != NULL; i++) {
+        fprintf(file, " --%s%s", row->name, row->placeholder != NULL ? " " : "");
+        if (row->placeholder != NULL) {
             ar_write_shell_word(file, text);
         }
-    } else if (*(const bool *)place) {
-        fprintf(file, " --%s", row->name);
     }
 }
 
@@ -183,19 +187,9 @@ enum ar_status made_by_check_directory(const struct options *options, const char
 static const char *text_of(const struct options *options, const struct option_row *row,
                            bool *is_given)
 {
-    const char *place = (const char *)options + row->offset;
-    const char *text = NULL;
-    if (row->is_key) {
-        for (size_t i = 0; i < options->keys[row->key].count; i++) {
-            const char *next = options->keys[row->key].texts[i];
-            text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
-        }
-    } else if (row->placeholder != NULL) {
-        text = *(const char *const *)place;
-        text =
-            text != NULL && row->standard != NULL && strcmp(text, row->standard) == 0 ? NULL : text;
-    } else if (*(const bool *)place) {
-        text = "yes";
+    const char *text = NULL, *next;
+    for (size_t i = 0; (next = given(options, row, i)) != NULL; i++) {
+        text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
     }
     *is_given = text != NULL;
     return text != NULL ? text : row->standard;

@@ -55,19 +55,16 @@ static enum ar_status run(struct pool *pool, struct ar_error *err)
 enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
                            struct ar_pool_queue *queue, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct pool *pool;
-    enum ar_status status = pool_create(&arena, work, jobs, queue, &pool, err);
-    if (status == AR_OK) {
-        ar_signals_catch(&pool->before);
-        begin_progress(pool);
-        status = run(pool, err);
-        ar_progress_end(&pool->progress);
-        pool_kill_workers(pool);
-        if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
-            ar_signals_restore(&pool->before);
-        }
+    AR_TRY(pool_create(&arena, work, jobs, queue, &pool, err));
+    ar_signals_catch(&pool->before);
+    begin_progress(pool);
+    enum ar_status status = run(pool, err);
+    ar_progress_end(&pool->progress);
+    pool_kill_workers(pool);
+    if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
+        ar_signals_restore(&pool->before);
     }
-    ar_arena_end(&arena);
     return status;
 }

@@ -47,12 +47,10 @@ enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool
                                     const uint32_t *items, size_t count,
                                     struct ar_pool_queue *queue, struct ar_error *err)
 {
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     uint32_t *ordered = ar_arena_alloc(arena, count, sizeof *ordered);
-    struct ranked *ranking = calloc(count + 1, sizeof *ranking);
-    if (ordered == NULL || ranking == NULL) {
-        free(ranking);
-        return ar_error_no_memory(err, work->items_name);
-    }
+    struct ranked *ranking = ar_arena_alloc(&scratch, count + 1, sizeof *ranking);
+    AR_NEED(ordered && ranking, err, work->items_name);
     for (size_t i = 0; i < count; i++) {
         uint32_t item = items != NULL ? items[i] : (uint32_t)i;
         double cost_s = ar_pool_item_cost_s(work, item);
@@ -74,7 +72,6 @@ enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool
                                            : i - cheap;
         ordered[i] = ranking[place].item;
     }
-    free(ranking);
     *queue = (struct ar_pool_queue){.items = ordered, .count = count};
     return AR_OK;
 }

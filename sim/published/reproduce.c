@@ -60,17 +60,16 @@ static enum ar_status add_draw(struct predictions *list, struct published *row,
 static enum ar_status add_draws(const struct reproduction *reproduction, struct predictions *list,
                                 struct published *row, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_draw *draw;
-    enum ar_status status = AR_OK;
     if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
         return AR_OK; /* nothing is open */
     }
-    AR_TRY(ar_draw_create(reproduction->seed, row->name, &draw, err));
-    for (uint32_t i = 0; status == AR_OK && i < reproduction->samples_count; i++) {
-        status = add_draw(list, row, draw, err);
+    AR_TRY(ar_draw_create(reproduction->seed, row->name, &arena, &draw, err));
+    for (uint32_t i = 0; i < reproduction->samples_count; i++) {
+        AR_TRY(add_draw(list, row, draw, err));
     }
-    ar_draw_destroy(draw);
-    return status;
+    return AR_OK;
 }
 
 /* 4 to 4096 doubling, and the number of the row, in order. */

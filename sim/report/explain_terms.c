@@ -41,7 +41,7 @@ static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs
 static uint32_t compute(void *context, uint32_t item, char *bytes)
 {
     const struct context *own = context;
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario changed = *own->scenario;
     struct answer answer = {.iteration_s = NAN, .err.status = AR_OK};
     changed.arena = &arena;
@@ -50,7 +50,6 @@ static uint32_t compute(void *context, uint32_t item, char *bytes)
     if (status == AR_USAGE) { /* such as a timed trace without memory.rate: others need the term */
         answer.err.status = AR_OK;
     }
-    ar_arena_end(&arena);
     memcpy(bytes, &answer, sizeof answer);
     return sizeof answer;
 }

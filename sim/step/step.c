@@ -143,7 +143,7 @@ static double exposed_of(const struct ar_step *step, const struct ar_graph_split
 static enum ar_status split_of(const struct ar_step *step, struct ar_graph_split *split,
                                struct ar_error *err)
 {
-    struct ar_arena arena = {.last = NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t roles = step->graph->roles_count;
     struct ar_graph_split *splits = ar_arena_alloc(&arena, roles, sizeof *splits);
     AR_NEED(splits, err, "the stages of a step");
@@ -152,7 +152,6 @@ static enum ar_status split_of(const struct ar_step *step, struct ar_graph_split
     if (roles == 1 && step->rank_end_s != NULL) {
         split->bubble_s = 0; /* waiting for its own slower ranks */
     }
-    ar_arena_end(&arena);
     return AR_OK;
 }
 
@@ -259,11 +258,10 @@ static enum ar_status run_iterations(struct ar_step *step, const struct step_ove
 static enum ar_status run_prepared(struct ar_step *step, const struct step_overlap *overlap,
                                    struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_draw *draw;
-    AR_TRY(ar_draw_create(step->seed, NULL, &draw, err));
-    enum ar_status status = run_iterations(step, overlap, draw, err);
-    ar_draw_destroy(draw);
-    return status;
+    AR_TRY(ar_draw_create(step->seed, NULL, &arena, &draw, err));
+    return run_iterations(step, overlap, draw, err);
 }
 
 static bool is_asynchronous(const struct ar_step *step)

@@ -196,10 +196,8 @@ static enum ar_status make_factors(struct ar_step *step, struct ar_error *err)
     if (!deals && step->jitter_frac == 0 && step->stragglers_count == 0) {
         return AR_OK;
     }
-    AR_TRY(ar_draw_create(step->seed, NULL, &draw, err));
-    enum ar_status status = deals ? deal(step, draw, err) : draw_factors(step, draw, err);
-    ar_draw_destroy(draw);
-    return status;
+    AR_TRY(ar_draw_create(step->seed, NULL, &step->memory, &draw, err));
+    return deals ? deal(step, draw, err) : draw_factors(step, draw, err);
 }
 
 /* Workers that do not wait for each other begin as their programs do. */
@@ -212,11 +210,10 @@ static enum ar_status scatter_starts(struct ar_step *step, struct ar_error *err)
     }
     double *starts_s = ar_arena_alloc(&step->memory, run->workers, sizeof *starts_s);
     AR_NEED(starts_s, err, "the starts of workers");
-    AR_TRY(ar_draw_create(step->seed, "starts", &draw, err));
+    AR_TRY(ar_draw_create(step->seed, "starts", &step->memory, &draw, err));
     for (uint32_t i = 0; i < run->workers; i++) {
         starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
     }
-    ar_draw_destroy(draw);
     run->starts_s = starts_s;
     return AR_OK;
 }

@@ -9,11 +9,6 @@
 static const char node_prefix[] = "autograd::engine::evaluate_function: ";
 static const char accumulate[] = "torch::autograd::AccumulateGrad";
 
-static enum ar_status no_memory(struct ar_error *err)
-{
-    return ar_error_no_memory(err, "the events of a trace");
-}
-
 static bool begins_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -47,7 +42,7 @@ static enum ar_status keep_op(struct ar_kineto *kineto, const struct kineto_op *
     const char *interned = name != NULL ? kineto_intern(kineto, name) : NULL;
     if (list == NULL || (name != NULL && interned == NULL)) {
         kineto->ops = list != NULL ? list : kineto->ops;
-        return no_memory(err);
+        return ar_error_no_memory(err, "the events of a trace");
     }
     kineto->ops = list;
     list[kineto->ops_count] = *op;
@@ -65,9 +60,7 @@ static enum ar_status keep_comm(struct ar_kineto *kineto, const struct kineto_ev
 {
     struct kineto_comm *list =
         kineto_grow(kineto, kineto->comms, kineto->comms_count, sizeof *list);
-    if (list == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(list, err, "the events of a trace");
     kineto->comms = list;
     struct kineto_comm *comm = &list[kineto->comms_count++];
     *comm = (struct kineto_comm){.name = kineto_intern(kineto, event->collective),
@@ -79,8 +72,9 @@ static enum ar_status keep_comm(struct ar_kineto *kineto, const struct kineto_ev
     if (event->in_elements < 0 && event->out_elements < 0) {
         comm->in_elements = event->dims[0].elements;
     }
-    return comm->name != NULL && comm->dtype != NULL && comm->ranks != NULL ? AR_OK
-                                                                            : no_memory(err);
+    return comm->name != NULL && comm->dtype != NULL && comm->ranks != NULL
+               ? AR_OK
+               : ar_error_no_memory(err, "the events of a trace");
 }
 
 /* Whether an op marks a step, or the end of one. */
@@ -136,9 +130,7 @@ static enum ar_status keep_launch(struct ar_kineto *kineto, const struct kineto_
     }
     struct kineto_launch *list =
         kineto_grow(kineto, kineto->launches, kineto->launches_count, sizeof *list);
-    if (list == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(list, err, "the events of a trace");
     kineto->launches = list;
     list[kineto->launches_count++] = (struct kineto_launch){
         .at_s = op->start_s, .thread = op->thread, .correlation = event->correlation};
@@ -150,9 +142,7 @@ static enum ar_status keep_kernel(struct ar_kineto *kineto, const struct kineto_
 {
     struct kineto_kernel *list =
         kineto_grow(kineto, kineto->kernels, kineto->kernels_count, sizeof *list);
-    if (list == NULL) {
-        return no_memory(err);
-    }
+    AR_NEED(list, err, "the events of a trace");
     kineto->kernels = list;
     list[kineto->kernels_count++] =
         (struct kineto_kernel){.start_s = op->start_s,

@@ -318,8 +318,6 @@ static enum ar_status simulate(struct ar_async *run, struct ar_arena *arena, str
 
 enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
 {
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = simulate(run, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    return simulate(run, &arena, err);
 }

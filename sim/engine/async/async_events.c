@@ -346,7 +346,7 @@ static enum ar_status prepare(struct events *events, struct ar_arena *arena, str
 enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err)
 {
     double began_s = ar_clock_s();
-    struct ar_arena arena = {.last = NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct events events = {.run = run};
     enum ar_status status = prepare(&events, &arena, err);
     if (status == AR_OK) {
@@ -355,7 +355,6 @@ enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err)
             assert(events.workers[i].has_ended);
         }
     }
-    ar_arena_end(&arena);
     run->wall_s = ar_clock_s() - began_s;
     return status;
 }

@@ -53,11 +53,10 @@ static void draw(struct ar_async *run, double jitter_frac)
 {
     struct ar_draw *drawn;
     struct ar_error err;
-    cr_assert(ar_draw_create(7, NULL, &drawn, &err) == AR_OK);
+    cr_assert(ar_draw_create(7, NULL, &arena, &drawn, &err) == AR_OK);
     for (uint32_t step = 0; step < run->steps_count; step++) {
         ar_jitter_factors(drawn, jitter_frac, run->workers, factors + (size_t)step * run->workers);
     }
-    ar_draw_destroy(drawn);
     run->factors = factors;
 }
 

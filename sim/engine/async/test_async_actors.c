@@ -77,13 +77,12 @@ static void compare(const struct test_case *test)
                            .slices = slices,
                            .slices_count = test->slices,
                            .factors = factors};
-    cr_assert(ar_draw_create(5, NULL, &draw, &err) == AR_OK);
+    cr_assert(ar_draw_create(5, NULL, &arena, &draw, &err) == AR_OK);
     ar_jitter_factors(draw, test->jitter_frac, STEPS * run.workers, factors);
     for (uint32_t i = 0; i < run.workers && ar_async_is_loose(&run); i++) {
         starts_s[i] = ar_draw_uniform(draw, 0, 0.03);
         run.starts_s = starts_s;
     }
-    ar_draw_destroy(draw);
     double events_s = iterate(&run, ar_async_run_events);
     double wait_s = ar_async_split_mean(&run).wait_s;
     uint64_t messages = run.messages_count;

@@ -7,6 +7,8 @@
 #include "ar_work_units.h"
 #include "test_support.h"
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 enum { UNITS = 400, WORKERS_MAX = 64 };
 
 static double ends_s[WORKERS_MAX];
@@ -34,9 +36,8 @@ Test(work_units, take_at_least_their_sum_over_the_workers_and_at_most_one_unit_m
 {
     struct ar_draw *draw;
     struct ar_error err;
-    cr_assert(ar_draw_create(3, NULL, &draw, &err) == AR_OK);
+    cr_assert(ar_draw_create(3, NULL, &arena, &draw, &err) == AR_OK);
     ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
-    ar_draw_destroy(draw);
     double sum_s = 0, largest_s = 0;
     for (uint32_t i = 0; i < UNITS; i++) {
         sum_s += 1e-3 * factors[i * AR_UNIT_COPIES];
@@ -122,9 +123,8 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
     const struct ar_cluster *cluster = support_cluster(
         "v100-8gpu-1edr",
         (const char *const[]){"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none", NULL});
-    cr_assert(ar_draw_create(3, NULL, &draw, &err) == AR_OK);
+    cr_assert(ar_draw_create(3, NULL, &arena, &draw, &err) == AR_OK);
     ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
-    ar_draw_destroy(draw);
     for (uint32_t i = 0; i <= WORKERS; i++) {
         gpus[i] = i;
     }

@@ -54,9 +54,7 @@ static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity
     lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
     lanes->stride = stride_of(recurrence->positions);
     lanes->now_s = bundle_lane(arena, (3 + lanes->slots) * lanes->stride + bytes_capacity);
-    if (lanes->now_s == NULL) {
-        return ar_error_no_memory(err, "the messages of a recurrence");
-    }
+    AR_NEED(lanes->now_s, err, "the messages of a recurrence");
     lanes->free_s = lanes->now_s + lanes->stride;
     lanes->start_s = lanes->free_s + lanes->stride;
     lanes->flights_s = lanes->start_s + lanes->stride;
@@ -97,19 +95,14 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
-    if (recurrence->bundles == NULL || recurrence->states == NULL ||
-        recurrence->flights_s == NULL || recurrence->exchange_s == NULL ||
-        recurrence->sums_s == NULL || recurrence->rank_ready_s == NULL ||
-        recurrence->finish_s == NULL || recurrence->moves == NULL ||
-        recurrence->connections_s == NULL || recurrence->sends.peers == NULL ||
-        recurrence->sends.counts == NULL) {
-        return ar_error_no_memory(err, "the ranks of a recurrence");
-    }
+    AR_NEED(recurrence->bundles && recurrence->states && recurrence->flights_s &&
+                recurrence->exchange_s && recurrence->sums_s && recurrence->rank_ready_s &&
+                recurrence->finish_s && recurrence->moves && recurrence->connections_s &&
+                recurrence->sends.peers && recurrence->sends.counts,
+            err, "the ranks of a recurrence");
     AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity, err));
     /* Pages that nobody writes to cost nothing. */
     recurrence->jump_room = ar_arena_alloc(arena, jump_capacity, sizeof *recurrence->jump_room);
-    if (recurrence->jump_room == NULL) {
-        return ar_error_no_memory(err, "the messages of a recurrence");
-    }
+    AR_NEED(recurrence->jump_room, err, "the messages of a recurrence");
     return create_lanes(arena, bytes_capacity, recurrence, err);
 }

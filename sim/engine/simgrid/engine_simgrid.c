@@ -34,9 +34,7 @@ enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
     *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof **pairs);
     *count = 0;
-    if (*pairs == NULL) {
-        return ar_error_no_memory(err, "the routes of the platform");
-    }
+    AR_NEED(*pairs, err, "the routes of the platform");
     for (uint32_t i = 0; i < phases_count; i++) {
         for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
             ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
@@ -77,14 +75,11 @@ static enum ar_status simulate(struct ar_trial *trial, struct ar_arena *arena, s
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = simulate(trial, &arena, err);
-    ar_arena_end(&arena);
-    if (status == AR_OK) {
-        trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
-        trial->exact = true;
-    }
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    AR_TRY(simulate(trial, &arena, err));
+    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    trial->exact = true;
+    return AR_OK;
 }
 
 const struct ar_engine ar_engine_simgrid = {

@@ -134,9 +134,7 @@ static enum ar_status run_task(const struct simgrid_module *module, struct simgr
     }
     off_t size = lseek(answer_file, 0, SEEK_END);
     answer->data = malloc((size_t)size + 1);
-    if (answer->data == NULL) {
-        return ar_error_no_memory(err, "the answer of a simulation");
-    }
+    AR_NEED(answer->data, err, "the answer of a simulation");
     if (size < 0 || pread(answer_file, answer->data, (size_t)size, 0) != size ||
         pread(log_file, log, sizeof log - 1, 0) < 0) {
         return ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
