@@ -38,6 +38,7 @@
 #ifndef AR_WORKLOAD_H
 #define AR_WORKLOAD_H
 
+#include "ar_arena.h"
 #include "ar_slowdown.h"
 #include "ar_trace.h"
 
@@ -90,8 +91,8 @@ struct ar_workload_request {
 };
 
 /** Makes the workload of a trace. A trace without gradients has nothing to send and is refused
- * (AR_BAD_DATA). The caller frees it with free(). */
-enum ar_status ar_workload_make(const struct ar_workload_request *request,
+ * (AR_BAD_DATA). */
+enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
                                 struct ar_workload **workload, struct ar_error *err);
 
 #endif

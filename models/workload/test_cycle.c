@@ -1,8 +1,9 @@
 /* Buckets that are negotiated in cycles, and a backward pass that is slowed down. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "ar_workload.h"
+
+static struct ar_arena arena; /* of a test, which is a process */
 
 /* Layers of one tensor each, whose gradients are there at 10, 12, 14, 16 and 18 s. */
 enum { TENSORS = 5, TENSOR_BYTES = 4 * 100 };
@@ -33,7 +34,7 @@ static struct ar_workload *make(const char *rule, struct ar_cycle cycle,
                                                 .element_bytes = 4,
                                                 .cycle = cycle,
                                                 .slowdown = slowdown};
-    cr_assert_eq(ar_workload_make(&request, &workload, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_workload_make(&request, &arena, &workload, &err), AR_OK, "%s", err.text);
     return workload;
 }
 
@@ -59,7 +60,6 @@ static void expect_sent(const char *rule, struct ar_cycle cycle, const struct se
         cr_expect_eq(found->elements, 100 * wanted[i].tensors_count);
     }
     cr_expect_eq(workload->backward_end_s, 18);
-    free(workload);
 }
 
 #define EXPECT_SENT(rule, cycle, ...)                                                              \
@@ -132,7 +132,6 @@ Test(cycle, a_tensor_that_is_ready_on_a_tick_makes_it)
                                             (struct ar_slowdown){.speed_frac = 1});
         cr_expect_float_eq(workload->buckets[1].wait_s, 0, 1e-9, "%d cycles: %g s", k,
                            workload->buckets[1].wait_s);
-        free(workload);
     }
 }
 
@@ -152,7 +151,6 @@ Test(cycle, ticks_that_do_not_divide_well_keep_their_order)
             count += bucket->tensors_count;
         }
         cr_expect_eq(count, TENSORS);
-        free(workload);
     }
 }
 
@@ -167,7 +165,6 @@ static void expect_ready(struct ar_slowdown slowdown, const double *ready_s)
     }
     cr_expect_float_eq(workload->backward_end_s, ready_s[TENSORS - 1], 1e-12);
     cr_expect_float_eq(workload->stretch_s, ready_s[TENSORS - 1] - 18, 1e-12);
-    free(workload);
 }
 
 Test(cycle, the_backward_pass_is_slower_in_the_intervals_and_as_fast_as_ever_between_them)

@@ -1,9 +1,10 @@
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_workload.h"
 #include "test_support.h"
+
+static struct ar_arena arena; /* of a test, which is a process */
 
 enum { MIB = 1048576, RESNET50 = 25557032 };
 
@@ -25,7 +26,7 @@ static struct ar_workload *make(const struct ar_trace *trace, const char *text,
     cr_assert_eq(ar_workload_make(&(struct ar_workload_request){.trace = trace,
                                                                 .fusion = &fusion,
                                                                 .element_bytes = element_bytes},
-                                  &workload, &err),
+                                  &arena, &workload, &err),
                  AR_OK, "%s", err.text);
     return workload;
 }
@@ -74,7 +75,6 @@ static void expect_buckets(const struct expected *expected)
         cr_expect_eq(found->ready_s, expected->buckets[i].ready_s, "%s: bucket %u at %g s",
                      expected->rule, i, found->ready_s);
     }
-    free(workload);
 }
 
 Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
@@ -108,7 +108,6 @@ Test(workload, passes_follow_each_other_and_the_optimizer_comes_last)
     cr_expect_eq(workload->forward_end_s, 0.5 + 10);
     cr_expect_eq(workload->backward_end_s, 0.5 + 10 + 9.5);
     cr_expect_eq(workload->optimizer_s, 0.25);
-    free(workload);
 }
 
 Test(workload, half_as_many_bytes_per_element_fill_a_bucket_half_as_fast)
@@ -119,8 +118,6 @@ Test(workload, half_as_many_bytes_per_element_fill_a_bucket_half_as_fast)
     for (uint32_t i = 0; i < fp32->buckets_count; i++) {
         cr_expect_eq(fp16->buckets[i].elements, fp32->buckets[i].elements);
     }
-    free(fp32);
-    free(fp16);
 }
 
 /* A DDP bucket may pass its threshold by its last tensor; a Horovod one may not. */
@@ -140,8 +137,6 @@ Test(workload, ddp_passes_its_threshold_by_one_tensor_where_a_size_does_not)
     cr_assert_eq(size->buckets_count, 2);
     cr_expect_eq(size->buckets[0].elements, 21 * MIB);
     cr_expect_eq(size->buckets[1].elements, 19 * MIB);
-    free(ddp);
-    free(size);
 }
 
 Test(workload, a_tensor_larger_than_the_threshold_is_a_bucket_of_its_own)
@@ -154,7 +149,6 @@ Test(workload, a_tensor_larger_than_the_threshold_is_a_bucket_of_its_own)
     struct ar_workload *workload = make(&trace, "100B", 1);
     cr_assert_eq(workload->buckets_count, 3);
     cr_expect_eq(workload->buckets[1].elements, 1000);
-    free(workload);
 }
 
 /* --- ResNet-50 ------------------------------------------------------------------------------- */
@@ -179,7 +173,6 @@ static void check_resnet50(const struct ar_trace *trace, const char *text, uint3
     cr_expect_eq(before_s, workload->backward_end_s, "%s", text);
     cr_expect(support_near(workload->backward_end_s + workload->optimizer_s,
                            ar_trace_compute_s(trace), 1e-12));
-    free(workload);
 }
 
 Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
@@ -199,7 +192,6 @@ static void expect_count(const struct ar_trace *trace, const char *text, uint32_
 {
     struct ar_workload *workload = make(trace, text, element_bytes);
     cr_expect_eq(workload->buckets_count, count, "%s: %u buckets", text, workload->buckets_count);
-    free(workload);
 }
 
 Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
@@ -221,7 +213,6 @@ Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
     for (uint32_t i = 1; i + 1 < workload->buckets_count; i++) {
         cr_expect_geq(workload->buckets[i].elements * 2, 25 * MIB);
     }
-    free(workload);
 }
 
 /* --- rules ----------------------------------------------------------------------------------- */
@@ -284,7 +275,7 @@ Test(workload, a_trace_without_gradients_is_refused)
     cr_expect_eq(
         ar_workload_make(
             &(struct ar_workload_request){.trace = &trace, .fusion = &fusion, .element_bytes = 4},
-            &workload, &err),
+            &arena, &workload, &err),
         AR_BAD_DATA);
     cr_expect_str_eq(err.text, "trace bare: found no gradients; expected a layer with parameters");
     cr_expect_null(workload);

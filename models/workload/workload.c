@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -185,7 +184,7 @@ static void fill(const struct ar_workload_request *request, struct ar_workload *
     workload->optimizer_s = trace->optimizer_s;
 }
 
-enum ar_status ar_workload_make(const struct ar_workload_request *request,
+enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
                                 struct ar_workload **workload, struct ar_error *err)
 {
     const struct ar_trace *trace = request->trace;
@@ -195,7 +194,7 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request,
                             trace->name);
     }
     struct ar_workload *made =
-        calloc(1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
+        ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
     AR_NEED(made, err, "the buckets of a step");
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
     fill(request, made);

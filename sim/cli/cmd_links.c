@@ -1,5 +1,4 @@
 /* links: the load of every link, to answer which one is the bottleneck. */
-#include <stdlib.h>
 
 #include "ar_note.h"
 #include "ar_units.h"
@@ -29,15 +28,14 @@ static enum ar_status add_step(const struct ar_scenario *scenario, struct ar_lin
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
     struct ar_workload *workload;
-    AR_TRY(ar_scenario_workload(scenario, &workload, err));
+    AR_TRY(ar_scenario_workload(scenario, scenario->arena, &workload, err));
     uint32_t count = workload->buckets_count;
     uint64_t *elements = ar_arena_alloc(scenario->arena, count, sizeof *elements);
-    for (uint32_t i = 0; elements != NULL && i < count; i++) {
+    AR_NEED(elements, err, "the buckets");
+    for (uint32_t i = 0; i < count; i++) {
         elements[i] = workload->buckets[i].elements;
     }
-    free(workload);
-    return elements == NULL ? ar_error_no_memory(err, "the buckets")
-                            : ar_link_load_add(&collective, elements, count, loads, err);
+    return ar_link_load_add(&collective, elements, count, loads, err);
 }
 
 static enum ar_status run(const struct options *options, const struct ar_scenario *scenario,

@@ -89,7 +89,7 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     cr_assert_eq(ar_workload_make(&(struct ar_workload_request){.trace = trace,
                                                                 .fusion = &step.fusion,
                                                                 .element_bytes = 2},
-                                  &step.workload, &err),
+                                  &step.memory, &step.workload, &err),
                  AR_OK);
     cr_assert_leq(step.workload->buckets_count, (uint32_t)JOBS_MAX);
     run_ring(&step, jobs, times);
@@ -105,5 +105,5 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     expect_stretched(&step, json_object_get(root, "traceEvents"));
     json_decref(root);
     free(text);
-    free(step.workload);
+    ar_arena_end(&step.memory);
 }

@@ -280,14 +280,14 @@ static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
 }
 
 /** The collective, the step, and the buckets of the step without the slowdown of contention. The
- * workload is owned by the caller, which frees it with free(). */
+ * workload is of the arena. */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
 
 /** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
  * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
-enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
+enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct ar_arena *arena,
                                     struct ar_workload **workload, struct ar_error *err);
 
 /** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was

@@ -1,20 +1,17 @@
 /* What a scenario costs to compute, for the order of a sweep and its estimates of time. */
-#include <stdlib.h>
-
 #include "ar_run.h"
 
 /* Cycles depend on the number of ranks; other rules of fusion do not. */
 static uint32_t count_buckets(const struct ar_scenario *scenario)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_workload *workload;
     struct ar_error ignored;
     if (!ar_framework_is_on(scenario->framework, AR_TERM_CYCLE_TIME) ||
-        ar_scenario_workload(scenario, &workload, &ignored) != AR_OK) {
+        ar_scenario_workload(scenario, &arena, &workload, &ignored) != AR_OK) {
         return scenario->buckets_count;
     }
-    uint32_t count = workload->buckets_count;
-    free(workload);
-    return count;
+    return workload->buckets_count;
 }
 
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together.

@@ -179,9 +179,9 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
     return step;
 }
 
-enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
+enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct ar_arena *arena,
                                     struct ar_workload **workload, struct ar_error *err)
 {
     struct ar_step step = ar_scenario_step(scenario);
-    return ar_step_workload(&step, workload, err);
+    return ar_step_workload(&step, arena, workload, err);
 }

@@ -1,6 +1,5 @@
 /* The inputs of a scenario, and what follows from them where no key says. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_platform_file.h"
@@ -91,6 +90,7 @@ static void fill_jitter(struct ar_scenario *scenario)
 
 static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)
 {
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_workload *workload;
     if (strategy->needs_transformer) {
@@ -108,9 +108,8 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
     const struct ar_workload_request request = {.trace = scenario->trace,
                                                 .fusion = &scenario->fusion,
                                                 .element_bytes = ar_scenario_fused_bytes(scenario)};
-    AR_TRY(ar_workload_make(&request, &workload, err));
+    AR_TRY(ar_workload_make(&request, &scratch, &workload, err));
     scenario->buckets_count = workload->buckets_count;
-    free(workload);
     return AR_OK;
 }
 

@@ -153,9 +153,9 @@ uint32_t ar_step_ranks(const struct ar_step *step);
 /** The mesh of a layout: pp, dp, ep, tp, without those of size 1, along the axes of the bits. */
 struct ar_mesh ar_step_mesh(const struct ar_layout *layout, uint32_t axes);
 
-/** The buckets of a step of a trace, without slowdown. The caller frees them with free(). */
-enum ar_status ar_step_workload(const struct ar_step *step, struct ar_workload **workload,
-                                struct ar_error *err);
+/** The buckets of a step of a trace, without slowdown. */
+enum ar_status ar_step_workload(const struct ar_step *step, struct ar_arena *arena,
+                                struct ar_workload **workload, struct ar_error *err);
 
 /** Messages of all ranks in all steps where the engine runs the whole graph at once, rank by rank
  * (ar_graph_trial.h); 0 where it does not. */

@@ -1,7 +1,6 @@
 #include "step_async.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "ar_draw.h"
 #include "step_parts.h"
@@ -36,9 +35,10 @@ static enum ar_status slice_trace(struct ar_step *step, struct ar_error *err)
     const struct ar_workload_request request = {
         .trace = step->trace, .fusion = &step->fusion, .element_bytes = step_fused_bytes(step)};
     struct ar_workload *workload;
-    AR_TRY(ar_workload_make(&request, &workload, err));
+    AR_TRY(ar_workload_make(&request, &step->memory, &workload, err));
     struct ar_async_slice *slices = make_slices(step, workload->buckets_count);
-    for (uint32_t i = 0; slices != NULL && i < workload->buckets_count; i++) {
+    AR_NEED(slices, err, "the gradients of a step");
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
         slices[i] = (struct ar_async_slice){
             .ready_s = workload->buckets[i].ready_s - workload->forward_end_s,
             .bytes = workload->buckets[i].elements * step->collective.element_bytes};
@@ -47,8 +47,7 @@ static enum ar_status slice_trace(struct ar_step *step, struct ar_error *err)
     double optimizer_s = step->trace->optimizer_s;
     set_times(step, ar_trace_compute_s(step->trace) - backward_s - optimizer_s, backward_s,
               backward_s, optimizer_s);
-    free(workload);
-    return slices != NULL ? AR_OK : ar_error_no_memory(err, "the gradients of a step");
+    return AR_OK;
 }
 
 static double parameters_of(const struct ar_layout *layout, enum ar_transformer_part part)

@@ -1,6 +1,5 @@
 /* From a trace and the terms of a framework to buckets and a layout. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "step_parts.h"
 
@@ -38,11 +37,11 @@ static struct ar_workload_request request_of(const struct ar_step *step,
     return request;
 }
 
-enum ar_status ar_step_workload(const struct ar_step *step, struct ar_workload **workload,
-                                struct ar_error *err)
+enum ar_status ar_step_workload(const struct ar_step *step, struct ar_arena *arena,
+                                struct ar_workload **workload, struct ar_error *err)
 {
     struct ar_workload_request request = request_of(step, NULL);
-    return ar_workload_make(&request, workload, err);
+    return ar_workload_make(&request, arena, workload, err);
 }
 
 /* Rate of the copies of a step; 0 if nothing is copied. */
@@ -109,12 +108,11 @@ enum ar_status step_take_trace(struct ar_step *step, const struct ar_slowdown *s
     struct ar_workload *workload;
     struct ar_workload_request request = request_of(step, slowdown);
     AR_TRY(find_copy_rate(step, &rate_Bps, err));
-    AR_TRY(ar_workload_make(&request, &workload, err));
+    AR_TRY(ar_workload_make(&request, &step->memory, &workload, err));
     for (uint32_t i = 0; i < workload->buckets_count; i++) {
         workload->buckets[i].copy_s = copy_time(step, &workload->buckets[i], rate_Bps);
     }
-    step->workload = ar_arena_own(&step->memory, workload, free);
-    AR_NEED(step->workload, err, "the all-reduces of a step");
+    step->workload = workload;
     lay_out(step);
     return AR_OK;
 }

@@ -12,7 +12,7 @@
 
 #include "simgrid_writer.h"
 
-/* What is written, in memory of its own. */
+/* What is written. */
 struct flat {
     const struct ar_cluster *cluster;
     const struct ar_flow *pairs; /* NULL: all */
@@ -21,7 +21,7 @@ struct flat {
     const char **names; /* of links that are used; else NULL */
     uint8_t *tiers;     /* [link]: bits of the tiers of paths that begin with it */
     bool *has_switch;   /* [rank]: some route ends or begins at AR_SWITCH with it */
-    struct ar_arena arena;
+    struct ar_arena *arena;
     FILE *file;
 };
 
@@ -46,7 +46,7 @@ static int compare_pairs(const void *a, const void *b)
 static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, struct flat *flat,
                                  struct ar_error *err)
 {
-    struct ar_flow *copy = ar_arena_alloc(&flat->arena, count, sizeof *copy);
+    struct ar_flow *copy = ar_arena_alloc(flat->arena, count, sizeof *copy);
     AR_NEED(copy, err, "the routes of the platform");
     memcpy(copy, pairs, count * sizeof *copy);
     qsort(copy, count, sizeof *copy, compare_pairs);
@@ -68,9 +68,9 @@ static enum ar_tier tier_of(const struct ar_path *path)
 static enum ar_status name_links(struct flat *flat, struct ar_error *err)
 {
     size_t links_count = ar_cluster_links_count(flat->cluster);
-    flat->names = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->names);
-    flat->tiers = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->tiers);
-    flat->has_switch = ar_arena_alloc(&flat->arena, flat->ranks, sizeof *flat->has_switch);
+    flat->names = ar_arena_alloc(flat->arena, links_count, sizeof *flat->names);
+    flat->tiers = ar_arena_alloc(flat->arena, links_count, sizeof *flat->tiers);
+    flat->has_switch = ar_arena_alloc(flat->arena, flat->ranks, sizeof *flat->has_switch);
     bool is_made = flat->names != NULL && flat->tiers != NULL && flat->has_switch != NULL;
     for (uint64_t i = 0; is_made && i < flat->pairs_count; i++) {
         struct ar_flow pair = pair_at(flat, i);
@@ -89,7 +89,7 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
             const char **kept = &flat->names[path.near_links[j]];
             if (*kept == NULL) {
                 ar_cluster_link_name(flat->cluster, path.near_links[j], name, sizeof name);
-                *kept = ar_arena_text(&flat->arena, name);
+                *kept = ar_arena_text(flat->arena, name);
                 is_made = *kept != NULL;
             }
         }
@@ -176,18 +176,17 @@ enum ar_status ar_simgrid_write_flat(const struct ar_cluster *cluster, uint32_t 
                                      const struct ar_flow *pairs, size_t pairs_count, FILE *file,
                                      struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t ranks = nodes_count * cluster->facts.gpus_per_node;
     struct flat flat = {.cluster = cluster,
                         .ranks = ranks,
+                        .arena = &arena,
                         .pairs_count = pairs == NULL ? (uint64_t)ranks * ranks : 0,
                         .file = file};
-    enum ar_status status = pairs != NULL ? copy_pairs(pairs, pairs_count, &flat, err) : AR_OK;
-    if (status == AR_OK) {
-        status = name_links(&flat, err);
+    if (pairs != NULL) {
+        AR_TRY(copy_pairs(pairs, pairs_count, &flat, err));
     }
-    if (status == AR_OK) {
-        write_zone(&flat);
-    }
-    ar_arena_end(&flat.arena);
-    return status;
+    AR_TRY(name_links(&flat, err));
+    write_zone(&flat);
+    return AR_OK;
 }

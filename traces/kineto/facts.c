@@ -109,7 +109,7 @@ static enum ar_status describe(struct making *making, struct ar_error *err)
         note(making, "the layers are not those of a table of work, so 'allreckon compare' cannot "
                      "put them beside computed ones; --parameters names one");
     }
-    return trace->source != NULL ? AR_OK : kineto_making_no_memory(making, err);
+    return trace->source != NULL ? AR_OK : ar_error_no_memory(err, making->kineto->path);
 }
 
 static void note_times(struct making *making)

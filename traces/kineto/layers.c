@@ -146,9 +146,7 @@ static enum ar_status name_layers(struct making *making, const uint32_t *nodes,
     struct ar_trace *trace = &making->made->trace;
     struct named *names = ar_arena_alloc(making->arena, trace->layers_count, sizeof *names);
     const char **sorted = ar_arena_alloc(making->arena, trace->layers_count, sizeof *sorted);
-    if (names == NULL || sorted == NULL) {
-        return kineto_making_no_memory(making, err);
-    }
+    AR_NEED(names && sorted, err, making->kineto->path);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         cut_name(making->kineto->ops[nodes[i]].name, names[i].name);
         names[i].layer = i;
@@ -226,10 +224,8 @@ enum ar_status kineto_layers_make(struct making *making, struct ar_error *err)
     trace->layers = ar_arena_alloc(making->arena, count, sizeof *trace->layers);
     trace->tensor_elements = ar_arena_alloc(making->arena, making->last->arrivals_count + 1,
                                             sizeof *trace->tensor_elements);
-    if (nodes == NULL || making->ready_s == NULL || trace->layers == NULL ||
-        trace->tensor_elements == NULL) {
-        return kineto_making_no_memory(making, err);
-    }
+    AR_NEED(nodes && making->ready_s && trace->layers && trace->tensor_elements, err,
+            making->kineto->path);
     add_layers(making, nodes);
     return name_layers(making, nodes, err);
 }

@@ -22,8 +22,6 @@ struct making {
     struct ar_kineto_step *made;
 };
 
-enum ar_status kineto_making_no_memory(const struct making *making, struct ar_error *err);
-
 /** The median of the first `count` values, which are sorted. */
 double kineto_median(const struct making *making, size_t count);
 

@@ -7,11 +7,6 @@
 
 const char *const ar_kineto_times_names[] = {"recorded", "kernels", NULL};
 
-enum ar_status kineto_making_no_memory(const struct making *making, struct ar_error *err)
-{
-    return ar_error_no_memory(err, making->kineto->path);
-}
-
 double kineto_median(const struct making *making, size_t count)
 {
     ar_sort(making->values, count);
@@ -74,9 +69,7 @@ static enum ar_status choose_steps(struct making *making, struct ar_error *err)
     double least_idle = INFINITY;
     making->used = ar_arena_alloc(making->arena, steps->count + 1, sizeof(void *));
     making->values = ar_arena_alloc(making->arena, steps->count + 1, sizeof *making->values);
-    if (making->used == NULL || making->values == NULL) {
-        return kineto_making_no_memory(making, err);
-    }
+    AR_NEED(making->used && making->values, err, making->kineto->path);
     for (size_t i = 0; i < steps->count; i++) {
         making->last = is_complete(&steps->list[i]) ? &steps->list[i] : making->last;
     }
@@ -135,9 +128,7 @@ enum ar_status ar_kineto_step_create(const struct ar_kineto *kineto,
     struct kineto_steps *steps;
     struct making making = {.kineto = kineto, .request = request, .arena = arena};
     making.made = ar_arena_alloc(arena, 1, sizeof *making.made);
-    if (making.made == NULL) {
-        return kineto_making_no_memory(&making, err);
-    }
+    AR_NEED(making.made, err, kineto->path);
     AR_TRY(kineto_steps_create(kineto, request->times, arena, &steps, err));
     making.steps = steps;
     AR_TRY(make(&making, err));
