@@ -59,6 +59,15 @@ uint32_t pipeline_workers(const struct ar_async *run)
     return shown < run->workers ? shown : run->workers;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+    const struct task_row *first = a, *second = b;
+    if (first->stage != second->stage) {
+        return first->stage < second->stage ? -1 : 1;
+    }
+    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+}
+
 static uint32_t add_workers(const struct ar_async *run, struct task_row *rows)
 {
     uint32_t shown = pipeline_workers(run), count = 0;
@@ -76,6 +85,7 @@ static uint32_t add_workers(const struct ar_async *run, struct task_row *rows)
                 .end_s = span->end_s};
         }
     }
+    qsort(rows, count, sizeof *rows, compare_rows);
     return count;
 }
 
