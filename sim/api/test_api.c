@@ -60,6 +60,9 @@ Test(api, what_is_wrong_is_said_in_one_line)
     cr_assert_eq(allreckon_run(prediction), 64);
     cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
     cr_assert(isnan(allreckon_number(prediction, "allreduce_s")), "no row of an earlier run");
+    allreckon_set(prediction, "gpus", NULL);
+    cr_assert_eq(allreckon_run(prediction), 64, "a caller is not ended");
+    cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
     allreckon_set(prediction, "gpus", "8");
     allreckon_set(prediction, "cluster", "./no/such.topo");
     cr_assert_eq(allreckon_run(prediction), 66);

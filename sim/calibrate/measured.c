@@ -187,6 +187,14 @@ static enum ar_status add_run(const struct ar_calibrate_request *request,
     }
     AR_TRY(check_run(
         run, ar_cluster_facts(kind == MEASURED_MESSAGES ? collective.cluster : cluster), err));
+    if (kind == MEASURED_UNKNOWN) {
+        const struct ar_operation *operation = measured_operation(run);
+        return ar_log_refuse(run, run->first_line, err,
+                             "found rows of %s, which has no algorithm \"%.40s\" here; expected "
+                             "rows of an operation that has it",
+                             operation != NULL ? operation->command : "no operation",
+                             request->algorithm_name != NULL ? request->algorithm_name : "linear");
+    }
     if (kind == MEASURED_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }

@@ -256,7 +256,7 @@ Test(cli_bad, contents_of_clusters)
         const char *fragment;
     } rows[] = {
         {": >", "found no values"},
-        {"head -c 2000 cluster.topo >", "found the end of the file within a line"},
+        {"head -c 2000 cluster.topo >", "key \"hcas\": found nowhere"},
         {"(cat cluster.topo; echo 'nodes = 3 ; x') >", "key \"nodes\": found a second time"},
         {"sed 's/= 9.6us/= nan/' cluster.topo >", "key \"net.latency\": found \"nan\""},
         {"sed 's/= 9.6us/= -9.6us/' cluster.topo >", "not negative"},

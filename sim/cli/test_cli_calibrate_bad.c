@@ -56,6 +56,8 @@ Test(cli_calibrate_bad, logs)
     static const struct bad rows[] = {
         {"calibrate " FIT, 64, "calibrate: no log; expected files"},
         {"calibrate nowhere.log " FIT, 66, "nowhere.log: No such file"},
+        {"compare nccl-12-all-to-all.txt --cluster abci-v100 --engine closed --algorithm ring", 65,
+         "found rows of alltoall, which has no algorithm \"ring\""},
         {"calibrate cluster.topo " FIT, 65, "cluster.topo:"},
         {"calibrate abci.csv abci.csv " FIT, 64, "found log \"abci.csv\" twice; expected once"},
         {"calibrate nccl-13-sendrecv.txt " FIT, 65, ":1: a run of send-receive; expected"},

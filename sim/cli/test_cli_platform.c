@@ -94,6 +94,7 @@ Test(cli_platform, bad_platforms_and_what_does_not_go_with_them)
         {"--cluster no.xml --gpus 4", 66, "no.xml: cannot read: No such file"},
         {"--cluster . --gpus 4", 66, "unknown cluster \".\""},
         {"--cluster bad.xml --gpus 4", 65, "bad.xml:1: Invalid XML"},
+        {"--cluster mark.xml --gpus 4", 65, "mark.xml:1: begins with a byte-order mark"},
         {"--cluster abci.xml --gpus 17", 64, "expected a whole number from 1 to 16, the GPUs of"},
         {"--cluster abci.xml --gpus 4 --set gpus_per_node=32", 64,
          "expected at most 16, the hosts"},
@@ -107,7 +108,7 @@ Test(cli_platform, bad_platforms_and_what_does_not_go_with_them)
          ":0\"; expected LINK:FACTOR"},
         {"--cluster abci.xml --gpus 4 --down-link node-0.hca-0", 64, "whose routes are its own"},
     };
-    cli_run("echo hello > bad.xml");
+    cli_run("echo hello > bad.xml; (printf '\\357\\273\\277'; cat abci.xml) > mark.xml");
     size_t files = cli_files_count();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run =

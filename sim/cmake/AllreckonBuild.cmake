@@ -1,7 +1,6 @@
 # Compiler settings, dependencies and the functions every folder uses:
 #   allreckon_library(<name> SOURCES ... LINKS ...)   one library per folder
 #   allreckon_test(<unit> LINKS ...)                  test_<unit>.c, run by Criterion under CTest
-#   allreckon_fuzz(<unit> SOURCES ... LINKS ...)      fuzz.c of a reader, with fixtures/
 # A library sees the public headers (ar_*.h) of exactly the libraries it links to, so the link graph
 # is the dependency rule: base <- traces, topologies <- models <- sim.
 
@@ -16,7 +15,7 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON) # rooms are part of the program and of liballreckon
 option(ALLRECKON_WERROR "Treat compiler warnings as errors" OFF)
-option(ALLRECKON_FUZZ "Build the fuzz targets of the readers with libFuzzer; needs clang" OFF)
+option(ALLRECKON_FUZZ "Build sim/fuzz with libFuzzer, and all with sanitizers; needs clang" OFF)
 if(ALLRECKON_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "ALLRECKON_FUZZ needs clang: configure with CC=clang")
 endif()
@@ -41,6 +40,12 @@ if(ALLRECKON_SANITIZE)
   target_compile_options(allreckon_flags INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
   target_link_options(allreckon_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(ALLRECKON_FUZZ) # the few lines of C++, of SimGrid's module, are left as they are
+  set(checks address,undefined,float-cast-overflow)
+  target_compile_options(allreckon_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link,${checks};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1;-O1>")
+  target_link_options(allreckon_flags INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize=${checks}>)
 endif()
 
 # --- dependencies -------------------------------------------------------------------------------
@@ -184,27 +189,6 @@ function(allreckon_test unit)
   # Criterion's test macros define functions without prototypes.
   target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
   add_test(NAME ${unit} COMMAND ${target})
-endfunction()
-
-# With libFuzzer (clang) a program that searches, run by .ci/run; without it a test that replays the
-# fixtures, their beginnings and damaged copies of them.
-function(allreckon_fuzz unit)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LINKS")
-  set(target fuzz_${unit})
-  if(ALLRECKON_FUZZ)
-    add_executable(${target} EXCLUDE_FROM_ALL fuzz.c ${ARG_SOURCES})
-    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-    target_compile_options(${target} PRIVATE -g -fsanitize=fuzzer,address,undefined)
-    target_link_options(${target} PRIVATE -fsanitize=fuzzer,address,undefined)
-  elseif(BUILD_TESTING)
-    add_executable(${target} fuzz.c ${PROJECT_SOURCE_DIR}/models/base/fuzz_replay.c)
-    target_link_libraries(${target} PRIVATE ar_${unit})
-    file(GLOB seeds CONFIGURE_DEPENDS fixtures/*)
-    add_test(NAME ${target} COMMAND ${target} ${seeds})
-  endif()
-  if(TARGET ${target})
-    target_link_libraries(${target} PRIVATE allreckon_flags ${ARG_LINKS})
-  endif()
 endfunction()
 
 function(allreckon_print_summary)

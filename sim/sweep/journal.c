@@ -196,18 +196,29 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
     return AR_OK;
 }
 
-/* The header must be that of this sweep. */
+/* The header must be that of this sweep; else its first part that differs is said. */
 static enum ar_status check_header(const struct journal *journal, const char *line,
                                    const char *header, struct ar_error *err)
 {
+    static const char *const whose[] = {
+        "no journal of a sweep", "the journal of another version", "the journal of another version",
+        "the journal of another sweep", "the journal of another sweep"};
+    size_t begin = 0;
+    size_t parts = 0; /* that are there: the title, version, columns, sweep, points */
+    for (size_t i = 0; line[i] != '\0' && line[i] == header[i]; i++) {
+        if (header[i] == (parts == 0 ? ':' : ',')) {
+            begin = i + 2;
+            parts++;
+        }
+    }
+    size_t found = strcspn(line, "\n") < begin ? 0 : strcspn(line + begin, ",\n");
     return strcmp(line, header) == 0
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
-                              "%.150s:1: found \"%.*s\", the journal of another sweep or version; "
-                              "expected \"%.*s\", or the file removed",
-                              journal->path,
-                              (int)strcspn(line, "\n") < 100 ? (int)strcspn(line, "\n") : 100, line,
-                              (int)strcspn(header, "\n"), header);
+                              "%.150s:1: found \"%.*s\", %s; expected \"%.*s\", or the file "
+                              "removed",
+                              journal->path, found < 100 ? (int)found : 100, line + begin,
+                              whose[parts], (int)strcspn(header + begin, ",\n"), header + begin);
 }
 
 /* Takes a line of the file, the first of which is the header. One that is cut short is dropped if

@@ -82,12 +82,7 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
     for (char *start = content; start < content + size;) {
         number++;
         char *end = memchr(start, '\n', (size_t)(content + size - start));
-        if (end == NULL) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%u: found the end of the file within a line; expected a "
-                                "newline (is the file cut off?)",
-                                topo->path, number);
-        }
+        end = end != NULL ? end : content + size; /* of a last line without a newline */
         *end = '\0';
         if (end - start > AR_TOPO_LINE_MAX || strlen(start) != (size_t)(end - start)) {
             return ar_error_set(
@@ -138,7 +133,7 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
 {
     struct ar_topo *loaded = NULL;
     char *content = NULL;
-    size_t size = 0, lines = 0;
+    size_t size = 0, lines = 1;
     AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", arena, &content, &size, err));
     for (size_t i = 0; i < size; i++) {
         lines += content[i] == '\n';

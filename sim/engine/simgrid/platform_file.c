@@ -31,6 +31,19 @@ static enum ar_status check_file(const char *path, struct ar_error *err)
                : AR_OK;
 }
 
+/* Editors write one that cannot be seen. */
+static bool has_byte_order_mark(const char *path)
+{
+    char begin[3] = "";
+    FILE *file = fopen(path, "rbe");
+    bool has = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin &&
+               memcmp(begin, "\xef\xbb\xbf", sizeof begin) == 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return has;
+}
+
 /* Compares runs of digits by their value, other text by its bytes. */
 static int compare_naturally(const char *a, const char *b)
 {
@@ -124,6 +137,12 @@ static enum ar_status make_cluster(const char *path, const struct simgrid_answer
 static enum ar_status report_refusal(const char *path, const char *cause, struct ar_error *err)
 {
     static const char parse_error[] = "Parse error at ";
+    if (has_byte_order_mark(path)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s:1: begins with a byte-order mark, which SimGrid does not take; "
+                            "expected a file without it",
+                            path);
+    }
     if (strncmp(cause, parse_error, strlen(parse_error)) == 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s; expected a SimGrid platform file",
                             cause + strlen(parse_error));

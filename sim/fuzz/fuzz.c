@@ -1,0 +1,188 @@
+/* One program for all targets: the variable AR_FUZZ names one, or `list` for what there is. Under
+ * libFuzzer (ALLRECKON_FUZZ=ON) it searches; else it is a test (replay.c). */
+#include "fuzz.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+enum { WORDS_MAX = 24, PATH_SIZE = 512 };
+
+static struct {
+    const struct fuzz_target *target;
+    char directory[PATH_SIZE - 256];
+    char path[PATH_SIZE];
+    char other[PATH_SIZE];
+    FILE *notes;
+    bool says; /* AR_FUZZ_SAYS=1: what became of each input */
+} fuzz;
+
+/* --- files --------------------------------------------------------------------------------- */
+
+void fuzz_write(const char *path, const char *bytes, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert(file >= 0);
+    ssize_t written = size > 0 ? write(file, bytes, size) : 0;
+    assert(written == (ssize_t)size);
+    close(file);
+}
+
+void fuzz_make_directory(const char *path)
+{
+    if (mkdir(path, 0700) == 0) {
+        return;
+    }
+    DIR *directory = opendir(path);
+    assert(directory != NULL);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        unlinkat(dirfd(directory), entry->d_name, 0); /* but . and .. */
+    }
+    closedir(directory);
+}
+
+static void remove_directory(void)
+{
+    char page[PATH_SIZE + 8];
+    snprintf(page, sizeof page, "%s/page", fuzz.directory);
+    fuzz_make_directory(page);
+    rmdir(page);
+    fuzz_make_directory(fuzz.directory);
+    rmdir(fuzz.directory);
+}
+
+/* Stands in for gnuplot, which is slow and is not ours. */
+static void make_gnuplot(void)
+{
+    static const char script[] =
+        "#!/bin/sh\nf=${4%.gp}\necho '<svg></svg>' >$f.svg\n"
+        "[ \"$3\" = 'has_values = 1' ] || printf 'IEND\\256B`\\202' >$f.png\n";
+    char path[PATH_SIZE + 8];
+    snprintf(path, sizeof path, "%s/gnuplot", fuzz.directory);
+    fuzz_write(path, script, sizeof script - 1);
+    chmod(path, 0700);
+    setenv("PATH", fuzz.directory, 1);
+}
+
+/* What becomes of a child, such as SimGrid's, is its parent's matter, not libFuzzer's. */
+static void forget_handlers(void)
+{
+    static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        signal(signals[i], SIG_DFL);
+    }
+}
+
+/* --- targets --------------------------------------------------------------------------------- */
+
+static void list_targets(void)
+{
+    for (const struct fuzz_target *at = fuzz_targets; at->name != NULL; at++) {
+        printf("%s %s\n", at->name, at->seeds);
+    }
+    exit(0);
+}
+
+void fuzz_begin(const char *name)
+{
+    const char *folder = getenv("TMPDIR");
+    if (name == NULL || strcmp(name, "list") == 0) {
+        list_targets();
+    }
+    fuzz.says = getenv("AR_FUZZ_SAYS") != NULL;
+    fuzz.target = fuzz_targets;
+    while (fuzz.target->name != NULL && strcmp(fuzz.target->name, name) != 0) {
+        fuzz.target++;
+    }
+    if (fuzz.target->name == NULL) {
+        fprintf(stderr, "AR_FUZZ: unknown target \"%s\"; expected one of AR_FUZZ=list\n", name);
+        exit(64);
+    }
+    if (fuzz.notes == NULL) {
+        snprintf(fuzz.directory, sizeof fuzz.directory, "%s/allreckon-fuzz-XXXXXX",
+                 folder != NULL ? folder : "/tmp");
+        fuzz.notes = fopen("/dev/null", "we");
+        if (mkdtemp(fuzz.directory) == NULL || fuzz.notes == NULL ||
+            freopen("/dev/null", "we", stdout) == NULL) {
+            perror(fuzz.directory);
+            exit(74);
+        }
+        make_gnuplot();
+        atexit(remove_directory);
+        pthread_atfork(NULL, NULL, forget_handlers);
+    }
+    snprintf(fuzz.path, sizeof fuzz.path, "%s/%s", fuzz.directory,
+             fuzz.target->file != NULL ? fuzz.target->file : "none");
+    snprintf(fuzz.other, sizeof fuzz.other, "%s/other.topo", fuzz.directory);
+}
+
+static enum ar_status run_command(struct ar_arena *arena, struct ar_error *err)
+{
+    char *words[WORDS_MAX + 1];
+    int count = 0;
+    const struct command *command;
+    struct options *options = ar_arena_alloc(arena, 1, sizeof *options);
+    char *said = ar_arena_text(arena, "");
+    char *rest = ar_arena_text(arena, fuzz.target->command);
+    for (char *word; (word = strsep(&rest, " ")) != NULL && count < WORDS_MAX; count++) {
+        words[count] = strcmp(word, "@") == 0   ? fuzz.path
+                       : strcmp(word, "%") == 0 ? fuzz.other
+                                                : word;
+    }
+    words[count] = NULL;
+    unlink(fuzz.other);
+    AR_TRY(command_find(words[0], &command, err));
+    AR_TRY(options_parse(command, arena, count, words, options, err));
+    options->notes = fuzz.notes;
+    options->said = &said;
+    return command->run(options, err);
+}
+
+/* A bad input is refused with a reason, and is nobody's fault but its own. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct ar_arena arena = {NULL};
+    struct ar_error err = {.status = AR_OK};
+    char *text = ar_arena_alloc(&arena, size + 1, 1);
+    memcpy(text, size > 0 ? (const char *)bytes : "", size);
+    const struct fuzz_input input = {.path = fuzz.path,
+                                     .directory = fuzz.directory,
+                                     .bytes = text,
+                                     .size = size,
+                                     .arena = &arena};
+    if (fuzz.target->file != NULL) {
+        fuzz_write(fuzz.path, text, size);
+    }
+    enum ar_status status =
+        fuzz.target->read != NULL ? fuzz.target->read(&input, &err) : run_command(&arena, &err);
+    if (fuzz.says) {
+        fprintf(stderr, "status %d: %s\n", (int)status, status != AR_OK ? err.text : "");
+    }
+    if (status == AR_INTERNAL || status == AR_NO_MEMORY ||
+        (status != AR_OK && (err.text[0] == '\0' || err.status != status))) {
+        fprintf(stderr, "%s: status %d: %s\n", fuzz.target->name, (int)status, err.text);
+        abort();
+    }
+    ar_arena_end(&arena);
+    return 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    fuzz_begin(getenv("AR_FUZZ"));
+    return 0;
+}

@@ -1,0 +1,51 @@
+/** \file fuzz.h
+ * What every reader of a user's file is fuzzed by: a row of a table.
+ */
+#ifndef AR_FUZZ_H
+#define AR_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_arena.h"
+#include "ar_error.h"
+
+#define FUZZ_TEXT(text) text, sizeof(text) - 1
+
+/** What was made up: in memory, with a zero behind it, and as a file. */
+struct fuzz_input {
+    const char *path;
+    const char *directory; /**< that the file is in */
+    char *bytes;           /**< the arena's */
+    size_t size;
+    struct ar_arena *arena; /**< ends with the input */
+};
+
+/** Reads an input, and asserts what holds of all that is read. */
+typedef enum ar_status fuzz_reader(const struct fuzz_input *input, struct ar_error *err);
+
+struct fuzz_target {
+    const char *name;
+    const char *file;    /**< name of the input; NULL: it needs no file */
+    fuzz_reader *read;   /**< NULL: the command runs */
+    const char *command; /**< words with blanks between: `@` is the file, `%` another one,
+                            which is removed before */
+    const char *seeds;   /**< files, or with `*`, from the source folder on; blanks between */
+};
+
+/** Writes a file; makes a directory, or empties it. */
+void fuzz_write(const char *path, const char *bytes, size_t size);
+void fuzz_make_directory(const char *path);
+
+/** Chooses the target of a name. */
+void fuzz_begin(const char *name);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/** Ended by a row without a name. */
+extern const struct fuzz_target fuzz_targets[];
+
+fuzz_reader fuzz_keys, fuzz_logs, fuzz_kineto, fuzz_discover, fuzz_recorded, fuzz_journal,
+    fuzz_table, fuzz_report, fuzz_published, fuzz_cost, fuzz_convolutions, fuzz_library,
+    fuzz_transformers, fuzz_evoformers, fuzz_index, fuzz_called;
+
+#endif
