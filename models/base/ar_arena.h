@@ -1,6 +1,9 @@
 /** \file ar_arena.h
  * Memory and objects that end together: an arena per command, file or trial.
  *
+ * No arena takes more than AR_ARENA_BYTES_MAX, so that a file that somebody made up to be read does
+ * not take all memory of a machine; beyond it there is none, as where the machine has none.
+ *
  * Functions that take an arena return early on errors; whoever began the arena ends it once, and
  * all that was made in it ends in the reverse order in which it was made.
  */
@@ -9,9 +12,12 @@
 
 #include <stddef.h>
 
+#define AR_ARENA_BYTES_MAX ((size_t)4 << 30)
+
 /** Begins as all zeros. */
 struct ar_arena {
     struct ar_arena_item *last;
+    size_t bytes; /**< that it has taken */
 };
 
 /** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */

@@ -17,10 +17,15 @@ struct ar_arena_item {
 
 static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 {
+    size_t left = AR_ARENA_BYTES_MAX - arena->bytes;
+    if (left < sizeof(struct ar_arena_item) || bytes > left - sizeof(struct ar_arena_item)) {
+        return NULL;
+    }
     struct ar_arena_item *item = calloc(1, sizeof *item + bytes);
     if (item != NULL) {
         item->before = arena->last;
         arena->last = item;
+        arena->bytes += sizeof *item + bytes;
     }
     return item;
 }
@@ -28,7 +33,7 @@ static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - sizeof(max_align_t)) {
+    if (__builtin_mul_overflow(count, size, &bytes)) {
         return NULL;
     }
     struct ar_arena_item *item = add_item(arena, bytes);
@@ -77,6 +82,7 @@ void ar_arena_end(struct ar_arena *arena)
         }
         free(item);
     }
+    arena->bytes = 0;
 }
 
 /* Elements that a list of `count` has room for: a power of two. */

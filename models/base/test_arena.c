@@ -47,6 +47,11 @@ Test(arena, sizes_beyond_memory_are_no_memory)
     volatile size_t many = SIZE_MAX / 2;
     cr_expect_null(ar_arena_alloc(&arena, many, 4));
     cr_expect_null(ar_arena_alloc(&arena, many, 2));
+    cr_expect_null(ar_arena_alloc(&arena, AR_ARENA_BYTES_MAX + 1, 1));
+    cr_expect_not_null(ar_arena_alloc(&arena, 1 << 20, 1));
+    cr_expect_null(ar_arena_alloc(&arena, AR_ARENA_BYTES_MAX - (1 << 20) + 1, 1), "in sum");
+    ar_arena_end(&arena);
+    cr_expect_eq(arena.bytes, 0, "begins anew");
     ar_arena_end(&arena);
 }
 
