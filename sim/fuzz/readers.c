@@ -32,12 +32,12 @@ static void check_runs(const struct ar_logs *logs)
 enum ar_status fuzz_logs(const struct fuzz_input *input, struct ar_error *err)
 {
     struct ar_logs *logs = NULL;
-    enum ar_status status = ar_logs_parse("fuzz", input->bytes, input->size, &logs, err);
+    enum ar_status status =
+        ar_logs_parse("fuzz", input->bytes, input->size, input->arena, &logs, err);
     assert(status == AR_OK || strchr(err->text, '\n') == NULL);
     if (status == AR_OK) {
         check_runs(logs);
     }
-    ar_logs_destroy(logs);
     return status;
 }
 

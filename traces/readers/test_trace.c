@@ -279,6 +279,7 @@ Test(trace, bad_work_rows_are_refused)
     expect_work_refused("a,convolution,1,1,1,1,1,1,1,1,5\n",
                         ":2: column \"kind\" is \"convolution\"; expected conv, fc, bn");
     expect_work_refused("a,conv,0,1,1,1,1,1,1,1,5\n", "expected more than 0 for conv and fc");
+    expect_work_refused("a,fc,1,1,0,1,1,1,1,1,5\n", "expected more than 0 for conv and fc");
     expect_work_refused("a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither");
     expect_work_refused("a,conv,-1,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"-1\"");
     expect_work_refused("a,conv,1e9,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"1e9\"");

@@ -203,6 +203,11 @@ static enum ar_status take_work(const struct ar_csv *csv, struct ar_arena *arena
                                          : "0 for a layer that is neither conv nor fc",
                                 err);
         }
+        if (has_macs && (list[i].input_elements == 0 || list[i].output_elements == 0)) {
+            return ar_csv_error(csv, i,
+                                list[i].input_elements == 0 ? "input_elements" : "output_elements",
+                                "more than 0 for conv and fc", err);
+        }
         list[i].is_first = has_macs && !had_macs;
         had_macs = had_macs || has_macs;
     }
