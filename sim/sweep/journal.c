@@ -185,7 +185,13 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
-    journal->file = fopen(journal->path, "a+e");
+    int file = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    struct stat info;
+    if (file >= 0 && fstat(file, &info) == 0 && !S_ISREG(info.st_mode)) {
+        close(file);
+        return ar_error_set(err, AR_IO, "%s: cannot write: it is no regular file", journal->path);
+    }
+    journal->file = file >= 0 ? fdopen(file, "a+") : NULL;
     if (journal->file == NULL) {
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
     }

@@ -15,7 +15,7 @@ enum { NUMBER_TEXT = 64 };
 /* Of text, unpacked: a gzip may be a thousand times as long as its file. yajl keeps a value whole.
  */
 static const uint64_t text_max = (uint64_t)4 << 30;
-static const uint64_t value_max = (uint64_t)64 << 20;
+static const uint64_t value_max = (uint64_t)4 << 20;
 
 /* What a key means, by the depth at which it stands. */
 enum key {
