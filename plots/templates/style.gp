@@ -78,7 +78,10 @@ mark_size = 0.7
 # What a page shows of a point under the pointer: told `has_values`, gnuplot marks the places of rows, of which Allreckon makes
 # their values. `part` is 0 for data and 1 for curve_data; x and y are expressions. The marks are seen by nobody.
 has_values = exists('has_values') ? has_values : 0
-values(part, x, y) = !has_values ? '' : (part == 0 ? ', data' : ', curve_data').' using ('.x.'):('.y.'):(sprintf("'.part.':%d", column(0))) '.\
+# (gnuplot 5.4 crashes if all of them is one undefined point: such a one is put out of sight).
+place_of(x) = x == x ? x : 1e300
+values(part, x, y) = !has_values ? '' : (part == 0 ? ', data' : ', curve_data').' using (place_of('.x.')):(place_of('.y.')):'.\
+    '(sprintf("'.part.':%d", column(0))) noautoscale '.\
     "with labels hypertext point pt 7 ps 2 lc rgb '#FF000000' notitle"
 curves = curves.values(0, 'x_of(0)', 'y_of(0)')
 
