@@ -194,7 +194,7 @@ Test(plot, names_in_titles_are_text_and_never_commands)
     read_file("efficiency.svg");
     cr_expect_not_null(strstr(text, "`touch oops`"));
     cr_expect_not_null(strstr(text, "{a}_b, t?,t , batch of 32 per GPU"), "no markup, valid UTF-8");
-    cr_expect_not_null(strstr(text, "]] it’s"),
+    cr_expect_not_null(strstr(text, "]] >it’s"),
                        "what ends a CDATA section is none, nor is a quote");
     cr_expect_not_null(strstr(text, "100 % = one node"));
     cr_expect_neq(access(in_directory("oops"), F_OK), 0);

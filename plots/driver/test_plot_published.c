@@ -164,7 +164,7 @@ static enum ar_status compare(const char *rows_of, struct ar_plot_report *report
     struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
                                       .path = directory,
                                       .template_dir = TEMPLATES,
-                                      .subject = "cluster it's, engine x"};
+                                      .subject = "cluster it’s, engine x"};
     struct ar_error err;
     write_file("compare.csv", rows_of);
     return ar_plot_draw(&request, &arena, report, &err);
@@ -187,7 +187,7 @@ Test(plot_published, calls_are_drawn_by_numbers_of_gpus_with_their_bands_if_all_
         cr_expect_null(report.pictures[i].reason);
     }
     read_file("compare_time.svg");
-    cr_expect_not_null(strstr(text, "cluster it's, engine x"));
+    cr_expect_not_null(strstr(text, "cluster it’s, engine x"));
     cr_expect_not_null(strstr(text, ">4 GPUs (1 node), fitted<"));
     cr_expect_not_null(strstr(text, ">8 GPUs (2 nodes), held out<"));
     cr_expect_not_null(strstr(text, "95 % bands"));

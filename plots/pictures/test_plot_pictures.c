@@ -205,7 +205,7 @@ static const char *written(void (*write)(FILE *file, const char *text), const ch
 Test(plot_pictures, text_cannot_leave_its_quotes_or_its_cell)
 {
     cr_expect_str_eq(written(ar_plot_write_text, "it's\n`x` \"@y\" \xff\u00fc"),
-                     "'it''s `x` \"@y\" ?\u00fc'");
+                     "'it’s `x` \"@y\" ?\u00fc'");
     cr_expect_str_eq(written(ar_plot_write_cell, "a, \"b\" 'c'\r"), "a; 'b' 'c' ");
 }
 
