@@ -51,6 +51,10 @@ struct ar_operation {
     bool (*wants)(const struct ar_operation_place *place, uint32_t contributor);
 };
 
+/** The position whose part of the buffer has the element, where ranks have parts; not in an
+ * all-to-all. */
+uint32_t ar_operation_owner(const struct ar_operation_place *place);
+
 #define AR_OPERATION_LIST(X)                                                                       \
     X(all_reduce)                                                                                  \
     X(reduce_scatter)                                                                              \

@@ -23,8 +23,7 @@ static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element
     return (uint32_t)(((element - whole.first + 1) * parts - 1) / whole.count);
 }
 
-/* The position whose part of the buffer has the element. */
-static uint32_t owner_of(const struct ar_operation_place *place)
+uint32_t ar_operation_owner(const struct ar_operation_place *place)
 {
     struct ar_span span = {.first = 0, .count = place->elements};
     uint32_t position = 0;
@@ -41,18 +40,18 @@ static uint32_t owner_of(const struct ar_operation_place *place)
 
 static bool holds_own_part(const struct ar_operation_place *place, uint32_t contributor)
 {
-    return place->position == contributor && owner_of(place) == contributor;
+    return place->position == contributor && ar_operation_owner(place) == contributor;
 }
 
 static bool wants_all_of_own_part(const struct ar_operation_place *place, uint32_t contributor)
 {
     (void)contributor;
-    return owner_of(place) == place->position;
+    return ar_operation_owner(place) == place->position;
 }
 
 static bool wants_owners(const struct ar_operation_place *place, uint32_t contributor)
 {
-    return owner_of(place) == contributor;
+    return ar_operation_owner(place) == contributor;
 }
 
 static bool holds_at_root(const struct ar_operation_place *place, uint32_t contributor)
@@ -74,12 +73,12 @@ static bool wants_all_at_root(const struct ar_operation_place *place, uint32_t c
 
 static bool wants_owners_at_root(const struct ar_operation_place *place, uint32_t contributor)
 {
-    return place->position == 0 && owner_of(place) == contributor;
+    return place->position == 0 && ar_operation_owner(place) == contributor;
 }
 
 static bool wants_own_part_from_root(const struct ar_operation_place *place, uint32_t contributor)
 {
-    return contributor == 0 && owner_of(place) == place->position;
+    return contributor == 0 && ar_operation_owner(place) == place->position;
 }
 
 static bool wants_from_behind(const struct ar_operation_place *place, uint32_t contributor)

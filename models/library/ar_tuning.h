@@ -174,6 +174,10 @@ double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice cho
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run);
 
+/** Whether the library may take a choice for a run. */
+bool ar_tuning_is_open(const struct ar_tuning *tuning, enum ar_choice choice,
+                       const struct ar_library_run *run);
+
 /** Whether there is a choice at all; `calls` as below. */
 bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
                    const struct ar_library_run *run);

@@ -103,8 +103,8 @@ static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
     }
 }
 
-static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
-                    const struct ar_library_run *run)
+bool ar_tuning_is_open(const struct ar_tuning *tuning, enum ar_choice choice,
+                       const struct ar_library_run *run)
 {
     const struct ar_choice_facts *facts = &ar_choices[choice];
     bool is_half = run->call == AR_REDUCE_SCATTER || run->call == AR_ALL_GATHER;
@@ -131,7 +131,7 @@ static enum ar_choice find_best(const struct ar_tuning *tuning, enum ar_calls ca
     double best_s = HUGE_VAL;
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         enum ar_choice choice = (enum ar_choice)i;
-        if (is_asked(choice, calls) && is_open(tuning, choice, run)) {
+        if (is_asked(choice, calls) && ar_tuning_is_open(tuning, choice, run)) {
             double time_s = ar_tuning_time(tuning, choice, run);
             best = time_s < best_s ? choice : best;
             best_s = fmin(best_s, time_s);

@@ -6,7 +6,7 @@
 
 #include "ar_graph_trial.h"
 #include "ar_row.h"
-#include "ar_step.h"
+#include "ar_scenario.h"
 #include "options.h"
 
 /** What is exported, and what writes it; of the rest each format has what it needs. */
@@ -22,6 +22,8 @@ struct export
     uint32_t workers_count;
     const struct ar_row *row;
     const struct ar_graph_trial *trial;
+    const struct ar_scenario *scenario;
+    FILE *notes;
 };
 
 /** Writes to --out, a file that appears whole or not at all, or to stdout. */
@@ -29,5 +31,8 @@ enum ar_status export_write(const struct options *options, const struct export *
                             struct ar_error *err);
 
 enum ar_status export_goal(const struct options *options, struct ar_error *err);
+enum ar_status export_astra(const struct options *options, struct ar_error *err);
+enum ar_status export_msccl(const struct options *options, struct ar_error *err);
+enum ar_status export_tuner(const struct options *options, struct ar_error *err);
 
 #endif

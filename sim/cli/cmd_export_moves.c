@@ -3,11 +3,14 @@
 
 #include "ar_note.h"
 #include "ar_run.h"
+#include "astra_workload.h"
 #include "cmd_export.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "goal.h"
 #include "made_by.h"
+#include "msccl.h"
+#include "tuner.h"
 
 /* A collective, or a step, with all that predictions of it say. */
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
@@ -60,9 +63,7 @@ static enum ar_status make_trial(const struct options *options, const struct ar_
                                  .operation = scenario->operation,
                                  .bytes = scenario->payload_bytes};
     struct ar_graph *graph = ar_arena_own(options->arena, ar_graph_create(1), destroy_graph);
-    if (graph == NULL) {
-        return ar_error_no_memory(err, "a task");
-    }
+    AR_NEED(graph, err, "a task");
     const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1};
     ar_graph_add(graph, &task);
     *trial = (struct ar_graph_trial){.graph = graph,
@@ -91,4 +92,119 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
     status = status == AR_OK ? export_write(options, &export, err) : status;
     ar_step_destroy(&step);
     return status;
+}
+
+static enum ar_status write_astra(FILE *file, const struct export *export, struct ar_error *err)
+{
+    double left_out_s = 0;
+    AR_TRY(astra_workload_write(file, export->step, &left_out_s, export->arena, err));
+    if (left_out_s > 0) {
+        ar_note(export->notes,
+                "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
+                left_out_s * 1e3);
+    }
+    return AR_OK;
+}
+
+enum ar_status export_astra(const struct options *options, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct ar_row row;
+    if (option_key(options, AR_KEY_PAYLOAD) != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--payload: found with --format astra-sim; expected a step, --trace or "
+                            "--workload");
+    }
+    AR_TRY(load(options, &scenario, err));
+    struct ar_step step = ar_scenario_step(&scenario);
+    AR_TRY(ar_run_step(&scenario, &step, &row, err));
+    const struct export export = {.write = write_astra,
+                                  .step = &step,
+                                  .arena = options->arena,
+                                  .notes = option_notes(options)};
+    enum ar_status status = export_write(options, &export, err);
+    ar_step_destroy(&step);
+    return status;
+}
+
+/* A collective without a size: keys of other things are refused. */
+static enum ar_status load_sizeless(const struct options *options, key_set allowed,
+                                    struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_inputs *inputs;
+    char *where = ar_arena_format(options->arena, "--format %s", options->format);
+    AR_NEED(where, err, "an option");
+    AR_TRY(option_refuse_others(options, allowed | KEY_BIT(AR_KEY_GPUS), where, err));
+    if (options->ranks != NULL) {
+        return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with %s", where);
+    }
+    return options_load(options, 0, scenario, &inputs, err);
+}
+
+static enum ar_status write_msccl(FILE *file, const struct export *export, struct ar_error *err)
+{
+    struct ar_collective collective = ar_scenario_collective(export->scenario);
+    return msccl_write(file, &collective, export->mark, export->arena, err);
+}
+
+enum ar_status export_msccl(const struct options *options, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    AR_TRY(load_sizeless(options, key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE), &scenario, err));
+    AR_TRY(option_check_messages(options, &scenario, err));
+    const struct export export = {.write = write_msccl,
+                                  .scenario = &scenario,
+                                  .arena = options->arena,
+                                  .mark = made_by(options)};
+    return export_write(options, &export, err);
+}
+
+/* The library of the engine, or else what the cluster has. */
+static const struct ar_library *find_library(const struct ar_scenario *scenario, bool *is_fitted)
+{
+    const struct ar_library *fitted = ar_scenario_fitted(scenario);
+    *is_fitted = scenario->engine->needs_library ? scenario->engine->is_fitted : fitted != NULL;
+    return *is_fitted ? fitted : scenario->constants;
+}
+
+static enum ar_status write_tuner(FILE *file, const struct export *export, struct ar_error *err)
+{
+    bool is_fitted;
+    const struct ar_scenario *scenario = export->scenario;
+    const struct ar_library *library = find_library(scenario, &is_fitted);
+    const struct ar_collective collective = {
+        .cluster = scenario->cluster,
+        .operation = ar_scenario_has(scenario, AR_KEY_OPERATION) ? scenario->operation : NULL,
+        .shape = {.x = scenario->gpus, .y = 1},
+        .element_bytes = 1};
+    struct tuner_gain gain = {.factor = 1};
+    AR_TRY(tuner_write(file, library, is_fitted, &collective, export->mark, &gain, err));
+    if (gain.factor > 1) {
+        ar_note(export->notes, "%s's own choices take up to %.2f times as long (%s of %.4g B)",
+                library->tuning.release->name, gain.factor, gain.operation->command, gain.bytes);
+    }
+    return AR_OK;
+}
+
+enum ar_status export_tuner(const struct options *options, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    bool is_fitted;
+    AR_TRY(load_sizeless(options,
+                         key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_OPERATION) |
+                             KEY_BIT(AR_KEY_ENGINE) | KEY_BIT(AR_KEY_TUNING),
+                         &scenario, err));
+    if (find_library(&scenario, &is_fitted) == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--cluster: found %s without a cost table and library.node_bus; "
+                            "expected one from 'allreckon calibrate LOG... --out NAME.topo', or "
+                            "--set library.node_bus=...",
+                            scenario.cluster_name);
+    }
+    const struct export export = {.write = write_tuner,
+                                  .scenario = &scenario,
+                                  .mark = made_by(options),
+                                  .notes = option_notes(options)};
+    return export_write(options, &export, err);
 }

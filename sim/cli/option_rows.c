@@ -58,7 +58,8 @@ static const struct option_row own_rows[] = {
         "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
         "default: in a table what fits the terminal, else all",
         .is_shown_only = true),
-    OWN("format", "F", OF(export), AT(format), NULL, "simgrid-xml, chrome-trace or goal"),
+    OWN("format", "F", OF(export), AT(format), NULL,
+        "simgrid-xml, chrome-trace, goal, astra-sim, msccl or tuner"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
         "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'",
         .is_shown_only = true),

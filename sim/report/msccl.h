@@ -1,0 +1,35 @@
+/** \file msccl.h
+ * A collective of any algorithm as an XML file of MSCCL (microsoft/msccl, RCCL): what each thread
+ * block of each GPU sends, receives, sums and copies.
+ *
+ * A buffer has as many chunks as all messages are whole numbers of, for each channel; chunks of
+ * parts lie in the order of ranks, as NCCL has them. A phase has MSCCL channels of its own:
+ *
+ * - of a walk, a thread block of each GPU takes from one peer and sends to the other, what it takes
+ *   in a step and sends in the next in one operation (`rrcs`, `rcs`, `rrs` if nobody reads the sum
+ *   again), where messages are one chunk;
+ * - of all else there is one for each peer that a GPU sends to, and one for each that it takes
+ *   from, at most 32 of a channel, by how far apart ranks are.
+ *
+ * An operation is of one chunk. It waits (`depid`, `deps`) for those of other thread blocks that
+ * have written what it reads or writes, or read what it writes. A connection needs room for two
+ * chunks, so that GPUs that swap chunks, or pass them round, do not wait for each other for ever.
+ *
+ * All-reduce, all-gather, reduce-scatter and broadcast work in place; reduce and all-to-all copy to
+ * scratch and back; others are `custom`, in one buffer of which each rank has its part.
+ */
+#ifndef AR_MSCCL_H
+#define AR_MSCCL_H
+
+#include <stdio.h>
+
+#include "ar_arena.h"
+#include "ar_collective.h"
+
+/** Writes the file. AR_USAGE where switches sum, for several groups, and beyond the limits of
+ * MSCCL's parser: 32 channels, 216 thread blocks of a GPU, 256 steps of each. Write errors are left
+ * for ferror(). */
+enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
+                           struct ar_arena *arena, struct ar_error *err);
+
+#endif

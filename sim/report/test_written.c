@@ -1,0 +1,181 @@
+/* Workloads of ASTRA-sim and tables of the tuner plug-in, read back by this program. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+TestSuite(written, .init = cli_enter, .fini = cli_leave);
+
+#define GPT                                                                                        \
+    "--cluster dgx-a100 --workload gpt --layers 4 --hidden 1024 --heads 16 --seq 512 --vocab "     \
+    "8000 "
+
+static double number_of(const char *line)
+{
+    return strtod(strchr(cli_good("%s", line).out, '\n') + 1, NULL);
+}
+
+/* What a step does, one after the other: times, and collectives with their bytes. */
+static void list_half(FILE *list, char *const *cells, int at)
+{
+    if (strcmp(cells[at], "0") != 0) {
+        fprintf(list, "%s ", cells[at]);
+    }
+    if (strcmp(cells[at + 1], "NONE") != 0) {
+        fprintf(list, "%s:%s ", cells[at + 1], cells[at + 2]);
+    }
+}
+
+static char *list_tasks(const char *workload)
+{
+    enum { LINES_MAX = 400 };
+    static char *cells[LINES_MAX][12];
+    char *text = strdup(workload), *list = NULL, *line;
+    size_t bytes = 0, lines = 0, update_ns = 0;
+    FILE *file = open_memstream(&list, &bytes);
+    bool is_data = strncmp(text, "DATA", 4) == 0;
+    for (char *rest = text; (line = strsep(&rest, "\n")) != NULL;) {
+        if (strncmp(line, "layer", 5) != 0) {
+            continue;
+        }
+        for (int i = 0; i < 12; i++) {
+            cells[lines][i] = strsep(&line, "\t");
+        }
+        lines++;
+    }
+    for (size_t i = 0; i < lines; i++) {
+        list_half(file, cells[i], 2);
+        update_ns += strtoul(cells[i][11], NULL, 10);
+    }
+    for (size_t i = lines; i > 0; i--) {
+        list_half(file, cells[i - 1], is_data ? 8 : 5);
+        list_half(file, cells[i - 1], is_data ? 5 : 8);
+    }
+    fprintf(file, "%zu", update_ns);
+    fclose(file);
+    free(text);
+    return list;
+}
+
+/* The text is read to the same tasks, which are written again, and take the same time but for
+ * nanoseconds. */
+Test(written, workloads_of_astra_sim_are_read_back)
+{
+    static const struct {
+        const char *step, *again;
+    } cases[] = {
+        {"--cluster abci-v100 --gpus 8 --algorithm ring --trace resnet50-v1.5",
+         "--cluster abci-v100 --gpus 8 --algorithm ring --precision fp16"},
+        {GPT "--mesh dp=4 --global-batch 4", "--cluster dgx-a100 --mesh dp=4"},
+        {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 1 --schedule gpipe",
+         "--cluster dgx-a100"},
+        {GPT "--mesh dp=2,tp=4 --global-batch 4 --micro-batch 2 --sequence-parallel yes "
+             "--recompute full",
+         "--cluster dgx-a100"},
+        {GPT "--experts 8 --top-k 2 --mesh dp=2,ep=4,tp=2 --global-batch 8", "--cluster dgx-a100"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[400];
+        cli_good("$AR export --format astra-sim %s --force --out w.txt", cases[i].step);
+        char *text = strdup(cli_read("w.txt")), *tasks = list_tasks(text);
+        char *again = list_tasks(
+            cli_good("$AR export --format astra-sim %s --workload ./w.txt", cases[i].again).out);
+        cr_expect_str_eq(again, tasks, "%s", cases[i].step);
+        free(again);
+        free(tasks);
+        snprintf(line, sizeof line, "$AR predict %s --format csv --columns iteration_s",
+                 cases[i].step);
+        double step_s = number_of(line);
+        snprintf(line, sizeof line,
+                 "$AR predict %s --workload ./w.txt --format csv --columns iteration_s",
+                 cases[i].again);
+        double again_s = number_of(line);
+        cr_expect_float_eq(again_s, step_s, 1e-9 * (double)cli_lines_with(text, "layer"), "%s",
+                           cases[i].step);
+        free(text);
+    }
+}
+
+/* The line of a table that holds a size; lines follow each other without a gap. */
+static void find_choice(const char *table, const char *command, double bytes, char choice[64])
+{
+    unsigned long long next = 0;
+    choice[0] = '\0';
+    for (const char *line = table; *line != '\0'; line = strchr(line, '\n') + 1) {
+        char name[24], algorithm[24], protocol[24];
+        unsigned long long first, last;
+        int nodes, ranks;
+        if (line[0] == '#') {
+            continue;
+        }
+        cr_assert_eq(sscanf(line, "%23[^,],%llu,%llu,%23[^,],%23[^,],-1,%d,%d,-1,-1\n", name,
+                            &first, &last, algorithm, protocol, &nodes, &ranks),
+                     7, "%s", line);
+        if (strcmp(name, command) != 0) {
+            continue;
+        }
+        cr_assert_eq(first, next);
+        cr_assert(last > first && nodes == 4 && ranks == 16);
+        next = last + 1;
+        if (bytes >= (double)first && bytes <= (double)last) {
+            for (char *at = algorithm; (at = strchr(at, '_')) != NULL;) {
+                *at = '-';
+            }
+            snprintf(choice, 64, "%s/%s", algorithm, protocol);
+        }
+    }
+    cr_assert_eq(next, 0, "the last line has no end");
+}
+
+/* By NCCL's own constants a table has the choices that the engine makes. */
+Test(written, tables_of_the_tuner_have_the_choices_of_the_engine)
+{
+    static const char *const commands[] = {"allreduce", "allgather", "reducescatter", "broadcast"};
+    char *table = strdup(cli_good("$AR export --format tuner --cluster abci-v100-nccl2.8 --gpus 16 "
+                                  "--engine nccl")
+                             .out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        for (double bytes = 1024; bytes < 1e9; bytes *= 16) {
+            char choice[64];
+            find_choice(table, commands[i], bytes, choice);
+            const char *made =
+                cli_good("$AR %s --cluster abci-v100-nccl2.8 --gpus 16 --engine "
+                         "nccl --payload %.0fB --format csv --columns engine_options",
+                         commands[i], bytes)
+                    .out;
+            cr_expect(choice[0] != '\0' && strstr(made, choice) != NULL, "%s of %g B: %s, not %s",
+                      commands[i], bytes, choice, made);
+        }
+    }
+    free(table);
+}
+
+/* By a fitted table it has the fastest: that of rings or trees, as they are when forced. */
+Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
+{
+    struct cli_run run =
+        cli_run("$AR export --format tuner --cluster abci-v100-nccl2.8 --gpus 16 --operation "
+                "allreduce");
+    cr_expect(run.code == 0 && strstr(run.err, "up to 1.") != NULL, "%s", run.err);
+    char *table = strdup(run.out);
+    cr_expect_eq(cli_lines_with(table, "broadcast"), 0);
+    for (double bytes = 4096; bytes < 1e9; bytes *= 64) {
+        char choice[64];
+        double time_s[2];
+        find_choice(table, "allreduce", bytes, choice);
+        for (int i = 0; i < 2; i++) {
+            char line[200];
+            snprintf(line, sizeof line,
+                     "$AR allreduce --cluster abci-v100-nccl2.8 --gpus 16 --engine library "
+                     "--payload %.0fB --algorithm %s --format csv --columns allreduce_s",
+                     bytes, i == 0 ? "ring" : "tree");
+            time_s[i] = number_of(line);
+        }
+        cr_expect(strncmp(choice, time_s[0] < time_s[1] ? "ring" : "tree", 4) == 0,
+                  "%g B: %s; ring %g s, tree %g s", bytes, choice, time_s[0], time_s[1]);
+    }
+    free(table);
+}

@@ -1,0 +1,102 @@
+#include "tuner.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "ar_library_engine.h"
+
+enum { SIZES_IN_DOUBLING = 8, DOUBLING_FIRST = 3, DOUBLING_LAST = 36 };
+
+static const char *const algorithms[] = {[AR_CHOICE_RING] = "ring",
+                                         [AR_CHOICE_TREE] = "tree",
+                                         [AR_CHOICE_COLLNET_DIRECT] = "collnet_direct",
+                                         [AR_CHOICE_COLLNET_CHAIN] = "collnet_chain",
+                                         [AR_CHOICE_NVLS] = "nvls",
+                                         [AR_CHOICE_NVLS_TREE] = "nvls_tree",
+                                         [AR_CHOICE_PAT] = "pat"};
+static const char *const protocols[] = {
+    [AR_PROTOCOL_LL] = "ll", [AR_PROTOCOL_LL128] = "ll128", [AR_PROTOCOL_SIMPLE] = "simple"};
+
+static double time_of(const struct ar_library *library, bool is_fitted, enum ar_choice choice,
+                      const struct ar_library_run *run)
+{
+    return is_fitted ? ar_library_time(&library->tuning, library->values, choice, run)
+                     : ar_tuning_time(&library->tuning, choice, run);
+}
+
+/* The fastest of the choices that are open. */
+static enum ar_choice find_fastest(const struct ar_library *library, bool is_fitted,
+                                   const struct ar_library_run *run, struct tuner_gain *gain)
+{
+    enum ar_choice own = ar_tuning_choose(&library->tuning, AR_CALLS_ANY, run), best = own;
+    double own_s = time_of(library, is_fitted, own, run), best_s = own_s;
+    for (int i = 0; i < AR_CHOICES_COUNT; i++) {
+        double time_s = ar_tuning_is_open(&library->tuning, (enum ar_choice)i, run)
+                            ? time_of(library, is_fitted, (enum ar_choice)i, run)
+                            : HUGE_VAL;
+        best = time_s < best_s ? (enum ar_choice)i : best;
+        best_s = fmin(best_s, time_s);
+    }
+    if (own_s / best_s > gain->factor) {
+        *gain = (struct tuner_gain){own_s / best_s, run->bytes,
+                                    ar_library_call_facts[run->call].operation};
+    }
+    return best;
+}
+
+static void write_line(FILE *file, const struct ar_library_run *run, uint64_t first, uint64_t last,
+                       enum ar_choice choice)
+{
+    fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,-1,%" PRIu32 ",%" PRIu32 ",-1,-1\n",
+            ar_library_call_facts[run->call].operation->command, first, last,
+            algorithms[ar_choices[choice].algorithm], protocols[ar_choices[choice].protocol],
+            run->nodes, run->ranks);
+}
+
+static void write_call(FILE *file, const struct ar_library *library, bool is_fitted,
+                       struct ar_library_run *run, struct tuner_gain *gain)
+{
+    enum ar_choice choice = AR_CHOICES_COUNT;
+    uint64_t first = 0;
+    for (int i = DOUBLING_FIRST * SIZES_IN_DOUBLING; i <= DOUBLING_LAST * SIZES_IN_DOUBLING; i++) {
+        run->bytes = ceil(exp2((double)i / SIZES_IN_DOUBLING));
+        enum ar_choice next = find_fastest(library, is_fitted, run, gain);
+        if (next != choice && choice != AR_CHOICES_COUNT) {
+            write_line(file, run, first, (uint64_t)run->bytes - 1, choice);
+            first = (uint64_t)run->bytes;
+        }
+        choice = next;
+    }
+    write_line(file, run, first, UINT64_MAX, choice);
+}
+
+enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is_fitted,
+                           const struct ar_collective *collective, const char *made_by,
+                           struct tuner_gain *gain, struct ar_error *err)
+{
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    struct ar_collective own = *collective;
+    enum ar_library_call call;
+    own.operation = own.operation != NULL ? own.operation : &ar_operation_all_reduce;
+    uint32_t ranks = ar_shape_ranks(&own.shape);
+    bool is_call = ar_library_call_find(own.operation, &call);
+    if (!is_call || ranks < 2 || ar_library_engine_calls(&own, 1, runs) != 1 ||
+        (runs[0].nodes > 1 && !(library->tuning.net_bus_Bps > 0))) {
+        return ar_error_set(err, AR_USAGE,
+                            "--format tuner: found %s on %" PRIu32
+                            " GPUs; expected allreduce, reducescatter, allgather, broadcast or "
+                            "reduce on several, of nodes that library.net_bus joins",
+                            own.operation->command, ranks);
+    }
+    fprintf(file, "# %s: %s%s\n", made_by, is_fitted ? "fitted, " : "",
+            library->tuning.release->name);
+    fprintf(file, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,"
+                  "nRanks,numPipeOps,regBuff\n");
+    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+        runs[0].call = (enum ar_library_call)i;
+        if (collective->operation == NULL || runs[0].call == call) {
+            write_call(file, library, is_fitted, &runs[0], gain);
+        }
+    }
+    return AR_OK;
+}
