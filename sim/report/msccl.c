@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_multiple.h"
+
 /* Of MSCCL's parser and msccl.h. */
 enum { CHANNELS_MAX = 32, BLOCKS_MAX = 216, STEPS_MAX = 256, PEERS_MAX = 32, CHUNKS_MAX = 32767 };
 
@@ -81,15 +83,6 @@ static enum ar_status refuse(const struct writer *writer, const char *what, uint
 /* --- chunks ------------------------------------------------------------------------------------
  */
 
-static struct ar_operation_place place_of(const struct writer *writer, uint32_t position,
-                                          uint32_t element)
-{
-    return (struct ar_operation_place){.shape = &writer->collective->shape,
-                                       .position = position,
-                                       .elements = writer->elements,
-                                       .element = element};
-}
-
 /* Of the part of a rank. */
 static uint32_t part_chunk(const struct writer *writer, uint32_t channel, uint32_t rank,
                            uint32_t element)
@@ -100,7 +93,8 @@ static uint32_t part_chunk(const struct writer *writer, uint32_t channel, uint32
 
 static uint32_t chunk_of(const struct writer *writer, uint32_t channel, uint32_t element)
 {
-    struct ar_operation_place place = place_of(writer, 0, element);
+    const struct ar_operation_place place = {
+        .shape = &writer->collective->shape, .elements = writer->elements, .element = element};
     if (writer->kind->is_in_place && writer->collective->operation->has_parts) {
         uint32_t owner = ar_order_rank(&writer->order, channel, ar_operation_owner(&place));
         return part_chunk(writer, channel, owner, element);
@@ -108,20 +102,15 @@ static uint32_t chunk_of(const struct writer *writer, uint32_t channel, uint32_t
     return channel * writer->elements + element;
 }
 
-/* Whether a position wants the contribution of another one at a place. */
-static bool wants(const struct writer *writer, uint32_t position, uint32_t element, uint32_t from)
-{
-    struct ar_operation_place place = place_of(writer, position, element);
-    return writer->collective->operation->wants(&place, from);
-}
-
 /* Whose contribution a position wants at a place, or, of what it gives, who wants it; NONE. */
 static uint32_t find_other(const struct writer *writer, uint32_t position, uint32_t element,
                            bool gives)
 {
+    struct ar_operation_place place = {
+        .shape = &writer->collective->shape, .elements = writer->elements, .element = element};
     for (uint32_t other = 0; other < writer->ranks; other++) {
-        if (gives ? wants(writer, other, element, position)
-                  : wants(writer, position, element, other)) {
+        place.position = gives ? other : position;
+        if (writer->collective->operation->wants(&place, gives ? position : other)) {
             return other;
         }
     }
@@ -131,12 +120,17 @@ static uint32_t find_other(const struct writer *writer, uint32_t position, uint3
 /* --- operations --------------------------------------------------------------------------------
  */
 
-static enum ar_status find_block(struct writer *writer, uint32_t from, uint32_t to,
-                                 uint32_t channel, uint32_t *block, struct ar_error *err)
+/* The block of a channel with these peers; of a phase that is passed on, that of the channel, whose
+ * peers become known one by one. */
+static enum ar_status find_block(struct writer *writer, uint32_t channel, bool is_passed_on,
+                                 uint32_t from, uint32_t to, uint32_t *number, struct ar_error *err)
 {
-    for (*block = 0; *block < writer->blocks_count; (*block)++) {
-        const struct block *known = &writer->blocks[*block];
-        if (known->from == from && known->to == to && known->channel == channel) {
+    for (*number = 0; *number < writer->blocks_count; (*number)++) {
+        struct block *block = &writer->blocks[*number];
+        if (block->channel == channel &&
+            (is_passed_on || (block->from == from && block->to == to))) {
+            block->from = from != NONE ? from : block->from;
+            block->to = to != NONE ? to : block->to;
             return AR_OK;
         }
     }
@@ -195,22 +189,6 @@ static enum ar_status add(struct writer *writer, const struct operation *added,
                                      : refuse(writer, "steps of a thread block", STEPS_MAX, err);
 }
 
-/* An operation for each chunk of a message. */
-static enum ar_status add_message(struct writer *writer, const struct ar_slice *slice,
-                                  uint32_t channel, struct operation operation,
-                                  struct ar_error *err)
-{
-    uint32_t part = 0;
-    struct ar_span span;
-    while (ar_slice_next(slice, &part, &span)) {
-        for (uint64_t i = span.first; i < span.first + span.count; i++) {
-            operation.chunk = chunk_of(writer, channel, (uint32_t)i);
-            AR_TRY(add(writer, &operation, err));
-        }
-    }
-    return AR_OK;
-}
-
 /* --- phases ------------------------------------------------------------------------------------
  */
 
@@ -221,87 +199,65 @@ struct stretch {
     uint32_t first_channel; /* of MSCCL */
 };
 
-static struct ar_move move_at(const struct writer *writer, uint32_t position, uint32_t step)
-{
-    return ar_algorithm_move(writer->collective->algorithm, &writer->collective->shape,
-                             writer->elements, position, step);
-}
-
-/* Messages of one chunk that are passed on. */
-static bool is_fused(const struct writer *writer, const struct ar_phase *phase)
+/* Messages of one chunk that are passed on: what is received is sent in the next step, if anything
+ * is. */
+static bool is_passed_on(const struct writer *writer, const struct ar_phase *phase)
 {
     return phase->kind == AR_PHASE_WALK && phase->parts == writer->elements;
 }
 
-/* The two sides of a message agree: by how far apart their ranks are. */
-static uint32_t channel_of(const struct writer *writer, const struct stretch *stretch,
-                           uint32_t from, uint32_t to)
+static uint32_t rank_at(const struct writer *writer, const struct stretch *stretch,
+                        uint32_t position)
 {
-    return stretch->first_channel + ((to + writer->ranks - from) % writer->ranks - 1) / PEERS_MAX;
+    return ar_order_rank(&writer->order, stretch->channel, position);
 }
 
-static enum ar_status add_half(struct writer *writer, const struct stretch *stretch,
-                               const struct ar_move *move, bool sends, struct ar_error *err)
+/* A message that is received, one that is sent, NULL: none, or both in one: an operation for each
+ * chunk. The two sides agree on a channel by how far apart their ranks are. */
+static enum ar_status add_message(struct writer *writer, const struct stretch *stretch,
+                                  const struct ar_move *received, const struct ar_move *sent,
+                                  struct ar_error *err)
 {
-    struct operation operation = {.sends = sends,
-                                  .receive = sends ? AR_RECEIVE_NONE : move->receive};
-    if (sends ? !move->sends : move->receive == AR_RECEIVE_NONE) {
-        return AR_OK;
-    }
-    uint32_t peer =
-        ar_order_rank(&writer->order, stretch->channel, sends ? move->send_to : move->receive_from);
-    uint32_t from = sends ? writer->rank : peer, to = sends ? peer : writer->rank;
-    AR_TRY(find_block(writer, sends ? NONE : peer, sends ? peer : NONE,
-                      channel_of(writer, stretch, from, to), &operation.block, err));
-    return add_message(writer, sends ? &move->send_span : &move->receive_span, stretch->channel,
-                       operation, err);
-}
-
-/* All that is sent at once is sent before anything that is received is written. */
-static enum ar_status add_exchange(struct writer *writer, const struct stretch *stretch,
-                                   struct ar_error *err)
-{
-    uint32_t steps = stretch->phase->steps;
-    bool is_at_once = stretch->phase->is_at_once;
-    for (uint32_t i = 0; i < 2 * steps; i++) {
-        bool sends = is_at_once ? i < steps : i % 2 == 0;
-        struct ar_move move = move_at(writer, stretch->position,
-                                      stretch->first_step + (is_at_once ? i % steps : i / 2));
-        AR_TRY(add_half(writer, stretch, &move, sends, err));
+    uint32_t from = received != NULL ? rank_at(writer, stretch, received->receive_from) : NONE;
+    uint32_t to = sent != NULL ? rank_at(writer, stretch, sent->send_to) : NONE;
+    uint32_t apart = (received != NULL ? writer->rank - from : to - writer->rank) + writer->ranks;
+    bool is_passed = is_passed_on(writer, stretch->phase);
+    const struct ar_slice *slice = sent != NULL ? &sent->send_span : &received->receive_span;
+    struct operation operation = {
+        .sends = sent != NULL, .receive = received != NULL ? received->receive : AR_RECEIVE_NONE};
+    uint32_t part = 0, more = is_passed ? 0 : (apart % writer->ranks - 1) / PEERS_MAX;
+    struct ar_span span;
+    AR_TRY(find_block(writer, stretch->first_channel + more, is_passed, from, to, &operation.block,
+                      err));
+    while (ar_slice_next(slice, &part, &span)) {
+        for (uint64_t i = span.first; i < span.first + span.count; i++) {
+            operation.chunk = chunk_of(writer, stretch->channel, (uint32_t)i);
+            AR_TRY(add(writer, &operation, err));
+        }
     }
     return AR_OK;
 }
 
-/* What is received is sent in the next step, if anything is: one operation. */
-static enum ar_status add_walk(struct writer *writer, const struct stretch *stretch,
-                               struct ar_error *err)
+/* Step by step what was received in the one before, then what is sent. */
+static enum ar_status add_phase(struct writer *writer, const struct stretch *stretch,
+                                struct ar_error *err)
 {
-    uint32_t peers[2] = {NONE, NONE};
+    const struct ar_collective *collective = writer->collective;
     struct ar_move before = {.receive = AR_RECEIVE_NONE};
-    struct operation operation = {.block = 0};
-    for (uint32_t i = 0; i < stretch->phase->steps; i++) {
-        struct ar_move move = move_at(writer, stretch->position, stretch->first_step + i);
-        peers[0] = move.receive != AR_RECEIVE_NONE ? move.receive_from : peers[0];
-        peers[1] = move.sends ? move.send_to : peers[1];
-    }
-    if (peers[0] == NONE && peers[1] == NONE) {
-        return AR_OK;
-    }
-    for (int i = 0; i < 2; i++) {
-        peers[i] =
-            peers[i] != NONE ? ar_order_rank(&writer->order, stretch->channel, peers[i]) : NONE;
-    }
-    AR_TRY(find_block(writer, peers[0], peers[1], stretch->first_channel, &operation.block, err));
     for (uint32_t i = 0; i <= stretch->phase->steps; i++) {
         struct ar_move move = {.receive = AR_RECEIVE_NONE};
         if (i < stretch->phase->steps) {
-            move = move_at(writer, stretch->position, stretch->first_step + i);
+            move = ar_algorithm_move(collective->algorithm, &collective->shape, writer->elements,
+                                     stretch->position, stretch->first_step + i);
         }
-        operation.sends = move.sends;
-        operation.receive = before.receive;
-        if (operation.sends || operation.receive != AR_RECEIVE_NONE) {
-            AR_TRY(add_message(writer, move.sends ? &move.send_span : &before.receive_span,
-                               stretch->channel, operation, err));
+        const struct ar_move *received = before.receive != AR_RECEIVE_NONE ? &before : NULL;
+        const struct ar_move *sent = move.sends ? &move : NULL;
+        if (received != NULL && sent != NULL && !is_passed_on(writer, stretch->phase)) {
+            AR_TRY(add_message(writer, stretch, received, NULL, err));
+            received = NULL;
+        }
+        if (received != NULL || sent != NULL) {
+            AR_TRY(add_message(writer, stretch, received, sent, err));
         }
         before = move;
     }
@@ -330,7 +286,7 @@ static enum ar_status add_copies(struct writer *writer, bool is_in, struct ar_er
                 operation->has_parts
                     ? part_chunk(writer, channel, ar_order_rank(&writer->order, channel, other), i)
                     : copy.chunk;
-            AR_TRY(find_block(writer, NONE, NONE, 0, &copy.block, err));
+            AR_TRY(find_block(writer, 0, false, NONE, NONE, &copy.block, err));
             AR_TRY(add(writer, &copy, err));
         }
     }
@@ -365,8 +321,7 @@ static enum ar_status make_gpu(struct writer *writer, struct ar_error *err)
         stretch.position = ar_order_position(&writer->order, channel, writer->rank);
         for (uint32_t i = 0; i < writer->phases_count; i++) {
             stretch.phase = &writer->phases[i];
-            AR_TRY(
-                (is_fused(writer, stretch.phase) ? add_walk : add_exchange)(writer, &stretch, err));
+            AR_TRY(add_phase(writer, &stretch, err));
             stretch.first_step += stretch.phase->steps;
             stretch.first_channel += writer->widths[i];
         }
@@ -451,17 +406,6 @@ static void write_gpu(FILE *file, const struct writer *writer)
 /* --- the file ----------------------------------------------------------------------------------
  */
 
-static uint32_t multiple(uint32_t a, uint32_t b)
-{
-    uint32_t divisor = a, rest = b;
-    while (rest != 0) {
-        uint32_t next = divisor % rest;
-        divisor = rest;
-        rest = next;
-    }
-    return a / divisor * b;
-}
-
 static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, struct ar_error *err)
 {
     const struct ar_collective *collective = writer->collective;
@@ -470,14 +414,15 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
     writer->elements = collective->operation->has_parts ? writer->ranks : 1;
     for (uint32_t i = 0; i < writer->phases_count && writer->elements <= CHUNKS_MAX; i++) {
         uint32_t pieces = writer->phases[i].pieces > 0 ? writer->phases[i].pieces : 1;
-        writer->elements = multiple(writer->elements, multiple(writer->phases[i].parts, pieces));
+        writer->elements = ar_common_multiple(writer->elements,
+                                              ar_common_multiple(writer->phases[i].parts, pieces));
     }
     if (writer->elements > CHUNKS_MAX / collective->channels) {
         return refuse(writer, "chunks", CHUNKS_MAX, err);
     }
     writer->chunks = writer->elements * collective->channels;
     for (uint32_t i = 0; i < writer->phases_count; i++) {
-        bool is_one = is_fused(writer, &writer->phases[i]) || writer->ranks == 1;
+        bool is_one = is_passed_on(writer, &writer->phases[i]) || writer->ranks == 1;
         writer->widths[i] = writer->phases[i].steps == 0 ? 0
                             : is_one                     ? 1
                                                          : (writer->ranks - 2) / PEERS_MAX + 1;
@@ -497,17 +442,6 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
                    writer->written != NULL && writer->read != NULL && writer->is_read != NULL
                ? AR_OK
                : ar_error_no_memory(err, "thread blocks");
-}
-
-static void write_head(FILE *file, const struct writer *writer)
-{
-    const struct ar_collective *collective = writer->collective;
-    fprintf(
-        file,
-        "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%" PRIu32 "\" nchunksperloop=\"%" PRIu32
-        "\" ngpus=\"%" PRIu32 "\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\">\n",
-        collective->algorithm->name, writer->width * collective->channels, writer->chunks,
-        writer->ranks, writer->kind->name, writer->kind->is_in_place, !writer->kind->is_in_place);
 }
 
 enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
@@ -533,7 +467,12 @@ enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, c
          writer.rank++) { /* refused before it begins */
         AR_TRY(make_gpu(&writer, err));
     }
-    write_head(file, &writer);
+    fprintf(file,
+            "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%" PRIu32 "\" nchunksperloop=\"%" PRIu32
+            "\" ngpus=\"%" PRIu32
+            "\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\">\n",
+            collective->algorithm->name, writer.width * collective->channels, writer.chunks,
+            writer.ranks, writer.kind->name, writer.kind->is_in_place, !writer.kind->is_in_place);
     for (writer.rank = 0; writer.rank < writer.ranks; writer.rank++) {
         AR_TRY(make_gpu(&writer, err));
         write_gpu(file, &writer);
