@@ -331,7 +331,7 @@ Test(cli_bad, options_of_another_export)
         {"--format msccl --algorithm ring --payload 1MB", 64, "found --payload; expected none"},
         {"--format msccl --algorithm ring --channels 32 --operation allgather --ranks 1", 64,
          "found --ranks; expected none with --format msccl"},
-        {"--format msccl --algorithm halving-doubling --channels 32", 64, "more than 32 channels"},
+        {"--format msccl --algorithm torus2d --channels 32", 64, "more than 32 channels"},
         {"--format tuner", 64, "found flat without a cost table"},
         {"--format tuner --algorithm ring", 64, "found --algorithm; expected none"},
         {"--format tuner --operation alltoall --set library.node_bus=1GB/s", 64, "found alltoall"},

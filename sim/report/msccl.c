@@ -59,7 +59,10 @@ struct writer {
     const struct kind *kind;
     struct ar_order order;
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count, widths[AR_PHASES_MAX], width; /* MSCCL's channels of a phase; of all */
+    uint32_t phases_count;
+    uint32_t groups, shared, width; /* MSCCL's channels for peers; those of phases that pass
+                                       nothing on, if there are any; all of a channel's */
+    bool is_crowded;                /* more groups are needed */
     uint32_t ranks, rank;
     uint32_t elements, chunks;    /* of a channel; of the buffer */
     struct operation *operations; /* in the order of the algorithm */
@@ -125,8 +128,10 @@ static uint32_t find_other(const struct writer *writer, uint32_t position, uint3
 static enum ar_status find_block(struct writer *writer, uint32_t channel, bool is_passed_on,
                                  uint32_t from, uint32_t to, uint32_t *number, struct ar_error *err)
 {
+    uint32_t beside = 0;
     for (*number = 0; *number < writer->blocks_count; (*number)++) {
         struct block *block = &writer->blocks[*number];
+        beside += block->channel == channel && (block->from == NONE) == (from == NONE);
         if (block->channel == channel &&
             (is_passed_on || (block->from == from && block->to == to))) {
             block->from = from != NONE ? from : block->from;
@@ -137,6 +142,7 @@ static enum ar_status find_block(struct writer *writer, uint32_t channel, bool i
     if (writer->blocks_count == BLOCKS_MAX) {
         return refuse(writer, "thread blocks of a GPU", BLOCKS_MAX, err);
     }
+    writer->is_crowded = writer->is_crowded || beside >= PEERS_MAX;
     writer->blocks[writer->blocks_count++] =
         (struct block){.from = from, .to = to, .channel = channel};
     return AR_OK;
@@ -225,7 +231,8 @@ static enum ar_status add_message(struct writer *writer, const struct stretch *s
     const struct ar_slice *slice = sent != NULL ? &sent->send_span : &received->receive_span;
     struct operation operation = {
         .sends = sent != NULL, .receive = received != NULL ? received->receive : AR_RECEIVE_NONE};
-    uint32_t part = 0, more = is_passed ? 0 : (apart % writer->ranks - 1) / PEERS_MAX;
+    bool is_apart = writer->groups > 1 && !is_passed;
+    uint32_t part = 0, more = is_apart ? (apart % writer->ranks - 1) / PEERS_MAX : 0;
     struct ar_span span;
     AR_TRY(find_block(writer, stretch->first_channel + more, is_passed, from, to, &operation.block,
                       err));
@@ -286,7 +293,8 @@ static enum ar_status add_copies(struct writer *writer, bool is_in, struct ar_er
                 operation->has_parts
                     ? part_chunk(writer, channel, ar_order_rank(&writer->order, channel, other), i)
                     : copy.chunk;
-            AR_TRY(find_block(writer, 0, false, NONE, NONE, &copy.block, err));
+            AR_TRY(
+                find_block(writer, channel * writer->width, false, NONE, NONE, &copy.block, err));
             AR_TRY(add(writer, &copy, err));
         }
     }
@@ -317,13 +325,15 @@ static enum ar_status make_gpu(struct writer *writer, struct ar_error *err)
     writer->operations_count = writer->waits_count = writer->blocks_count = 0;
     AR_TRY(add_copies(writer, true, err));
     for (uint32_t channel = 0; channel < writer->collective->channels; channel++) {
-        struct stretch stretch = {.channel = channel, .first_channel = channel * writer->width};
+        struct stretch stretch = {.channel = channel};
+        uint32_t next = channel * writer->width + writer->shared;
         stretch.position = ar_order_position(&writer->order, channel, writer->rank);
         for (uint32_t i = 0; i < writer->phases_count; i++) {
             stretch.phase = &writer->phases[i];
+            stretch.first_channel =
+                is_passed_on(writer, stretch.phase) ? next++ : channel * writer->width;
             AR_TRY(add_phase(writer, &stretch, err));
             stretch.first_step += stretch.phase->steps;
-            stretch.first_channel += writer->widths[i];
         }
     }
     AR_TRY(add_copies(writer, false, err));
@@ -421,16 +431,6 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
         return refuse(writer, "chunks", CHUNKS_MAX, err);
     }
     writer->chunks = writer->elements * collective->channels;
-    for (uint32_t i = 0; i < writer->phases_count; i++) {
-        bool is_one = is_passed_on(writer, &writer->phases[i]) || writer->ranks == 1;
-        writer->widths[i] = writer->phases[i].steps == 0 ? 0
-                            : is_one                     ? 1
-                                                         : (writer->ranks - 2) / PEERS_MAX + 1;
-        writer->width += writer->widths[i];
-    }
-    if (writer->width * collective->channels > CHANNELS_MAX) {
-        return refuse(writer, "channels", CHANNELS_MAX, err);
-    }
     size_t steps = (size_t)BLOCKS_MAX * (STEPS_MAX + 1);
     writer->operations = ar_arena_alloc(arena, steps, sizeof *writer->operations);
     writer->waits = ar_arena_alloc(arena, steps, sizeof *writer->waits);
@@ -444,12 +444,34 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
                : ar_error_no_memory(err, "thread blocks");
 }
 
+/* All GPUs, without writing anything: what is refused is refused before. */
+static enum ar_status make_all(struct writer *writer, struct ar_error *err)
+{
+    writer->is_crowded = false;
+    writer->shared = writer->kind->is_in_place ? 0 : writer->groups;
+    writer->width = 0;
+    for (uint32_t i = 0; i < writer->phases_count; i++) {
+        bool is_passed = is_passed_on(writer, &writer->phases[i]);
+        writer->width += is_passed;
+        writer->shared = is_passed ? writer->shared : writer->groups;
+    }
+    writer->width += writer->shared;
+    if (writer->width * writer->collective->channels > CHANNELS_MAX) {
+        return refuse(writer, "channels", CHANNELS_MAX, err);
+    }
+    for (writer->rank = 0; writer->rank < writer->ranks; writer->rank++) {
+        AR_TRY(make_gpu(writer, err));
+    }
+    return AR_OK;
+}
+
 enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
                            struct ar_arena *arena, struct ar_error *err)
 {
     struct writer writer = {.collective = collective,
                             .kind = kinds,
                             .order = ar_collective_order(collective),
+                            .groups = 1,
                             .ranks = ar_shape_ranks(&collective->shape)};
     while (writer.kind->operation != collective->operation) { /* all are there */
         writer.kind++;
@@ -463,9 +485,10 @@ enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, c
                             ar_collective_groups(collective));
     }
     AR_TRY(prepare(&writer, arena, err));
-    for (writer.rank = 0; writer.rank < writer.ranks;
-         writer.rank++) { /* refused before it begins */
-        AR_TRY(make_gpu(&writer, err));
+    AR_TRY(make_all(&writer, err));
+    if (writer.is_crowded) {
+        writer.groups = (writer.ranks - 2) / PEERS_MAX + 1;
+        AR_TRY(make_all(&writer, err));
     }
     fprintf(file,
             "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%" PRIu32 "\" nchunksperloop=\"%" PRIu32

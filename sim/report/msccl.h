@@ -3,13 +3,14 @@
  * block of each GPU sends, receives, sums and copies.
  *
  * A buffer has as many chunks as all messages are whole numbers of, for each channel; chunks of
- * parts lie in the order of ranks, as NCCL has them. A phase has MSCCL channels of its own:
+ * parts lie in the order of ranks, as NCCL has them:
  *
- * - of a walk, a thread block of each GPU takes from one peer and sends to the other, what it takes
- *   in a step and sends in the next in one operation (`rrcs`, `rcs`, `rrs` if nobody reads the sum
- *   again), where messages are one chunk;
- * - of all else there is one for each peer that a GPU sends to, and one for each that it takes
- *   from, at most 32 of a channel, by how far apart ranks are.
+ * - Of a walk whose messages are one chunk a thread block of each GPU takes from one peer and sends
+ *   to the other, what it takes in a step and sends in the next in one operation (`rrcs`, `rcs`,
+ *   `rrs` if nobody reads the sum again). Each such walk has an MSCCL channel of its own.
+ * - All else shares one: there is a thread block for each peer that a GPU sends to, and one for
+ *   each that it takes from. Beyond 32 of either there are more channels, by how far apart ranks
+ *   are.
  *
  * An operation is of one chunk. It waits (`depid`, `deps`) for those of other thread blocks that
  * have written what it reads or writes, or read what it writes. A connection needs room for two
