@@ -251,34 +251,6 @@ static void add_phase(struct phase_load *load, const uint64_t *elements, size_t 
     add_hops(load);
 }
 
-static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
-                              const struct ar_phase *phases, const struct ar_pattern *patterns,
-                              uint32_t phases_count, const uint64_t *elements, size_t count,
-                              struct ar_error *err)
-{
-    const struct ar_collective *collective = load->collective;
-    size_t hops_max = 1;
-    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &load->flows, err));
-    for (uint32_t i = 0; i < phases_count; i++) {
-        hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
-    }
-    size_t links_count = ar_cluster_links_count(collective->cluster);
-    load->hops = ar_arena_alloc(arena, hops_max, sizeof *load->hops);
-    load->sums =
-        ar_arena_alloc(arena, 2 * ar_shape_ranks(&collective->shape) + 1, sizeof *load->sums);
-    load->together = ar_arena_alloc(arena, links_count, sizeof *load->together);
-    AR_NEED(load->hops && load->sums && load->together, err, "the loads of links");
-    for (uint32_t i = 0; i < phases_count; i++) {
-        load->phase = &phases[i];
-        load->pattern = &patterns[i];
-        if (phases[i].steps > 0) {
-            add_phase(load, elements, count);
-        }
-        load->first_step += phases[i].steps;
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
                                          const struct ar_phase *phases,
                                          const struct ar_pattern *patterns, uint32_t phases_count,
@@ -288,7 +260,26 @@ enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct phase_load load = {
         .collective = collective, .loads = loads, .order = ar_collective_order(collective)};
-    return add_all(&arena, &load, phases, patterns, phases_count, elements, count, err);
+    size_t hops_max = 1;
+    AR_TRY(ar_phase_flows_create(&arena, collective, phases, phases_count, &load.flows, err));
+    for (uint32_t i = 0; i < phases_count; i++) {
+        hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
+    }
+    size_t links_count = ar_cluster_links_count(collective->cluster);
+    load.hops = ar_arena_alloc(&arena, hops_max, sizeof *load.hops);
+    load.sums =
+        ar_arena_alloc(&arena, 2 * ar_shape_ranks(&collective->shape) + 1, sizeof *load.sums);
+    load.together = ar_arena_alloc(&arena, links_count, sizeof *load.together);
+    AR_NEED(load.hops && load.sums && load.together, err, "the loads of links");
+    for (uint32_t i = 0; i < phases_count; i++) {
+        load.phase = &phases[i];
+        load.pattern = &patterns[i];
+        if (phases[i].steps > 0) {
+            add_phase(&load, elements, count);
+        }
+        load.first_step += phases[i].steps;
+    }
+    return AR_OK;
 }
 
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,

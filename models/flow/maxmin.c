@@ -333,20 +333,13 @@ enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
     return AR_OK;
 }
 
-static enum ar_status find_rates(struct ar_arena *arena, const struct ar_cluster *cluster,
-                                 const struct ar_flow *flows, size_t flows_count, double *rates_Bps,
-                                 struct ar_error *err)
-{
-    struct ar_paths paths = {.count = 0};
-    struct ar_maxmin maxmin;
-    AR_TRY(ar_paths_find(arena, cluster, flows, flows_count, &paths, err));
-    AR_TRY(ar_maxmin_create(arena, cluster, &maxmin, err));
-    return ar_maxmin_share(arena, &maxmin, &paths, rates_Bps, err);
-}
-
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                size_t flows_count, double *rates_Bps, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    return find_rates(&arena, cluster, flows, flows_count, rates_Bps, err);
+    struct ar_paths paths = {.count = 0};
+    struct ar_maxmin maxmin;
+    AR_TRY(ar_paths_find(&arena, cluster, flows, flows_count, &paths, err));
+    AR_TRY(ar_maxmin_create(&arena, cluster, &maxmin, err));
+    return ar_maxmin_share(&arena, &maxmin, &paths, rates_Bps, err);
 }

@@ -204,19 +204,20 @@ static double find_busiest(const struct scratch *scratch, uint32_t ranks)
     return max_s_per_byte;
 }
 
-static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_arena,
-                              const struct ar_collective *collective, const struct ar_phase *phases,
-                              uint32_t phases_count, struct ar_pattern *patterns,
-                              double *busiest_s_per_byte, struct ar_error *err)
+enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
+                                  const struct ar_phase *phases, uint32_t phases_count,
+                                  struct ar_pattern *patterns, double *busiest_s_per_byte,
+                                  struct ar_error *err)
 {
+    struct ar_arena scratch_arena AR_ENDS_HERE = {NULL};
     struct scratch scratch;
     struct exchange_scratch *exchanges = NULL;
     uint32_t first_step = 0;
-    AR_TRY(scratch_create(scratch_arena, collective, phases, phases_count, &scratch, err));
+    AR_TRY(scratch_create(&scratch_arena, collective, phases, phases_count, &scratch, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         if (phases[i].steps > 0 && phases[i].kind == AR_PHASE_EXCHANGE) {
             if (exchanges == NULL) {
-                AR_TRY(exchange_scratch_create(scratch_arena, collective, &scratch.rates,
+                AR_TRY(exchange_scratch_create(&scratch_arena, collective, &scratch.rates,
                                                &exchanges, err));
             }
             AR_TRY(exchange_resolve(arena, exchanges, &phases[i], first_step, &scratch.sums,
@@ -238,14 +239,4 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
     }
     *busiest_s_per_byte = find_busiest(&scratch, ar_collective_ranks(collective));
     return AR_OK;
-}
-
-enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
-                                  const struct ar_phase *phases, uint32_t phases_count,
-                                  struct ar_pattern *patterns, double *busiest_s_per_byte,
-                                  struct ar_error *err)
-{
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    return resolve(arena, &scratch, collective, phases, phases_count, patterns, busiest_s_per_byte,
-                   err);
 }

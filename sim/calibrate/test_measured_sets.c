@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "accuracy_why.h"
 #include "ar_accuracy.h"
 
 static struct ar_arena arena;
@@ -91,4 +92,38 @@ Test(measured_sets, names_of_libraries_may_end_with_a_star)
     cr_expect_str_eq(ar_called_find(&called, "allreduce", "ring_over")->algorithm, "a");
     cr_expect_str_eq(ar_called_find(&called, "allreduce", "rin")->algorithm, "c");
     cr_expect_null(ar_called_find(&called, "allgather", "ring_over"));
+}
+
+/* Sixteen rows of two node counts; those of 8 nodes below 64 KiB take twice the predicted time, and
+ * one scatters. */
+Test(measured_sets, where_the_error_sits_is_said_by_the_group_that_errs)
+{
+    enum { ROWS = 16 };
+    struct ar_measured_row rows[ROWS];
+    struct ar_log_row logged[ROWS];
+    struct ar_log run = {.path = "here"};
+    struct why_row why[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        bool is_small = i % 4 < 2;
+        uint32_t nodes = i < ROWS / 2 ? 8 : 4;
+        logged[i] = (struct ar_log_row){.time_p10_s = 1, .time_p90_s = i == 5 ? 1.5 : 1.1};
+        rows[i] = (struct ar_measured_row){.run = &run,
+                                           .row = &logged[i],
+                                           .operation = &ar_operation_all_reduce,
+                                           .call = {.run = {.nodes = nodes}, .time_s = 1}};
+        rows[i].call.run.bytes = is_small ? 1024 : 1 << 20;
+        why[i] = (struct why_row){&rows[i], nodes == 8 && is_small ? 0.5 : 1.2};
+    }
+    cr_expect_str_eq(accuracy_why(why, ROWS, 0.25, &arena), "");
+    cr_expect_str_eq(accuracy_why(why, ROWS / 2 - 1, 0, &arena), "", "few rows");
+    cr_expect_str_eq(accuracy_why(why, ROWS / 2, 0, &arena),
+                     "allreduce below 64KiB: 0.50 times the measured time (4 rows; the others: "
+                     "20.0 %); 1 rows scatter by more than 30 %");
+    for (size_t i = 0; i < ROWS; i++) { /* without either half of what errs the median is small */
+        why[i].predicted_s = why[i].row->call.run.nodes == 8 ? 0.5 : 1.01;
+    }
+    cr_expect_str_eq(
+        accuracy_why(why, ROWS, 0.1, &arena),
+        "8 nodes from 64KiB to 8MiB: 0.50 times the measured time (4 rows; the others: "
+        "1.0 %); 1 rows scatter by more than 30 %");
 }

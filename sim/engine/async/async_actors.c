@@ -292,12 +292,13 @@ static enum ar_status make_state(struct state *state, struct ar_arena *arena, st
     return is_made ? AR_OK : ar_error_no_memory(err, "the workers of a step");
 }
 
-static enum ar_status simulate(struct ar_async *run, struct ar_arena *arena, struct ar_error *err)
+enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     struct async_plan plan;
-    AR_TRY(async_plan_make(run, arena, &plan, err));
+    AR_TRY(async_plan_make(run, &arena, &plan, err));
     struct state state = {.run = run, .plan = &plan};
-    AR_TRY(make_state(&state, arena, err));
+    AR_TRY(make_state(&state, &arena, err));
     async_plan_begin(run);
     place_actors(&state);
     struct ar_actors actors = {.cluster = run->cluster,
@@ -314,10 +315,4 @@ static enum ar_status simulate(struct ar_async *run, struct ar_arena *arena, str
     }
     run->wall_s = actors.wall_s;
     return AR_OK;
-}
-
-enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    return simulate(run, &arena, err);
 }

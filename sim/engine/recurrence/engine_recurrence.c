@@ -165,8 +165,9 @@ static void judge(const struct recurrence *recurrence)
                  trial->exact ? "recurrence exact" : "recurrence approximate");
 }
 
-static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, struct ar_error *err)
+static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
     struct recurrence recurrence = {
         .trial = trial,
@@ -179,7 +180,7 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
     };
     recurrence.phases_count =
         ar_closed_phases(trial->plan, &recurrence.phases, &recurrence.patterns);
-    AR_TRY(recurrence_create(arena, &recurrence, err));
+    AR_TRY(recurrence_create(&arena, &recurrence, err));
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         run_job(&recurrence, i);
     }
@@ -189,14 +190,6 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
     }
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
     return AR_OK;
-}
-
-static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
-{
-    struct ar_arena arena = {NULL};
-    enum ar_status status = run_jobs(&arena, trial, err);
-    ar_arena_end(&arena);
-    return status;
 }
 
 const struct ar_engine ar_engine_recurrence = {

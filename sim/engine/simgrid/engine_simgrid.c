@@ -46,8 +46,9 @@ enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct
     return AR_OK;
 }
 
-static enum ar_status simulate(struct ar_trial *trial, struct ar_arena *arena, struct ar_error *err)
+static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     const struct ar_collective *collective = &trial->collective;
     struct iovec results[TRIAL_PARTS];
     uint32_t ranks = ar_collective_ranks(collective);
@@ -65,21 +66,14 @@ static enum ar_status simulate(struct ar_trial *trial, struct ar_arena *arena, s
     list_results(trial, results);
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
         struct ar_flow *pairs;
-        AR_TRY(simgrid_find_pairs(collective, arena, &pairs, &own.simulation.pairs_count, err));
+        AR_TRY(simgrid_find_pairs(collective, &arena, &pairs, &own.simulation.pairs_count, err));
         own.simulation.pairs = pairs;
     }
     AR_TRY(simgrid_simulate(&own.simulation, err));
     trial->memory_bytes = own.simulation.memory_bytes;
-    return simgrid_describe(trial->options, sizeof trial->options, err);
-}
-
-static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    AR_TRY(simulate(trial, &arena, err));
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
-    return AR_OK;
+    return simgrid_describe(trial->options, sizeof trial->options, err);
 }
 
 const struct ar_engine ar_engine_simgrid = {

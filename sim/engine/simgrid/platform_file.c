@@ -124,9 +124,7 @@ static enum ar_status make_cluster(const char *path, const struct simgrid_answer
     }
     const char **hosts = ar_arena_alloc(arena, counts.hosts, sizeof *hosts);
     struct ar_platform_link *links = ar_arena_alloc(arena, counts.links + 1u, sizeof *links);
-    if (hosts == NULL || links == NULL) {
-        return ar_error_no_memory(err, "the platform");
-    }
+    AR_NEED(hosts && links, err, "the platform");
     read_content(answer->data + sizeof counts, &counts, hosts, links);
     const struct ar_platform_content content = {
         .hosts = hosts, .hosts_count = counts.hosts, .links = links, .links_count = counts.links};

@@ -44,8 +44,8 @@ struct simulation {
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     const struct ar_message_cost *cost; /* of messages besides their paths */
-    struct actor *actors;   /* [lane][position] */
-    struct flight *flights; /* [actor]: room for those of a rank */
+    struct actor *actors;               /* [lane][position] */
+    struct flight *flights;             /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
     struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
 };
