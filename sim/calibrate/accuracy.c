@@ -302,6 +302,19 @@ static enum ar_status make_lines(const struct judged *judged, size_t count, stru
     return AR_OK;
 }
 
+/* Of each set, whose last line is all of it. */
+static void note_why(const struct ar_accuracies *accuracies, FILE *notes)
+{
+    for (size_t i = 0; i < accuracies->count; i++) {
+        const struct ar_accuracy *line = &accuracies->rows[i];
+        bool is_last = i + 1 == accuracies->count || strcmp(line->set, line[1].set) != 0;
+        if (is_last && line->why[0] != '\0') {
+            ar_note(notes, "%s: %.1f %% held out: %s", line->set, 100 * line->held_out.median_frac,
+                    line->why);
+        }
+    }
+}
+
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
                                size_t names_count, const struct ar_scenario *scenario,
                                struct ar_inputs *inputs, FILE *notes, struct ar_arena *arena,
@@ -322,7 +335,9 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             AR_TRY(judge(&judged[count++], notes, arena, err));
         }
     }
-    return make_lines(judged, count, arena, accuracies, err);
+    AR_TRY(make_lines(judged, count, arena, accuracies, err));
+    note_why(accuracies, notes);
+    return AR_OK;
 }
 
 /* --- as records ---------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "ar_quantile.h"
 
-enum { ROWS_MIN = 8, GROUPS = 2 };
+enum { ROWS_MIN = 4, GROUPS = 2 };
 
 /* What the rows of a group have in common, besides a range of sizes. */
 enum kind { OF_NODES, OF_OPERATION, OF_ALGORITHM, KINDS };
@@ -71,7 +71,7 @@ static double median_of(const struct why_row *rows, size_t count, struct group g
     return median(values, *used);
 }
 
-/* The group without which the median falls most; groups of less than ROWS_MIN / 2 rows say little,
+/* The group without which the median falls most; groups of less than ROWS_MIN rows say little,
  * and of more than two thirds everything. */
 static struct group worst_group(const struct why_row *rows, size_t count, double *values,
                                 double *least)
@@ -89,7 +89,7 @@ static struct group worst_group(const struct why_row *rows, size_t count, double
         size_t others;
         double rest = median_of(rows, count, group, false, values, &others);
         size_t own = count - others;
-        if (own >= ROWS_MIN / 2 && 3 * own <= 2 * count && rest < *least) {
+        if (own >= ROWS_MIN && 3 * own <= 2 * count && rest < *least) {
             worst = group;
             *least = rest;
         }
@@ -108,9 +108,7 @@ static const char *text_of(struct group group, double ratio, size_t count, doubl
                                              name[0] != 0 ? " " : "", name);
     return what == NULL
                ? NULL
-               : ar_arena_format(arena,
-                                 "%s %s: %.2f times the measured time (%zu rows; the "
-                                 "others: %.1f %%)",
+               : ar_arena_format(arena, "%s %s: %.2f times measured (%zu rows; others: %.1f %%)",
                                  what, ranges[range_of(row)].text, ratio, count, rest_frac * 100);
 }
 
@@ -144,7 +142,7 @@ const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
         scattered += accuracy_scatters(rows[i].row);
     }
     double rest = median(values, count);
-    if (count < ROWS_MIN || rest <= goal_frac) {
+    if (count == 0 || rest <= goal_frac) {
         return "";
     }
     for (int i = 0; i < GROUPS && text != NULL; i++) {
@@ -159,9 +157,15 @@ const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
             more == NULL ? NULL : ar_arena_format(arena, "%s%s%s", text, i > 0 ? "; " : "", more);
         left = part(rows, left, group);
     }
+    if (text != NULL && text[0] == '\0') { /* no group is worse than the others */
+        for (size_t i = 0; i < count; i++) {
+            values[i] = ratio_of(&rows[i]);
+        }
+        text = ar_arena_format(arena, "all: %.2f times measured (%zu rows)", median(values, count),
+                               count);
+    }
     return text == NULL || scattered == 0
                ? text
-               : ar_arena_format(arena, "%s%s%zu rows scatter by more than %.0f %%", text,
-                                 text[0] != '\0' ? "; " : "", scattered,
-                                 (ACCURACY_SCATTER - 1) * 100);
+               : ar_arena_format(arena, "%s; %zu rows scatter by more than %.0f %%", text,
+                                 scattered, (ACCURACY_SCATTER - 1) * 100);
 }
