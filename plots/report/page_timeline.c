@@ -10,10 +10,16 @@
 /* A page is as wide as WIDTH units; more stages are not looked through one by one. */
 enum { WIDTH = 100000, STAGES_MAX = 256 };
 
-/* What has a colour of its own in the style sheet, the same as in the picture `pipeline`; all else
- * has the next one. The first ones compute, what is not among them is sent. */
-static const char *const coloured[] = {"forward", "backward", "optimizer", "tp", "ep", "pp", "dp"};
-enum { COMPUTING = 3, COLOURED = sizeof coloured / sizeof coloured[0] };
+/* Colours of the style sheet, those of the picture `pipeline`; all else has the next one. */
+static const struct {
+    const char *kind;
+    size_t colour;
+    bool computes;
+} coloured[] = {{"forward", 0, true},   {"backward", 1, true}, {"compute", 1, true},
+                {"optimizer", 2, true}, {"tp", 3, false},      {"ep", 4, false},
+                {"pp", 5, false},       {"push", 5, false},    {"dp", 6, false},
+                {"pull", 6, false}};
+enum { COLOURED = sizeof coloured / sizeof coloured[0], OTHER_COLOUR = 7 };
 
 struct task {
     uint64_t stage;
@@ -46,6 +52,7 @@ struct timeline {
     size_t *lines; /* the first task of each */
     size_t lines_count;
     double end_s;
+    const char *noun; /* of what has a number */
 };
 
 /* The place of a kind in a list, its count if it is not there. */
@@ -60,7 +67,22 @@ static size_t find_kind(const char *const *kinds, size_t count, const char *kind
 
 static size_t colour_of(const char *kind)
 {
-    return find_kind(coloured, COLOURED, kind);
+    for (size_t i = 0; i < COLOURED; i++) {
+        if (strcmp(coloured[i].kind, kind) == 0) {
+            return coloured[i].colour;
+        }
+    }
+    return OTHER_COLOUR;
+}
+
+static bool computes(const char *kind)
+{
+    for (size_t i = 0; i < COLOURED; i++) {
+        if (strcmp(coloured[i].kind, kind) == 0) {
+            return coloured[i].computes;
+        }
+    }
+    return false;
 }
 
 static bool is_of_line(const struct timeline *timeline, size_t line, const struct task *task)
@@ -79,6 +101,14 @@ static size_t line_of(struct timeline *timeline, size_t at)
         timeline->lines[timeline->lines_count++] = at;
     }
     return i;
+}
+
+/* What a line is of: those of servers push. */
+static const char *noun_of(const struct timeline *timeline)
+{
+    return find_kind(timeline->kinds, timeline->kinds_count, "push") < timeline->kinds_count
+               ? "worker"
+               : "stage";
 }
 
 static enum ar_status read_tasks(const struct ar_csv *csv, struct ar_arena *arena,
@@ -100,11 +130,12 @@ static enum ar_status read_tasks(const struct ar_csv *csv, struct ar_arena *aren
         (void)line_of(timeline, i);
         timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
     }
+    timeline->noun = noun_of(timeline);
     return AR_OK;
 }
 
 /* What a task is; what the file does not say of it is left out. */
-static void write_text(FILE *file, const struct task *task)
+static void write_text(FILE *file, const struct task *task, const char *noun)
 {
     const struct {
         const char *name;
@@ -115,7 +146,7 @@ static void write_text(FILE *file, const struct task *task)
     ar_plot_write_html(file, task->kind);
     fputs(task->name != NULL ? ": " : "", file);
     ar_plot_write_html(file, task->name != NULL ? task->name : "");
-    fprintf(file, "\nstage %" PRIu64 ", ", task->stage);
+    fprintf(file, "\n%s %" PRIu64 ", ", noun, task->stage);
     ar_plot_write_html(file, task->stream);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].count != AR_NO_COUNT) {
@@ -134,7 +165,7 @@ static void write_task(FILE *file, const struct timeline *timeline, const struct
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
             colour_of(task->kind), x, line, fmax(1, scale * task->end_s - x));
-    write_text(file, task);
+    write_text(file, task, timeline->noun);
     fputs("</title></rect>\n", file);
 }
 
@@ -165,7 +196,8 @@ enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts, s
         return AR_OK;
     }
     AR_TRY(read_tasks(parts->files[PAGE_TASKS], parts->arena, &timeline, err));
-    fputs("<section><h2>Timeline</h2>\n<p>A line for each stream of each stage.</p>\n", file);
+    fprintf(file, "<section><h2>Timeline</h2>\n<p>A line for each stream of each %s.</p>\n",
+            timeline.noun);
     write_legend(file, &timeline);
     fprintf(file,
             "<svg role=\"group\" aria-label=\"Timeline of the step\" viewBox=\"0 0 %d %zu\" "
@@ -187,7 +219,7 @@ static double computing_of(const struct timeline *timeline, uint64_t stage)
     double computing_s = 0;
     for (size_t i = 0; i < timeline->count; i++) {
         const struct task *task = &timeline->tasks[i];
-        if (task->stage == stage && colour_of(task->kind) < COMPUTING) {
+        if (task->stage == stage && computes(task->kind)) {
             computing_s += task->end_s - task->begin_s;
         }
     }
@@ -206,8 +238,8 @@ enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FI
         uint64_t stage = timeline.tasks[i].stage;
         stages = stage >= stages ? stage + 1 : stages;
     }
-    fprintf(text, "The timeline has %zu tasks in %" PRIu64 " stage%s and ends after %s",
-            timeline.count, stages, stages == 1 ? "" : "s",
+    fprintf(text, "The timeline has %zu tasks of %" PRIu64 " %s%s and ends after %s",
+            timeline.count, stages, timeline.noun, stages == 1 ? "" : "s",
             ar_format_seconds(timeline.end_s, time));
     double least_s = INFINITY;
     double most_s = 0;
@@ -217,7 +249,8 @@ enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FI
         most_s = fmax(most_s, computing_s);
     }
     if (most_s > 0 && timeline.end_s > 0) {
-        answer_percent(text, "; a stage computes for ", least_s / timeline.end_s, "");
+        fprintf(text, "; a %s computes for ", timeline.noun);
+        answer_percent(text, "", least_s / timeline.end_s, "");
         if (most_s - least_s > 5e-4 * timeline.end_s) {
             answer_percent(text, " to ", most_s / timeline.end_s, "");
         }

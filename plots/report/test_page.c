@@ -99,7 +99,7 @@ Test(page, each_kind_of_file_has_its_answer)
         {"pipeline.csv",
          "stage,kind,stream,batch,chunk,begin_s,end_s\n0,forward,compute,0,0,0,1\n"
          "1,forward,compute,0,0,1,4\n1,tp,compute,0,0,0,1\n",
-         "3 tasks in 2 stages and ends after 4 s; a stage computes for 25 % to 75 % of that"},
+         "3 tasks of 2 stages and ends after 4 s; a stage computes for 25 % to 75 % of that"},
         {"step.csv",
          "cluster,trace,gpus,algorithm,iteration_s,compute_s,exposed_s,samples_per_s,engine,exact\n"
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
