@@ -368,26 +368,50 @@ static size_t number_rows(const struct ar_plot_table *table)
     return count;
 }
 
+/* Names of series that begin with the algorithm, or, where they would be too many, with nothing: a
+ * row is then the one of its fastest algorithm. */
+static enum ar_status name_all(const struct ar_plot_table *named, bool has_algorithms,
+                               struct ar_arena *arena, size_t *names, struct ar_error *err)
+{
+    *names = 0;
+    for (size_t i = 0; i < named->rows.count && !has_algorithms; i++) {
+        named->texts[named->rows.rows[i]][AR_COL_ALGORITHM] = NULL;
+    }
+    number_rows(named);
+    for (size_t i = 0; i < CHOICES && *names <= SERIES_MAX; i++) {
+        bool differs;
+        AR_TRY(is_different(named, i, arena, &differs, err));
+        if (differs || (!has_algorithms && axes[i] == AR_COL_EXCHANGE &&
+                        ar_plot_rows_vary(named, axes[i], named->rows))) {
+            AR_TRY(name_rows(named, axes[i], arena, err));
+            *names = number_rows(named);
+        }
+    }
+    for (size_t i = 0; i < named->rows.count; i++) {
+        const char **name = &named->texts[named->rows.rows[i]][AR_COL_ALGORITHM];
+        *name = *name == NULL || (*name)[0] == '\0' ? "default" : *name;
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
-                                   struct ar_plot_table *named, bool *is_named,
+                                   struct ar_plot_table *named, enum ar_plot_series *series,
                                    struct ar_error *err)
 {
     size_t count = table->csv->rows_count;
-    size_t names = 0;
+    *series = AR_PLOT_UNNAMED;
     *named = *table;
     named->texts = ar_arena_alloc(arena, count + 1, sizeof *named->texts);
     named->values = ar_arena_alloc(arena, count + 1, sizeof *named->values);
     AR_NEED(named->texts && named->values, err, "the pictures");
-    memcpy(named->texts, table->texts, count * sizeof *named->texts);
-    memcpy(named->values, table->values, count * sizeof *named->values);
-    for (size_t i = 0; i < CHOICES && names <= SERIES_MAX; i++) {
-        bool differs;
-        AR_TRY(is_different(named, i, arena, &differs, err));
-        if (differs) {
-            AR_TRY(name_rows(named, axes[i], arena, err));
-            names = number_rows(named);
-        }
+    for (int tries = 0; tries < 2 && *series == AR_PLOT_UNNAMED; tries++) {
+        size_t names;
+        memcpy(named->texts, table->texts, count * sizeof *named->texts);
+        memcpy(named->values, table->values, count * sizeof *named->values);
+        AR_TRY(name_all(named, tries == 0, arena, &names, err));
+        *series = names > SERIES_MAX ? AR_PLOT_UNNAMED
+                  : tries == 0       ? AR_PLOT_NAMED
+                                     : AR_PLOT_NAMED_FASTEST;
     }
-    *is_named = names <= SERIES_MAX;
     return AR_OK;
 }

@@ -23,11 +23,17 @@ enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_a
                                    struct ar_arena *arena, const char **reason,
                                    struct ar_error *err);
 
-/** A copy of a table, the arena's, in which the algorithm of a row is followed by whatever else
- * rows must not differ in, such as `ring+zero1` or `ssp:3+servers=4`, so that they may be drawn as
- * series of one picture. Not `is_named`: there are too many of them to be told apart. */
+enum ar_plot_series {
+    AR_PLOT_UNNAMED,      /**< too many to be told apart */
+    AR_PLOT_NAMED,        /**< an algorithm, and what else rows differ in: `ring+zero1` */
+    AR_PLOT_NAMED_FASTEST /**< what rows differ in, each at its fastest algorithm: `zero1` */
+};
+
+/** A copy of a table, the arena's, in which the algorithm of a row is followed, or replaced, by
+ * whatever else rows must not differ in, such as `ring+zero1` or `ssp:3+servers=4`, so that they
+ * may be drawn as series of one picture. */
 enum ar_status ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
-                                   struct ar_plot_table *named, bool *is_named,
+                                   struct ar_plot_table *named, enum ar_plot_series *series,
                                    struct ar_error *err);
 
 #endif

@@ -119,9 +119,9 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
     if (*reason != NULL && drawing->kind->has_series) {
         struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
         AR_NEED(named, err, "the pictures");
-        AR_TRY(ar_plot_name_series(table, job->arena, named, &drawing->is_named, err));
-        *reason = drawing->is_named ? NULL : *reason;
-        table = drawing->is_named ? named : table;
+        AR_TRY(ar_plot_name_series(table, job->arena, named, &drawing->series, err));
+        *reason = drawing->series != AR_PLOT_UNNAMED ? NULL : *reason;
+        table = drawing->series != AR_PLOT_UNNAMED ? named : table;
     }
     drawing->tables[part] = table;
     AR_TRY(ar_plot_rows_all(table, job->arena, rows, err));

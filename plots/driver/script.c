@@ -68,9 +68,9 @@ static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *
     while (*fact != AR_COL_END && *fact != phrase->column) {
         fact++;
     }
-    bool is_axis =
-        (drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE) ||
-        (drawing->is_named && ar_plot_rows_vary(table, phrase->column, drawing->rows[0]));
+    bool is_axis = (drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE) ||
+                   (drawing->series != AR_PLOT_UNNAMED &&
+                    ar_plot_rows_vary(table, phrase->column, drawing->rows[0]));
     for (size_t i = 0; i < drawing->rows[0].count && is_step && !is_axis; i++) {
         size_t row = drawing->rows[0].rows[i];
         const char *cell = ar_plot_cell(table, row, phrase->column);
@@ -133,6 +133,9 @@ static void write_facts(FILE *file, const struct ar_plot_drawing *drawing)
     if (drawing->subject != NULL) {
         ar_plot_write_text(file, drawing->subject);
         count++;
+    }
+    if (drawing->series == AR_PLOT_NAMED_FASTEST) {
+        fprintf(file, "%s'each at its fastest algorithm'", count++ == 0 ? "" : ", ");
     }
     for (size_t i = 0; drawing->tables[0] != NULL && i < sizeof phrases / sizeof phrases[0]; i++) {
         if (is_said(drawing, &phrases[i])) {

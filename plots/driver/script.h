@@ -7,14 +7,15 @@
 #include <stdio.h>
 
 #include "ar_plot_kind.h"
+#include "choice.h"
 
 /** A picture and the rows it shows, by the parts of its kind. */
 struct ar_plot_drawing {
     const struct ar_plot_kind *kind;
     const struct ar_plot_table *tables[AR_PLOT_PARTS]; /**< NULL: no such file or part */
     struct ar_plot_rows rows[AR_PLOT_PARTS];
-    bool is_named;       /**< the algorithms of the tables are names of series (choice.h) */
-    const char *subject; /**< first text below the title; NULL: none */
+    enum ar_plot_series series; /**< what the algorithms of the tables are */
+    const char *subject;        /**< first text below the title; NULL: none */
 };
 
 /** Writes the data file of a part: the columns it wants, or what its kind writes itself. */
