@@ -4,185 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer.h"
+#include "answer_find.h"
 #include "ar_units.h"
-
-/* Engines agree no better: what differs by less takes the same time. */
-#define SAME_FRAC 1e-6
-
-struct row {
-    const char *cluster, *trace, *algorithm, *shape, *engine, *baseline, *operation, *mesh, *status;
-    uint64_t gpus, payload_bytes;
-    double iteration_s, compute_s, allreduce_s, exposed_s, samples_per_s, efficiency_frac;
-    double setup_s, latency_s, bandwidth_s, reduction_s, busbw_Bps, low_s, high_s;
-    double tokens_per_s, mfu_frac, bubble_s, memory_bytes;
-    ar_cell_flag exact, fits;
-};
-
-#define CELL(kind, field)                                                                          \
-    AR_COLUMN(kind, struct row, field, #field, "", .may_be_empty = true, .may_be_missing = true)
-static const struct ar_column columns[] = {CELL(string, cluster),
-                                           CELL(string, trace),
-                                           CELL(string, algorithm),
-                                           CELL(string, shape),
-                                           CELL(string, engine),
-                                           CELL(string, baseline),
-                                           CELL(string, operation),
-                                           CELL(string, mesh),
-                                           CELL(string, status),
-                                           CELL(count, gpus),
-                                           CELL(count, payload_bytes),
-                                           CELL(number, iteration_s),
-                                           CELL(number, compute_s),
-                                           CELL(number, allreduce_s),
-                                           CELL(number, exposed_s),
-                                           CELL(number, samples_per_s),
-                                           CELL(number, efficiency_frac),
-                                           CELL(number, setup_s),
-                                           CELL(number, latency_s),
-                                           CELL(number, bandwidth_s),
-                                           CELL(number, reduction_s),
-                                           CELL(number, busbw_Bps),
-                                           CELL(number, low_s),
-                                           CELL(number, high_s),
-                                           CELL(number, tokens_per_s),
-                                           CELL(number, mfu_frac),
-                                           CELL(number, bubble_s),
-                                           CELL(number, memory_bytes),
-                                           CELL(flag, exact),
-                                           CELL(flag, fits),
-                                           AR_COLUMN_OTHERS};
-
-/* Rows that differ in one of these are not compared as algorithms. */
-static const char *const circumstances[] = {"cluster",        "trace",
-                                            "batch_per_gpu",  "precision",
-                                            "baseline",       "settings",
-                                            "gradient_scale", "wire",
-                                            "framework",      "jitter_frac",
-                                            "seed",           "engine",
-                                            "operation",      "mesh",
-                                            "along",          "root",
-                                            "global_batch",   "micro_batch",
-                                            "strategy",       "schedule",
-                                            "recompute",      "sequence_parallel",
-                                            "attention",      "overlap",
-                                            "prefetch",       "bucket"};
-enum { CIRCUMSTANCES = sizeof circumstances / sizeof circumstances[0] };
-
-struct rows {
-    const struct ar_csv *csv;
-    struct row *list;
-    size_t count;
-    size_t places[CIRCUMSTANCES]; /* of columns; SIZE_MAX: not in the file */
-    bool is_step;
-};
-
-bool answer_is_parameter(const char *column)
-{
-    static const char *const others[] = {"gpus",  "nodes",    "algorithm",
-                                         "shape", "channels", "payload_bytes"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(column, others[i]) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        if (strcmp(column, circumstances[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* --- finding ------------------------------------------------------------------------------ */
-
-static bool is_same(const char *a, const char *b)
-{
-    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
-}
-
-static bool has_result(const struct rows *rows, size_t i)
-{
-    const struct row *row = &rows->list[i];
-    return (row->status == NULL || strcmp(row->status, "ok") == 0) && row->gpus != AR_NO_COUNT &&
-           !isnan(rows->is_step ? row->iteration_s : row->allreduce_s);
-}
-
-static bool is_alike(const struct rows *rows, size_t a, size_t b)
-{
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        size_t place = rows->places[i];
-        if (place != SIZE_MAX &&
-            strcmp(ar_csv_cell(rows->csv, a, place), ar_csv_cell(rows->csv, b, place)) != 0) {
-            return false;
-        }
-    }
-    return rows->is_step || rows->list[a].payload_bytes == rows->list[b].payload_bytes;
-}
-
-/* What is less of the better row: time of a sample, or of a collective. */
-static double cost_of(const struct rows *rows, size_t i)
-{
-    const struct row *row = &rows->list[i];
-    return !rows->is_step           ? row->allreduce_s
-           : row->samples_per_s > 0 ? 1 / row->samples_per_s
-                                    : row->iteration_s;
-}
-
-/* Which rows are looked at. */
-struct choice {
-    uint64_t gpus;
-    uint64_t payload_bytes; /* AR_NO_COUNT: any */
-    size_t alike;           /* to this row; SIZE_MAX: to any */
-    const char *algorithm;  /* NULL: any */
-    size_t but;             /* not this row; SIZE_MAX: any */
-};
-
-static bool is_chosen(const struct rows *rows, const struct choice *choice, size_t i)
-{
-    const struct row *row = &rows->list[i];
-    return has_result(rows, i) && i != choice->but && row->gpus == choice->gpus &&
-           (choice->payload_bytes == AR_NO_COUNT || row->payload_bytes == choice->payload_bytes) &&
-           (choice->alike == SIZE_MAX || is_alike(rows, choice->alike, i)) &&
-           (choice->algorithm == NULL || is_same(row->algorithm, choice->algorithm));
-}
-
-/* The best row of a choice; SIZE_MAX: there is none. Of equal ones the first. */
-static size_t best_of(const struct rows *rows, const struct choice *choice)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < rows->count; i++) {
-        if (is_chosen(rows, choice, i) &&
-            (best == SIZE_MAX || cost_of(rows, i) < cost_of(rows, best) * (1 - SAME_FRAC))) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* Among the best rows of other algorithms, alike but for that: the fastest and the slowest. */
-struct others {
-    size_t count, next, last;
-};
-
-static struct others others_of(const struct rows *rows, size_t best)
-{
-    struct others others = {.next = SIZE_MAX, .last = SIZE_MAX};
-    for (size_t i = 0; i < rows->count; i++) {
-        struct choice choice = {rows->list[best].gpus, AR_NO_COUNT, best, rows->list[i].algorithm,
-                                SIZE_MAX};
-        if (!is_chosen(rows, &choice, i) || best_of(rows, &choice) != i ||
-            is_same(rows->list[i].algorithm, rows->list[best].algorithm)) {
-            continue;
-        }
-        bool is_next = others.count == 0 || cost_of(rows, i) < cost_of(rows, others.next);
-        bool is_last = others.count == 0 || cost_of(rows, i) > cost_of(rows, others.last);
-        others.next = is_next ? i : others.next;
-        others.last = is_last ? i : others.last;
-        others.count++;
-    }
-    return others;
-}
 
 /* --- saying ------------------------------------------------------------------------------- */
 
@@ -208,26 +31,24 @@ static void write_less(FILE *text, const struct rows *rows, size_t best, size_t 
     }
 }
 
-/* How the best row differs from others in what is not its algorithm; a strategy that is not the
- * usual one is said in any case. */
+/* How a row differs from others in what is not its algorithm, and from what is usual. */
 static void write_circumstances(FILE *text, const struct rows *rows, size_t best)
 {
     const char *between = " (";
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        const struct circumstance *of = &circumstances[i];
         const char *cell =
             rows->places[i] != SIZE_MAX ? ar_csv_cell(rows->csv, best, rows->places[i]) : "";
-        bool varies = strcmp(circumstances[i], "strategy") == 0 && strcmp(cell, "data") != 0 &&
-                      cell[0] != '\0';
-        for (size_t row = 0; row < rows->count && cell[0] != '\0'; row++) {
-            varies = varies || strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
+        bool is_said = cell[0] != '\0' && of->usual != NULL && strcmp(cell, of->usual) != 0;
+        for (size_t row = 0; row < rows->count && cell[0] != '\0' && !is_said; row++) {
+            is_said = strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
         }
-        if (varies) {
-            bool is_named = strcmp(circumstances[i], "settings") != 0; /* KEY=VALUE */
+        if (is_said && !of->is_subject) {
             fputs(between, text);
-            for (const char *at = circumstances[i]; is_named && *at != '\0'; at++) {
+            for (const char *at = of->column; !of->is_key_value && *at != '\0'; at++) {
                 fputc(*at == '_' ? ' ' : *at, text);
             }
-            fprintf(text, "%s%s", is_named ? " " : "", cell);
+            fprintf(text, "%s%s", of->is_key_value ? "" : " ", cell);
             between = ", ";
         }
     }
@@ -237,8 +58,11 @@ static void write_circumstances(FILE *text, const struct rows *rows, size_t best
 /* Of steps that differ in other things than their algorithm, the next one. */
 static void write_next(FILE *text, const struct rows *rows, size_t best)
 {
-    const struct choice others = {rows->list[best].gpus, AR_NO_COUNT, SIZE_MAX, NULL, best};
-    size_t next = best_of(rows, &others);
+    const struct choice others = {.gpus = rows->list[best].gpus,
+                                  .payload_bytes = AR_NO_COUNT,
+                                  .alike = SIZE_MAX,
+                                  .but = best};
+    size_t next = rows_best(rows, &others);
     if (next != SIZE_MAX) {
         fputs(", ", text);
         write_less(text, rows, best, next);
@@ -247,30 +71,47 @@ static void write_next(FILE *text, const struct rows *rows, size_t best)
     }
 }
 
-static void write_best(FILE *text, const struct rows *rows, size_t best)
+/* The first row of this strategy. */
+static size_t first_of(const struct rows *rows, const char *strategy)
 {
-    char time[AR_UNIT_TEXT];
-    char bytes[AR_UNIT_TEXT];
-    const struct row *row = &rows->list[best];
-    struct others others = others_of(rows, best);
-    fprintf(text, "On %" PRIu64 " GPUs of %s ", row->gpus,
-            row->cluster != NULL ? row->cluster : "?");
-    if (others.count > 0) {
-        fprintf(text, "the fastest of %zu algorithms is ", others.count + 1);
-        write_algorithm(text, row);
-        fputs(": ", text);
+    size_t i = 0;
+    while (!rows_is_same(rows->list[i].strategy, strategy)) {
+        i++;
     }
-    if (rows->is_step) {
-        fprintf(text, "a step of %s", row->trace != NULL ? row->trace : "?");
-    } else {
-        fprintf(text, "one %s of %s", row->operation != NULL ? row->operation : "allreduce",
-                ar_format_bytes(row->payload_bytes, bytes));
+    return i;
+}
+
+/* The best row of each other strategy. */
+static void write_strategies(FILE *text, const struct rows *rows, size_t best)
+{
+    const char *before = "Other strategies: ";
+    for (size_t i = 0; i < rows->count && rows->is_step; i++) {
+        const struct row *row = &rows->list[i];
+        const struct choice choice = {.gpus = rows->list[best].gpus,
+                                      .payload_bytes = AR_NO_COUNT,
+                                      .alike = SIZE_MAX,
+                                      .but = SIZE_MAX,
+                                      .strategy = row->strategy};
+        size_t found = SIZE_MAX;
+        char time[AR_UNIT_TEXT];
+        if (row->strategy != NULL && first_of(rows, row->strategy) == i &&
+            !rows_is_same(row->strategy, rows->list[best].strategy)) {
+            found = rows_best(rows, &choice);
+        }
+        if (found != SIZE_MAX) {
+            fprintf(text, "%s%s", before, ar_format_seconds(time_of(rows, found), time));
+            write_circumstances(text, rows, found);
+            before = ", ";
+        }
     }
-    write_circumstances(text, rows, best);
-    fprintf(text, " takes %s", ar_format_seconds(time_of(rows, best), time));
-    if (others.count == 0 && row->algorithm != NULL) {
+    fputs(before[0] == ',' ? ". " : "", text);
+}
+
+static void write_others(FILE *text, const struct rows *rows, size_t best, struct others others)
+{
+    if (others.count == 0 && rows->list[best].algorithm != NULL) {
         fputs(" with ", text);
-        write_algorithm(text, row);
+        write_algorithm(text, &rows->list[best]);
     }
     if (others.count == 0 && rows->is_step) {
         write_next(text, rows, best);
@@ -287,6 +128,30 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
         write_algorithm(text, &rows->list[others.last]);
         fputs(", the slowest", text);
     }
+}
+
+static void write_best(FILE *text, const struct rows *rows, size_t best)
+{
+    char time[AR_UNIT_TEXT];
+    char bytes[AR_UNIT_TEXT];
+    const struct row *row = &rows->list[best];
+    struct others others = rows_others(rows, best);
+    fprintf(text, "On %" PRIu64 " GPUs of %s ", row->gpus,
+            row->cluster != NULL ? row->cluster : "?");
+    if (others.count > 0) {
+        fprintf(text, "the fastest of %zu algorithms is ", others.count + 1);
+        write_algorithm(text, row);
+        fputs(": ", text);
+    }
+    if (rows->is_step) {
+        fprintf(text, "a step of %s", row->trace != NULL ? row->trace : "?");
+    } else {
+        fprintf(text, "one %s of %s", row->operation != NULL ? row->operation : "allreduce",
+                ar_format_bytes(row->payload_bytes, bytes));
+    }
+    write_circumstances(text, rows, best);
+    fprintf(text, " takes %s", ar_format_seconds(time_of(rows, best), time));
+    write_others(text, rows, best, others);
     if (row->busbw_Bps > 0) {
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
     }
@@ -366,7 +231,7 @@ static uint64_t next_count(const struct rows *rows, size_t best, uint64_t after)
     uint64_t next = 0;
     for (size_t i = 0; i < rows->count; i++) {
         uint64_t gpus = rows->list[i].gpus;
-        if (has_result(rows, i) && is_alike(rows, best, i) && gpus > after &&
+        if (rows_have_result(rows, i) && rows_are_alike(rows, best, i) && gpus > after &&
             (next == 0 || gpus < next)) {
             next = gpus;
         }
@@ -385,9 +250,10 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     const char *winner = NULL;
     size_t changes = 0;
     for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
-        struct choice choice = {gpus, AR_NO_COUNT, best, NULL, SIZE_MAX};
-        const struct row *row = &rows->list[best_of(rows, &choice)];
-        if (winner == NULL || !is_same(winner, name_of(row))) {
+        struct choice choice = {
+            .gpus = gpus, .payload_bytes = AR_NO_COUNT, .alike = best, .but = SIZE_MAX};
+        const struct row *row = &rows->list[rows_best(rows, &choice)];
+        if (winner == NULL || !rows_is_same(winner, name_of(row))) {
             fprintf(text,
                     changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
                                  : ", %s from %" PRIu64 " on",
@@ -403,7 +269,7 @@ static void write_trust(FILE *text, const struct rows *rows, size_t best)
 {
     size_t results = 0, exact = 0, estimates = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        bool is_result = has_result(rows, i);
+        bool is_result = rows_have_result(rows, i);
         results += is_result;
         exact += is_result && rows->list[i].exact == 1;
         estimates += is_result && rows->list[i].exact == 0;
@@ -416,7 +282,7 @@ static void write_trust(FILE *text, const struct rows *rows, size_t best)
     if (row->exact != AR_NO_FLAG) {
         const char *engine = row->engine != NULL ? row->engine : "?";
         if (row->exact == 1) {
-            fprintf(text, "What is sent is followed exactly (engine %s)%s", engine,
+            fprintf(text, "Here engine %s follows exactly what is sent%s", engine,
                     rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
         } else {
             fprintf(text, "This is an estimate: engine %s neglects something of what is sent",
@@ -433,79 +299,74 @@ static void write_trust(FILE *text, const struct rows *rows, size_t best)
     }
 }
 
-/* --- a file ------------------------------------------------------------------------------- */
+/* --- all ---------------------------------------------------------------------------------- */
 
-static enum ar_status read_all(const struct ar_csv *csv, struct ar_arena *arena, struct rows *rows,
-                               struct ar_error *err)
+/* The best row, of collectives that of the largest and of the least payload. */
+static void write_operation(FILE *text, const struct rows *rows, size_t best)
 {
-    *rows = (struct rows){.csv = csv, .count = csv->rows_count};
-    rows->list = answer_room(csv, AR_COLUMNS(columns), sizeof *rows->list, arena);
-    AR_TRY(answer_read(csv, AR_COLUMNS(columns), sizeof *rows->list, rows->list, err));
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        rows->places[i] = SIZE_MAX;
-        for (size_t k = 0; k < csv->columns_count; k++) {
-            rows->places[i] = strcmp(csv->cells[k], circumstances[i]) == 0 ? k : rows->places[i];
+    const struct row *row = &rows->list[best];
+    const struct choice least = {.gpus = row->gpus,
+                                 .payload_bytes = rows_payload(rows, row->gpus, true),
+                                 .alike = SIZE_MAX,
+                                 .but = SIZE_MAX,
+                                 .operation = row->operation};
+    write_best(text, rows, best);
+    write_rates(text, row);
+    write_parts(text, row);
+    if (!rows->is_step && least.payload_bytes != row->payload_bytes) {
+        size_t small = rows_best(rows, &least);
+        if (small != SIZE_MAX) {
+            write_best(text, rows, small);
         }
+    } else if (rows_others(rows, best).count > 0) {
+        write_winners(text, rows, best);
     }
-    for (size_t i = 0; i < rows->count; i++) {
-        rows->is_step = rows->is_step || !isnan(rows->list[i].iteration_s);
-    }
-    return AR_OK;
+    write_strategies(text, rows, best);
 }
 
-static uint64_t most_gpus(const struct rows *rows)
+/* The best row of the operation of a row, which is its first one; SIZE_MAX if it is not. */
+static size_t best_of_operation(const struct rows *rows, size_t row, uint64_t gpus)
 {
-    uint64_t most = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        most = has_result(rows, i) && rows->list[i].gpus > most ? rows->list[i].gpus : most;
-    }
-    return most;
-}
-
-/* The least or the largest payload among rows of so many GPUs. */
-static uint64_t payload_of(const struct rows *rows, uint64_t gpus, bool is_least)
-{
-    uint64_t payload = AR_NO_COUNT;
-    for (size_t i = 0; i < rows->count; i++) {
-        uint64_t bytes = rows->list[i].payload_bytes;
-        if (has_result(rows, i) && rows->list[i].gpus == gpus &&
-            (payload == AR_NO_COUNT || (is_least ? bytes < payload : bytes > payload))) {
-            payload = bytes;
+    const char *operation = rows->list[row].operation;
+    for (size_t i = 0; i < row; i++) {
+        if (rows_is_same(rows->list[i].operation, operation)) {
+            return SIZE_MAX;
         }
     }
-    return payload;
+    const struct choice choice = {.gpus = gpus,
+                                  .payload_bytes =
+                                      rows->is_step ? AR_NO_COUNT : rows_payload(rows, gpus, false),
+                                  .alike = SIZE_MAX,
+                                  .but = SIZE_MAX,
+                                  .operation = operation};
+    return rows_best(rows, &choice);
 }
 
 enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
                            const char **title, struct ar_error *err)
 {
     struct rows rows;
-    AR_TRY(read_all(csv, arena, &rows, err));
-    uint64_t gpus = most_gpus(&rows);
-    uint64_t least = rows.is_step ? AR_NO_COUNT : payload_of(&rows, gpus, true);
-    uint64_t most = rows.is_step ? AR_NO_COUNT : payload_of(&rows, gpus, false);
-    size_t best = best_of(&rows, &(const struct choice){gpus, most, SIZE_MAX, NULL, SIZE_MAX});
-    if (best == SIZE_MAX) {
+    AR_TRY(rows_read(csv, arena, &rows, err));
+    uint64_t gpus = rows_most_gpus(&rows);
+    size_t first = SIZE_MAX;
+    size_t operations = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        size_t best = best_of_operation(&rows, i, gpus);
+        if (best != SIZE_MAX) {
+            write_operation(text, &rows, best);
+            first = operations++ == 0 ? best : first;
+        }
+    }
+    if (first == SIZE_MAX) {
         *title = "Predictions";
         fprintf(text, "None of %zu rows has a result. ", rows.count);
         return AR_OK;
     }
-    const struct row *row = &rows.list[best];
-    const char *work = rows.is_step ? row->trace : row->operation;
+    const struct row *row = &rows.list[first];
+    const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
     *title = ar_arena_format(arena, "%s on %s", work != NULL ? work : "Collectives",
                              row->cluster != NULL ? row->cluster : "a cluster");
-    if (*title == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
-    write_best(text, &rows, best);
-    write_rates(text, row);
-    write_parts(text, row);
-    if (least != most) {
-        write_best(text, &rows,
-                   best_of(&rows, &(const struct choice){gpus, least, SIZE_MAX, NULL, SIZE_MAX}));
-    } else if (others_of(&rows, best).count > 0) {
-        write_winners(text, &rows, best);
-    }
-    write_trust(text, &rows, best);
+    AR_NEED(*title, err, "the report");
+    write_trust(text, &rows, first);
     return AR_OK;
 }

@@ -105,8 +105,8 @@ Test(page, each_kind_of_file_has_its_answer)
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
          "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2560 samples per second. 90 "
          "ms "
-         "of it is computing, 10 ms communication that nothing hides. What is sent "
-         "is followed exactly (engine closed); how long kernels take was measured"},
+         "of it is computing, 10 ms communication that nothing hides. Here engine "
+         "closed follows exactly what is sent; how long kernels take was measured"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_file(cases[i].file, cases[i].content);
