@@ -141,9 +141,10 @@ static inline uint32_t ar_task_from(const struct ar_task *task)
     return task->role * AR_STREAMS_COUNT + (uint32_t)task->stream;
 }
 
-/** An empty graph, which the caller ends with ar_graph_destroy(); NULL if there is no memory. */
+/** An empty graph, which the caller ends with ar_graph_destroy(), or hands to ar_arena_own() with
+ * it; NULL if there is no memory. */
 struct ar_graph *ar_graph_create(uint32_t roles_count);
-void ar_graph_destroy(struct ar_graph *graph);
+void ar_graph_destroy(void *graph);
 
 /** A work, that of an equal one if there is. */
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work);

@@ -36,8 +36,9 @@ struct ar_graph *ar_graph_create(uint32_t roles_count)
     return graph;
 }
 
-void ar_graph_destroy(struct ar_graph *graph)
+void ar_graph_destroy(void *made)
 {
+    struct ar_graph *graph = made;
     if (graph != NULL) {
         free(graph->works);
         free(graph->places);

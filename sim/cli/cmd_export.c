@@ -19,40 +19,56 @@
 #include "made_by.h"
 #include "pipeline.h"
 
-static enum ar_status write_platform(FILE *file, const struct export *export, struct ar_error *err)
+struct platform {
+    const struct ar_cluster *cluster;
+    uint32_t nodes;
+};
+
+/* What a timeline shows. */
+struct shown {
+    const struct ar_step *step;
+    const struct ar_row *row;
+    const uint32_t *workers; /* of a step with servers */
+    uint32_t workers_count;
+};
+
+static enum ar_status write_platform(FILE *file, const void *what, const char *mark,
+                                     struct ar_error *err)
 {
-    AR_TRY(ar_cluster_write_simgrid(export->cluster, export->nodes, NULL, 0, file, err));
-    fprintf(file, "<!-- %s -->\n", export->mark);
+    const struct platform *platform = what;
+    AR_TRY(ar_cluster_write_simgrid(platform->cluster, platform->nodes, NULL, 0, file, err));
+    fprintf(file, "<!-- %s -->\n", mark);
     return AR_OK;
 }
 
-static enum ar_status write_trace(FILE *file, const struct export *export, struct ar_error *err)
+static enum ar_status write_trace(FILE *file, const void *what, const char *mark,
+                                  struct ar_error *err)
 {
+    const struct shown *shown = what;
     (void)err;
-    chrome_trace_write(file, export->step, export->row, export->mark);
+    if (shown->workers != NULL) {
+        chrome_trace_write_servers(file, &shown->step->async, shown->workers, shown->workers_count,
+                                   shown->row, mark);
+    } else {
+        chrome_trace_write(file, shown->step, shown->row, mark);
+    }
     return AR_OK;
 }
 
-static enum ar_status write_servers(FILE *file, const struct export *export, struct ar_error *err)
-{
-    (void)err;
-    chrome_trace_write_servers(file, &export->step->async, export->workers, export->workers_count,
-                               export->row, export->mark);
-    return AR_OK;
-}
-
-enum ar_status export_write(const struct options *options, const struct export *export,
+enum ar_status export_write(const struct options *options, export_writer *write, const void *what,
                             struct ar_error *err)
 {
     struct ar_output output;
     struct ar_signals before;
+    const char *mark = made_by(options);
+    AR_NEED(mark, err, "the command line");
     if (options->out == NULL) {
-        return export->write(stdout, export, err);
+        return write(stdout, what, mark, err);
     }
     ar_signals_hold(&before);
     enum ar_status status = ar_output_open(options->out, &output, err);
     if (status == AR_OK) {
-        status = export->write(output.file, export, err);
+        status = write(output.file, what, mark, err);
         if (status == AR_OK) {
             status = ar_output_commit(&output, err);
         } else {
@@ -89,11 +105,8 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    const struct export export = {.write = write_platform,
-                                  .cluster = scenario.cluster,
-                                  .nodes = nodes,
-                                  .mark = made_by(options)};
-    return export_write(options, &export, err);
+    const struct platform platform = {scenario.cluster, nodes};
+    return export_write(options, write_platform, &platform, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -153,9 +166,8 @@ static enum ar_status run_step(const struct options *options, const struct ar_sc
     if (timeline != NULL) {
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
-    const struct export export = {
-        .write = write_trace, .step = &step, .row = &row, .mark = made_by(options)};
-    enum ar_status status = export_write(options, &export, err);
+    const struct shown shown = {.step = &step, .row = &row};
+    enum ar_status status = export_write(options, write_trace, &shown, err);
     ar_step_destroy(&step);
     return status;
 }
@@ -176,8 +188,7 @@ static enum ar_status export_servers(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_row row;
-    struct export export = {.write = write_servers, .row = &row, .mark = made_by(options)};
-    uint32_t *workers = NULL;
+    uint32_t *workers = NULL, workers_count;
     uint64_t spans = pipeline_spans(scenario);
     if (spans > PIPELINE_SPANS_MAX) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
@@ -185,15 +196,14 @@ static enum ar_status export_servers(const struct options *options,
                                   " steps; expected fewer",
                                   scenario->gpus, scenario->iterations_count);
     }
-    AR_TRY(read_ranks(options, scenario, &workers, &export.workers_count, err));
+    AR_TRY(read_ranks(options, scenario, &workers, &workers_count, err));
     struct ar_step step = ar_scenario_step(scenario);
     step.async.spans_room = (uint32_t)spans;
     ar_note_before(option_notes(options), scenario, NULL, 0);
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
-    export.step = &step;
-    export.workers = workers;
-    enum ar_status status = export_write(options, &export, err);
+    const struct shown shown = {&step, &row, workers, workers_count};
+    enum ar_status status = export_write(options, write_trace, &shown, err);
     ar_step_destroy(&step);
     return status;
 }

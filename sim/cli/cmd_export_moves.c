@@ -1,6 +1,4 @@
 /* export: what sends what to whom, for other programs. */
-#include <string.h>
-
 #include "ar_note.h"
 #include "ar_run.h"
 #include "astra_workload.h"
@@ -8,7 +6,6 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "goal.h"
-#include "made_by.h"
 #include "msccl.h"
 #include "tuner.h"
 
@@ -41,14 +38,10 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
     return AR_OK;
 }
 
-static enum ar_status write_goal(FILE *file, const struct export *export, struct ar_error *err)
+static enum ar_status write_goal(FILE *file, const void *what, const char *mark,
+                                 struct ar_error *err)
 {
-    return goal_write(file, export->trial, export->mark, export->arena, err);
-}
-
-static void destroy_graph(void *graph)
-{
-    ar_graph_destroy(graph);
+    return goal_write(file, what, mark, err);
 }
 
 /* A bare collective as a graph of one task. */
@@ -62,7 +55,7 @@ static enum ar_status make_trial(const struct options *options, const struct ar_
                                  .time_s = AR_GRAPH_UNTIMED,
                                  .operation = scenario->operation,
                                  .bytes = scenario->payload_bytes};
-    struct ar_graph *graph = ar_arena_own(options->arena, ar_graph_create(1), destroy_graph);
+    struct ar_graph *graph = ar_arena_own(options->arena, ar_graph_create(1), ar_graph_destroy);
     AR_NEED(graph, err, "a task");
     const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1};
     ar_graph_add(graph, &task);
@@ -80,30 +73,29 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
     struct ar_graph_trial trial;
     struct ar_row row;
     AR_TRY(load(options, &scenario, err));
-    const struct export export = {
-        .write = write_goal, .trial = &trial, .arena = options->arena, .mark = made_by(options)};
     if (ar_scenario_is_bare(&scenario)) {
         AR_TRY(make_trial(options, &scenario, &sending, &trial, err));
-        return export_write(options, &export, err);
+        return export_write(options, write_goal, &trial, err);
     }
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     enum ar_status status = ar_step_graph_trial(&step, &trial, err);
-    status = status == AR_OK ? export_write(options, &export, err) : status;
+    status = status == AR_OK ? export_write(options, write_goal, &trial, err) : status;
     ar_step_destroy(&step);
     return status;
 }
 
-static enum ar_status write_astra(FILE *file, const struct export *export, struct ar_error *err)
+struct workload {
+    const struct ar_step *step;
+    double *left_out_s;
+};
+
+static enum ar_status write_astra(FILE *file, const void *what, const char *mark,
+                                  struct ar_error *err)
 {
-    double left_out_s = 0;
-    AR_TRY(astra_workload_write(file, export->step, &left_out_s, export->arena, err));
-    if (left_out_s > 0) {
-        ar_note(export->notes,
-                "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
-                left_out_s * 1e3);
-    }
-    return AR_OK;
+    const struct workload *workload = what;
+    (void)mark;
+    return astra_workload_write(file, workload->step, workload->left_out_s, err);
 }
 
 enum ar_status export_astra(const struct options *options, struct ar_error *err)
@@ -118,13 +110,17 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
     AR_TRY(load(options, &scenario, err));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    const struct export export = {.write = write_astra,
-                                  .step = &step,
-                                  .arena = options->arena,
-                                  .notes = option_notes(options)};
-    enum ar_status status = export_write(options, &export, err);
+    double left_out_s = 0;
+    const struct workload workload = {&step, &left_out_s};
+    enum ar_status status = export_write(options, write_astra, &workload, err);
     ar_step_destroy(&step);
-    return status;
+    AR_TRY(status);
+    if (left_out_s > 0) {
+        ar_note(option_notes(options),
+                "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
+                left_out_s * 1e3);
+    }
+    return AR_OK;
 }
 
 /* A collective without a size: keys of other things are refused. */
@@ -141,10 +137,10 @@ static enum ar_status load_sizeless(const struct options *options, key_set allow
     return options_load(options, 0, scenario, &inputs, err);
 }
 
-static enum ar_status write_msccl(FILE *file, const struct export *export, struct ar_error *err)
+static enum ar_status write_msccl(FILE *file, const void *what, const char *mark,
+                                  struct ar_error *err)
 {
-    struct ar_collective collective = ar_scenario_collective(export->scenario);
-    return msccl_write(file, &collective, export->mark, export->arena, err);
+    return msccl_write(file, what, mark, err);
 }
 
 enum ar_status export_msccl(const struct options *options, struct ar_error *err)
@@ -153,58 +149,56 @@ enum ar_status export_msccl(const struct options *options, struct ar_error *err)
     AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     AR_TRY(load_sizeless(options, key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE), &scenario, err));
     AR_TRY(option_check_messages(options, &scenario, err));
-    const struct export export = {.write = write_msccl,
-                                  .scenario = &scenario,
-                                  .arena = options->arena,
-                                  .mark = made_by(options)};
-    return export_write(options, &export, err);
+    const struct ar_collective collective = ar_scenario_collective(&scenario);
+    return export_write(options, write_msccl, &collective, err);
 }
 
-/* The library of the engine, or else what the cluster has. */
-static const struct ar_library *find_library(const struct ar_scenario *scenario, bool *is_fitted)
-{
-    const struct ar_library *fitted = ar_scenario_fitted(scenario);
-    *is_fitted = scenario->engine->needs_library ? scenario->engine->is_fitted : fitted != NULL;
-    return *is_fitted ? fitted : scenario->constants;
-}
-
-static enum ar_status write_tuner(FILE *file, const struct export *export, struct ar_error *err)
-{
+struct table {
+    const struct ar_library *library;
     bool is_fitted;
-    const struct ar_scenario *scenario = export->scenario;
-    const struct ar_library *library = find_library(scenario, &is_fitted);
-    const struct ar_collective collective = {
-        .cluster = scenario->cluster,
-        .operation = ar_scenario_has(scenario, AR_KEY_OPERATION) ? scenario->operation : NULL,
-        .shape = {.x = scenario->gpus, .y = 1},
-        .element_bytes = 1};
-    struct tuner_gain gain = {.factor = 1};
-    AR_TRY(tuner_write(file, library, is_fitted, &collective, export->mark, &gain, err));
-    if (gain.factor > 1) {
-        ar_note(export->notes, "%s's own choices take up to %.2f times as long (%s of %.4g B)",
-                library->tuning.release->name, gain.factor, gain.operation->command, gain.bytes);
-    }
-    return AR_OK;
+    struct ar_collective collective;
+    struct tuner_gain *gain;
+};
+
+static enum ar_status write_tuner(FILE *file, const void *what, const char *mark,
+                                  struct ar_error *err)
+{
+    const struct table *table = what;
+    return tuner_write(file, table->library, table->is_fitted, &table->collective, mark,
+                       table->gain, err);
 }
 
 enum ar_status export_tuner(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    bool is_fitted;
+    struct tuner_gain gain = {.factor = 1};
     AR_TRY(load_sizeless(options,
                          key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_OPERATION) |
                              KEY_BIT(AR_KEY_ENGINE) | KEY_BIT(AR_KEY_TUNING),
                          &scenario, err));
-    if (find_library(&scenario, &is_fitted) == NULL) {
+    const struct ar_library *fitted = ar_scenario_fitted(&scenario);
+    bool is_fitted = scenario.engine->needs_library ? scenario.engine->is_fitted : fitted != NULL;
+    const struct table table = {
+        .library = is_fitted ? fitted : scenario.constants,
+        .is_fitted = is_fitted,
+        .gain = &gain,
+        .collective = {.cluster = scenario.cluster,
+                       .operation =
+                           ar_scenario_has(&scenario, AR_KEY_OPERATION) ? scenario.operation : NULL,
+                       .shape = {.x = scenario.gpus, .y = 1},
+                       .element_bytes = 1}};
+    if (table.library == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--cluster: found %s without a cost table and library.node_bus; "
                             "expected one from 'allreckon calibrate LOG... --out NAME.topo', or "
                             "--set library.node_bus=...",
                             scenario.cluster_name);
     }
-    const struct export export = {.write = write_tuner,
-                                  .scenario = &scenario,
-                                  .mark = made_by(options),
-                                  .notes = option_notes(options)};
-    return export_write(options, &export, err);
+    AR_TRY(export_write(options, write_tuner, &table, err));
+    if (gain.factor > 1) {
+        ar_note(
+            option_notes(options), "%s's own choices take up to %.2f times as long (%s of %.4g B)",
+            table.library->tuning.release->name, gain.factor, gain.operation->command, gain.bytes);
+    }
+    return AR_OK;
 }

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* A computation, then a collective. */
 struct half {
@@ -28,10 +27,10 @@ struct writer {
     const struct ar_step *step;
     const struct ar_graph *graph;
     unsigned present; /* axes with several GPUs, as bits */
-    bool is_data, is_update;
+    bool is_data, has_updated;
     struct pass forward, backward;
     const struct slot *sent; /* with the last collective beside; NULL: none */
-    uint32_t computed;       /* the last task of the compute stream; */
+    uint32_t computed;       /* the last task of the compute stream */
     uint32_t sent_after;     /* the one that the last collective beside stands behind */
     double update_s, left_out_s;
 };
@@ -84,8 +83,7 @@ static void add_collective(struct writer *writer, struct pass *pass, const struc
     writer->sent = is_beside ? &pass->slots[pass->count - 1] : writer->sent;
 }
 
-/* --- what can be said --------------------------------------------------------------------------
- */
+/* --- what can be said ------------------------------------------------------------------------- */
 
 static const char *type_of(const struct ar_operation *operation)
 {
@@ -154,7 +152,7 @@ static enum ar_status add_sent(struct writer *writer, uint32_t number, struct ar
         return refuse(err, work->operation->name,
                       "all-reduces, all-gathers, reduce-scatters and all-to-alls");
     }
-    if (work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->is_update) {
+    if (work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->has_updated) {
         return refuse(err, "a collective between or after updates", "an update to end the step");
     }
     if (ending_of(writer, task) == NULL || (is_forward && task->stream != AR_STREAM_COMPUTE)) {
@@ -176,11 +174,11 @@ static enum ar_status add_task(struct writer *writer, uint32_t number, struct ar
         return add_sent(writer, number, err);
     }
     if (task->duty == AR_DUTY_OPTIMIZER) {
-        writer->is_update = true;
+        writer->has_updated = true;
         writer->update_s += task->count * work->time_s + task->longer_s;
         return AR_OK;
     }
-    if (writer->is_update || (task->duty == AR_DUTY_FORWARD && writer->backward.count > 0)) {
+    if (writer->has_updated || (task->duty == AR_DUTY_FORWARD && writer->backward.count > 0)) {
         return refuse(err, "a forward pass behind a backward pass, or one behind an update",
                       "all micro-batches to go forward first, as with --schedule gpipe");
     }
@@ -256,8 +254,9 @@ static void write_lines(FILE *file, const struct writer *writer)
 }
 
 enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, double *left_out_s,
-                                    struct ar_arena *arena, struct ar_error *err)
+                                    struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct writer writer = {.step = step,
                             .graph = step->graph,
                             .computed = AR_NO_TASK,
@@ -275,8 +274,8 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, doub
     for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
         room += 2 * (size_t)writer.graph->tasks[i].count;
     }
-    writer.forward.slots = ar_arena_alloc(arena, room, sizeof(struct slot));
-    writer.backward.slots = ar_arena_alloc(arena, room, sizeof(struct slot));
+    writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
+    writer.backward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
     AR_NEED(writer.forward.slots && writer.backward.slots, err, "a workload");
     AR_TRY(fill(&writer, err));
     write_lines(file, &writer);

@@ -21,8 +21,7 @@ struct channel {
     uint64_t sent, received; /* the last ones */
 };
 
-/* --- lines -------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void write_requires(const struct writer *writer, uint64_t label, uint64_t other)
 {
@@ -49,8 +48,7 @@ static uint64_t write_message(struct writer *writer, bool is_send, uint64_t byte
     return writer->labels;
 }
 
-/* --- tasks -------------------------------------------------------------------------------------
- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 /* Seconds for each byte that is received. */
 static double cost_of(const struct ar_graph_sending *sending, const struct ar_phase *phase,
@@ -186,8 +184,7 @@ static void write_task(struct writer *writer, uint32_t number)
     writer->ends[number] = end;
 }
 
-/* --- ranks -------------------------------------------------------------------------------------
- */
+/* --- ranks ------------------------------------------------------------------------------------ */
 
 /* `before`: the end of the task before it on its stream. */
 static enum ar_status write_needs(const struct writer *writer, uint32_t number, uint64_t before,
@@ -249,17 +246,28 @@ static void write_path(const struct writer *writer, uint32_t to)
             1e9 / path.bandwidth_Bps);
 }
 
+static enum ar_status check_size(const struct writer *writer, struct ar_error *err)
+{
+    const struct ar_graph *graph = writer->trial->graph;
+    uint64_t operations = ar_graph_trial_messages(writer->trial);
+    for (uint32_t i = 0; i < graph->tasks_count && operations <= GOAL_OPERATIONS_MAX; i++) {
+        operations += (uint64_t)graph->tasks[i].count * writer->places;
+    }
+    if (operations > GOAL_OPERATIONS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "--format goal: found at least %" PRIu64
+                            " messages and tasks of all ranks; expected at most %d",
+                            operations, GOAL_OPERATIONS_MAX);
+    }
+    return AR_OK;
+}
+
 /* Refuses what GOAL has no words for; counts channels and orders ranks. */
 static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, struct ar_error *err)
 {
     const struct ar_graph_trial *trial = writer->trial;
     const struct ar_graph *graph = trial->graph;
-    uint64_t messages = ar_graph_trial_messages(trial);
-    if (messages > GOAL_MESSAGES_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "--format goal: found %" PRIu64 " messages; expected at most %d",
-                            messages, GOAL_MESSAGES_MAX);
-    }
+    AR_TRY(check_size(writer, err));
     writer->orders = ar_arena_alloc(arena, graph->works_count, sizeof *writer->orders);
     writer->starts = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->starts);
     writer->ends = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->ends);
@@ -283,13 +291,14 @@ static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, str
 }
 
 enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const char *made_by,
-                          struct ar_arena *arena, struct ar_error *err)
+                          struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct writer writer = {.file = file,
                             .trial = trial,
                             .channels_max = 1,
                             .places = trial->ranks / trial->graph->roles_count};
-    AR_TRY(prepare(&writer, arena, err));
+    AR_TRY(prepare(&writer, &arena, err));
     fprintf(file, "// %s\n", made_by);
     if (trial->ranks > 1) {
         write_path(&writer, 1);

@@ -25,15 +25,14 @@
 
 #include <stdio.h>
 
-#include "ar_arena.h"
 #include "ar_graph_trial.h"
 
-enum { GOAL_MESSAGES_MAX = 10000000 };
+enum { GOAL_OPERATIONS_MAX = 10000000 };
 
 /** Writes the schedule of a graph whose computations are timed. `made_by` is a comment. AR_USAGE
- * where switches sum, or with more messages than GOAL_MESSAGES_MAX. Write errors are left for
- * ferror(). */
+ * where switches sum, or with more than GOAL_OPERATIONS_MAX messages and tasks of all ranks. Write
+ * errors are left for ferror(). */
 enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const char *made_by,
-                          struct ar_arena *arena, struct ar_error *err);
+                          struct ar_error *err);
 
 #endif

@@ -24,13 +24,12 @@
 
 #include <stdio.h>
 
-#include "ar_arena.h"
 #include "ar_collective.h"
 
 /** Writes the file. AR_USAGE where switches sum, for several groups, and beyond the limits of
- * MSCCL's parser: 32 channels, 216 thread blocks of a GPU, 256 steps of each. Write errors are left
- * for ferror(). */
+ * MSCCL's parser: 32 channels, 216 thread blocks of a GPU, 256 steps of each, 32,767 chunks of a
+ * buffer. Write errors are left for ferror(). */
 enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
-                           struct ar_arena *arena, struct ar_error *err);
+                           struct ar_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "goal.h"
 #include "test_cli.h"
 
 TestSuite(goal, .init = cli_enter, .fini = cli_leave);
@@ -265,4 +266,23 @@ Test(goal, steps_take_what_recurrence_says)
         cr_expect(fabs(time_s / expected_s - 1) <= cases[i].near, "%s: %g us, expected %g us",
                   cases[i].command, time_s * 1e6, expected_s * 1e6);
     }
+}
+
+/* Computations have lines, too, and products of counts do not wrap. */
+Test(goal, schedules_beyond_a_size_are_refused)
+{
+    struct ar_error err;
+    struct ar_graph *graph = ar_graph_create(1);
+    const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = 1e-3};
+    const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1000};
+    const struct ar_graph_sending sending = {.collective = {.channels = 32}};
+    ar_graph_add(graph, &task);
+    struct ar_graph_trial trial = {.graph = graph, .ranks = 10001, .sendings = &sending};
+    cr_expect_eq(goal_write(stdout, &trial, "a test", &err), AR_USAGE);
+    cr_expect(strstr(err.text, "found at least 10001000 messages") != NULL, "%s", err.text);
+    graph->works[0].kind = AR_TASK_MESSAGE;
+    graph->tasks[0].count = trial.ranks = UINT32_MAX;
+    cr_expect_eq(ar_graph_trial_messages(&trial), UINT64_MAX);
+    cr_expect_eq(goal_write(stdout, &trial, "a test", &err), AR_USAGE);
+    ar_graph_destroy(graph);
 }

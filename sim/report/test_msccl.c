@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "msccl.h"
+#include "msccl_gpu.h"
 #include "test_support.h"
 
 TestSuite(msccl);
@@ -368,7 +369,6 @@ static void prove(const char *text, const struct ar_algorithm *algorithm, int ro
 static void prove_collective(const struct ar_collective *collective)
 {
     struct ar_error err = {.text = ""};
-    struct ar_arena arena = {NULL};
     char *text = NULL, shape[AR_SHAPE_TEXT];
     size_t bytes = 0;
     if (ar_collective_check(collective, &err) != AR_OK) {
@@ -376,13 +376,12 @@ static void prove_collective(const struct ar_collective *collective)
     }
     FILE *file = open_memstream(&text, &bytes);
     cr_assert_not_null(file);
-    enum ar_status status = msccl_write(file, collective, "a test", &arena, &err);
+    enum ar_status status = msccl_write(file, collective, "a test", &err);
     fclose(file);
     cr_assert_eq(status, AR_OK, "%s %s: %s", collective->algorithm->name,
                  ar_shape_format(&collective->shape, shape), err.text);
     prove(text, collective->algorithm, (int)collective->root);
     free(text);
-    ar_arena_end(&arena);
 }
 
 /* All shapes of some numbers of GPUs; on a machine whose channels go through nodes in other orders,
@@ -423,4 +422,14 @@ Test(msccl, more_peers_take_more_channels)
             prove_collective(&collective);
         }
     }
+}
+
+Test(msccl, buffers_have_so_many_chunks)
+{
+    struct ar_error err;
+    struct ar_cluster *cluster = support_cluster("flat", NULL);
+    struct ar_collective collective =
+        support_collective_of(cluster, &ar_algorithm_ring, MSCCL_CHUNKS_MAX + 1, 1);
+    cr_expect_eq(msccl_write(stdout, &collective, "a test", &err), AR_USAGE);
+    cr_expect(strstr(err.text, "more than 32767 chunks") != NULL, "%s", err.text);
 }

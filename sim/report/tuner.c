@@ -7,16 +7,6 @@
 
 enum { SIZES_IN_DOUBLING = 8, DOUBLING_FIRST = 3, DOUBLING_LAST = 36 };
 
-static const char *const algorithms[] = {[AR_CHOICE_RING] = "ring",
-                                         [AR_CHOICE_TREE] = "tree",
-                                         [AR_CHOICE_COLLNET_DIRECT] = "collnet_direct",
-                                         [AR_CHOICE_COLLNET_CHAIN] = "collnet_chain",
-                                         [AR_CHOICE_NVLS] = "nvls",
-                                         [AR_CHOICE_NVLS_TREE] = "nvls_tree",
-                                         [AR_CHOICE_PAT] = "pat"};
-static const char *const protocols[] = {
-    [AR_PROTOCOL_LL] = "ll", [AR_PROTOCOL_LL128] = "ll128", [AR_PROTOCOL_SIMPLE] = "simple"};
-
 static double time_of(const struct ar_library *library, bool is_fitted, enum ar_choice choice,
                       const struct ar_library_run *run)
 {
@@ -44,13 +34,21 @@ static enum ar_choice find_fastest(const struct ar_library *library, bool is_fit
     return best;
 }
 
+/* NCCL has a choice as two words, with underlines. */
+static void write_choice(FILE *file, enum ar_choice choice)
+{
+    for (const char *next = ar_choices[choice].name; *next != '\0'; next++) {
+        fputc(*next == '/' ? ',' : *next == '-' ? '_' : *next, file);
+    }
+}
+
 static void write_line(FILE *file, const struct ar_library_run *run, uint64_t first, uint64_t last,
                        enum ar_choice choice)
 {
-    fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s,-1,%" PRIu32 ",%" PRIu32 ",-1,-1\n",
-            ar_library_call_facts[run->call].operation->command, first, last,
-            algorithms[ar_choices[choice].algorithm], protocols[ar_choices[choice].protocol],
-            run->nodes, run->ranks);
+    fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",",
+            ar_library_call_facts[run->call].operation->command, first, last);
+    write_choice(file, choice);
+    fprintf(file, ",-1,%" PRIu32 ",%" PRIu32 ",-1,-1\n", run->nodes, run->ranks);
 }
 
 static void write_call(FILE *file, const struct ar_library *library, bool is_fitted,

@@ -243,11 +243,6 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-static void destroy_graph(void *graph)
-{
-    ar_graph_destroy(graph);
-}
-
 enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdown,
                                struct ar_error *err)
 {
@@ -256,7 +251,7 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     }
     struct ar_graph *graph;
     AR_TRY(ar_strategy_graph(&step->layout, &step->times, &graph, err));
-    step->graph = ar_arena_own(&step->memory, graph, destroy_graph);
+    step->graph = ar_arena_own(&step->memory, graph, ar_graph_destroy);
     AR_NEED(step->graph, err, "the tasks of a step");
     step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
     step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);

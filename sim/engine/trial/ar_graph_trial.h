@@ -50,7 +50,7 @@ struct ar_graph_trial {
     char options[AR_GRAPH_OPTIONS_TEXT];
 };
 
-/** Messages of a graph, all ranks. */
+/** Messages of a graph, all ranks; UINT64_MAX: more than can be counted. */
 uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial);
 
 #endif

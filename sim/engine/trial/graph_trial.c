@@ -11,7 +11,10 @@ uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial)
         uint64_t all = kind == AR_TASK_COMPUTE   ? 0
                        : kind == AR_TASK_MESSAGE ? (uint64_t)trial->ranks * collective->channels
                                                  : ar_collective_messages(collective);
-        messages += task->count * all / graph->roles_count;
+        if (__builtin_mul_overflow(all, task->count, &all) ||
+            __builtin_add_overflow(messages, all / graph->roles_count, &messages)) {
+            return UINT64_MAX;
+        }
     }
     return messages;
 }
