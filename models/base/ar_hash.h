@@ -1,8 +1,8 @@
 /** \file ar_hash.h
  * A hash that says whether two runs are of the same thing (FNV-1a, 64 bits).
  */
-#ifndef AR_HASH_H
-#define AR_HASH_H
+#ifndef AR_BASE_HASH_H
+#define AR_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

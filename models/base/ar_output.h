@@ -3,10 +3,12 @@
  *
  * ar_output_open() opens a temporary file; ar_output_commit() flushes, checks every write and
  * renames it into place; ar_output_abort() removes it. Until it is committed the file has no name,
- * so that a process that is killed leaves nothing; on file systems without such files (NFS) it is
- * NAME.PROCESS.tmp. A full disk or an unwritable
- * directory becomes one error line and leaves an existing file as it was. What exists and is no
- * regular file (a directory, a device, a pipe) is refused.
+ * so that a process that is killed leaves nothing but, between naming and renaming,
+ * NAME.PROCESS.0.tmp (or the next number that is free). On file systems without such files (NFS) it
+ * has that name from the beginning; where they get no name later, it is copied.
+ *
+ * A full disk or an unwritable directory becomes one error line and leaves an existing file as it
+ * was. What exists and is no regular file (a directory, a device, a pipe) is refused.
  */
 #ifndef AR_BASE_OUTPUT_H
 #define AR_BASE_OUTPUT_H

@@ -4,9 +4,10 @@
  * It goes with the arena, and so it does when SIGINT, SIGTERM or SIGHUP come meanwhile: they are
  * caught (ar_signals.h) until then. What a process left that was killed, the next one removes that
  * makes a directory in the same folder: while its process lives a directory is locked (flock).
+ * Where the file system has no such locks of directories (NFS), it stays.
  */
-#ifndef AR_SCRATCH_H
-#define AR_SCRATCH_H
+#ifndef AR_BASE_SCRATCH_H
+#define AR_BASE_SCRATCH_H
 
 #include "ar_arena.h"
 #include "ar_error.h"

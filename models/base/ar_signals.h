@@ -4,8 +4,8 @@
  * They are held back while a file is written, so that it is whole or not there, and while a pool
  * works, which takes them at the one place where it waits.
  */
-#ifndef AR_SIGNALS_H
-#define AR_SIGNALS_H
+#ifndef AR_BASE_SIGNALS_H
+#define AR_BASE_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -6,6 +6,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { NAMES_MAX = 100 };
+
+/* Takes the first name that is free: a process of the same number that was killed, or one of
+ * another machine, may have one. */
+static bool take_name(struct ar_output *output, bool (*take)(struct ar_output *output))
+{
+    int number = 0;
+    do {
+        snprintf(output->temporary, sizeof output->temporary, "%s.%ld.%d.tmp", output->path,
+                 (long)getpid(), number);
+        errno = 0;
+        output->has_name = take(output);
+    } while (!output->has_name && errno == EEXIST && ++number < NAMES_MAX);
+    return output->has_name;
+}
+
+static bool open_named(struct ar_output *output)
+{
+    FILE *file = fopen(output->temporary, "wxe");
+    output->file = file != NULL ? file : output->file;
+    return file != NULL;
+}
+
 /* /proc gives the file its name later. */
 static FILE *open_nameless(const char *path)
 {
@@ -15,18 +38,42 @@ static FILE *open_nameless(const char *path)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
     }
     int file = access("/proc/self/fd", X_OK) == 0
-                   ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+                   ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
                    : -1;
-    return file >= 0 ? fdopen(file, "w") : NULL;
+    FILE *nameless = file >= 0 ? fdopen(file, "w+") : NULL;
+    if (file >= 0 && nameless == NULL) {
+        close(file);
+    }
+    return nameless;
+}
+
+static bool link_nameless(struct ar_output *output)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(output->file));
+    return linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* For file systems that have nameless files and give them no name. */
+static bool copy_nameless(struct ar_output *output)
+{
+    FILE *nameless = output->file;
+    char bytes[1 << 12];
+    if (!take_name(output, open_named)) {
+        return false;
+    }
+    rewind(nameless);
+    for (size_t count; (count = fread(bytes, 1, sizeof bytes, nameless)) > 0;) {
+        fwrite(bytes, 1, count, output->file);
+    }
+    bool failed = ferror(nameless) != 0 || ferror(output->file) != 0 || fflush(output->file) != 0;
+    fclose(nameless);
+    return !failed;
 }
 
 static bool name_file(struct ar_output *output)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(output->file));
-    output->has_name = output->has_name ||
-                       linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0;
-    return output->has_name;
+    return output->has_name || take_name(output, link_nameless) || copy_nameless(output);
 }
 
 static void remove_temporary(struct ar_output *output)
@@ -48,14 +95,9 @@ enum ar_status ar_output_open(const char *path, struct ar_output *output, struct
                             S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
     }
     snprintf(output->path, sizeof output->path, "%s", path);
-    snprintf(output->temporary, sizeof output->temporary, "%s.%ld.tmp", output->path,
-             (long)getpid());
+    output->has_name = false;
     output->file = open_nameless(path);
-    output->has_name = output->file == NULL;
-    if (output->has_name) {
-        output->file = fopen(output->temporary, "wxe");
-    }
-    if (output->file == NULL) {
+    if (output->file == NULL && !take_name(output, open_named)) {
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
     }
     return AR_OK;

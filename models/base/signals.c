@@ -53,7 +53,9 @@ sigset_t ar_signals_mask(void)
 
 void ar_signals_let_in(double time_s)
 {
-    const struct timespec time = {.tv_nsec = (long)(1e9 * time_s)};
+    const time_t whole_s = (time_t)time_s;
+    const struct timespec time = {.tv_sec = whole_s,
+                                  .tv_nsec = (long)(1e9 * (time_s - (double)whole_s))};
     const sigset_t mask = ar_signals_mask();
     (void)ppoll(NULL, 0, &time, &mask);
 }

@@ -17,7 +17,10 @@ struct ar_draw {
 static unsigned long mix(uint64_t seed, const char *name)
 {
     uint64_t hash = AR_HASH_BEGIN;
-    ar_hash_bytes(&hash, &seed, sizeof seed);
+    for (int shift = 0; shift < 64; shift += 8) {
+        unsigned char byte = (unsigned char)(seed >> shift);
+        ar_hash_bytes(&hash, &byte, sizeof byte);
+    }
     ar_hash_bytes(&hash, name, strlen(name));
     return (unsigned long)((hash ^ hash >> 32) & 0xffffffffu);
 }

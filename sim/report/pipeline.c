@@ -98,7 +98,9 @@ enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_
                             "micro-batches or stages",
                             graph->tasks_count, PIPELINE_TASKS_MAX);
     }
-    struct task_row *rows = calloc(PIPELINE_TASKS_MAX, sizeof *rows);
+    uint32_t most = graph != NULL ? graph->tasks_count : step->async.spans_count;
+    most = most < PIPELINE_TASKS_MAX ? most : PIPELINE_TASKS_MAX;
+    struct task_row *rows = calloc((size_t)most + 1, sizeof *rows);
     AR_NEED(rows, err, "the tasks of a step");
     uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&step->async, rows);
     enum ar_status status = ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns),

@@ -176,7 +176,11 @@ static enum ar_status open_nameless(struct journal *journal, struct ar_error *er
     }
     unlink(path);
     journal->file = fdopen(file, "a+");
-    return journal->file != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a sweep");
+    if (journal->file == NULL) {
+        close(file);
+        return ar_error_no_memory(err, "the rows of a sweep");
+    }
+    return AR_OK;
 }
 
 /* Opens the file, and keeps other sweeps off it while it is open. */
@@ -193,7 +197,11 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
     }
     journal->file = file >= 0 ? fdopen(file, "a+") : NULL;
     if (journal->file == NULL) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
+        (void)ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
+        if (file >= 0) {
+            close(file);
+        }
+        return err->status;
     }
     if (fcntl(fileno(journal->file), F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
         return ar_error_set(err, AR_IO, "%s: another sweep is writing it; expected one at a time",
