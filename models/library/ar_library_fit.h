@@ -34,6 +34,7 @@ struct ar_library {
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     uint32_t rows_count;
     uint32_t nodes_max; /**< of the rows; 0: none */
+    uint32_t calls;     /**< of the rows, a bit for each ar_library_call; 0: nobody knows */
 };
 
 /** The library with its parameters where they start from: nothing fitted, the priors as spread. */

@@ -21,6 +21,7 @@
  *     rows             measurements that were fitted
  *     fitted_nodes     node counts, separated by spaces
  *     held_out_nodes   the same; may be empty
+ *     fitted_operations  commands of the calls that were fitted; without it nobody knows
  *
  * Then a CSV table with a row for each parameter of ar_library_model.h, in any order, and the
  * columns parameter, value, unit, relative_standard_error, identified (yes or no), prior,

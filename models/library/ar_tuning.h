@@ -49,6 +49,7 @@ struct ar_release {
     /** What it has in place of this on GPUs of a generation; NULL: this. */
     const struct ar_release *of_generation[AR_GPU_GENERATIONS_COUNT];
     const char *source;
+    bool has_tuner; /**< it loads plug-ins that choose: NCCL from 2.19.1 on */
     struct tuning_latency latency[AR_CHOICES_COUNT];
 
     /** Which choices there are, a bit for each: of all-reduces, of reduce-scatters and all-gathers;

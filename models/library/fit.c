@@ -62,10 +62,11 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
     library->tuning = *tuning;
     library->residual_frac = found.residual_frac;
     library->rows_count = (uint32_t)data->count;
-    library->nodes_max = 0;
+    library->nodes_max = library->calls = 0;
     for (size_t i = 0; i < data->count; i++) {
         uint32_t nodes = data->rows[i].run.nodes;
         library->nodes_max = nodes > library->nodes_max ? nodes : library->nodes_max;
+        library->calls |= 1u << data->rows[i].run.call;
     }
     return AR_OK;
 }

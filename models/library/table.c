@@ -11,6 +11,7 @@
 #include "ar_file.h"
 #include "ar_gsl.h"
 #include "ar_library_table.h"
+#include "ar_text.h"
 
 enum { FORMAT = 2, FILE_BYTES_MAX = 1 << 20 };
 enum { COVARIANCE = 7 }; /* columns before those of the covariance */
@@ -30,6 +31,7 @@ struct file {
     uint32_t format;
     const char *tuning;
     const char *fitted, *held_out; /* node counts */
+    const char *operations;        /* commands */
 };
 
 #define POSITIVE(field, name, least)                                                               \
@@ -62,6 +64,7 @@ static const struct ar_column facts[] = {
     AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
     AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
     AR_COLUMN(string, struct file, held_out, "held_out_nodes", "", .may_be_empty = true),
+    AR_COLUMN(string, struct file, operations, "fitted_operations", "", .may_be_missing = true),
     AR_COLUMN_OTHERS, /* for people */
 };
 
@@ -124,6 +127,13 @@ static void write_head(const struct ar_library_table *table, FILE *file)
             library->residual_frac, library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
+    fputs(library->calls != 0 ? "# fitted_operations:" : "", file);
+    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+        if ((library->calls >> i & 1) != 0) {
+            fprintf(file, " %s", ar_library_call_facts[i].operation->command);
+        }
+    }
+    fputs(library->calls != 0 ? "\n" : "", file);
 }
 
 void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
@@ -172,7 +182,7 @@ static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, cons
 static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, struct ar_error *err)
 {
     file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
-    file->fitted = file->held_out = "";
+    file->fitted = file->held_out = file->operations = "";
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
     if (file->tuning != NULL) { /* the rates are lines of their own */
         struct ar_tuning found;
@@ -184,6 +194,11 @@ static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, st
         file->table.library.tuning.release = found.release;
         ar_tuning_set_generation(&file->table.library.tuning,
                                  file->table.library.tuning.generation);
+    }
+    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+        bool is_fitted =
+            ar_text_has_word(file->operations, ar_library_call_facts[i].operation->command);
+        file->table.library.calls |= is_fitted ? 1u << i : 0;
     }
     struct ar_library_nodes *fitted = &file->table.fitted;
     AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, fitted, err));

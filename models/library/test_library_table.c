@@ -38,6 +38,7 @@ static struct ar_library_table make_table(void)
     library->residual_frac = 0.1 / 3;
     library->rows_count = 72;
     library->nodes_max = 4;
+    library->calls = 1u << AR_ALL_REDUCE | 1u << AR_BROADCAST;
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         library->values[i] *= 1 + i / 30.0;
         library->is_identified[i] = i % 3 != 0;
@@ -68,6 +69,7 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
     cr_expect_arr_eq(read.library.is_identified, table.library.is_identified,
                      sizeof table.library.is_identified);
     cr_expect_eq(read.library.rows_count, 72);
+    cr_expect_eq(read.library.calls, table.library.calls);
     cr_expect_eq(read.fitted.count, 3);
     cr_expect(ar_library_nodes_have(&read.fitted, 4));
     cr_expect_not(ar_library_nodes_have(&read.fitted, 8));

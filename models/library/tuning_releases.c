@@ -187,6 +187,8 @@ static const struct tuning_caps caps_2_30[] = {
     .release = number, .name = "nccl-" number,                                                     \
     .source = "NVIDIA/nccl v" number "-1, src/graph/tuning.cc"
 
+#define TUNABLE(number) NAMED(number), .has_tuner = true
+
 /* RCCL: base of tables 0 (default), 4 (MI250X) and 5 (MI300), hops in a node of simple, across nodes of
  * rings, then of trees. */
 #define LATENCIES_RCCL(node, ring_ll, ring_ll128, ring, tree_ll, tree_ll128, tree)                \
@@ -202,7 +204,7 @@ static const struct tuning_caps caps_2_30[] = {
     .tree_pair_share = 0.11, .tree_alone_share = 1, .tree_ll_divisor = 9.8,                        \
     .tree_ll128_node_share = 7.0 / 9, .tree_ll128_share = 120.0 / 128, CAPS(caps_rccl)
 #define RCCL                                                                                       \
-    .release = "rccl-2.22.3", .name = "rccl-2.22.3",                                               \
+    .release = "rccl-2.22.3", .name = "rccl-2.22.3", .has_tuner = true,                            \
     .source = "ROCm/rccl 0cbce2a7, src/graph/tuning.cc"
 
 static const struct tuning_caps caps_rccl[] = {{.plateau = 1.4}};
@@ -238,31 +240,31 @@ const struct ar_release ar_releases[] = {
      CHOICES(ALL_2_18, RINGS), RULES_2_18(3, 4, 0.7), CAPS(caps_2_18), .extra_net_hops = 2,
      .collnet_direct_hop = 0.5, .nvls = TUNING_NVLS_AS_RINGS, .nvls_ratio = 5.0 / 6,
      .has_nvls_line = true},
-    {NAMED("2.19.4"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(23, 18, 14)),
+    {TUNABLE("2.19.4"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(23, 18, 14)),
      CHOICES(ALL_2_18, RINGS | BIT(NVLS)), RULES_2_18(3, 4, 0.7), CAPS(caps_2_18), RULES_2_19,
      NVLS_2_19},
-    {NAMED("2.20.5"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(23, 18, 14)), HALVES_2_20,
+    {TUNABLE("2.20.5"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(23, 18, 14)), HALVES_2_20,
      RULES_2_18(3, 4, 0.7), CAPS(caps_2_18), RULES_2_19, NVLS_2_19},
-    {NAMED("2.21.5"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(25, 18, 14)), HALVES_2_20,
+    {TUNABLE("2.21.5"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(25, 18, 14)), HALVES_2_20,
      RULES_2_18(2, 2, 0.7), CAPS(caps_2_21), RULES_2_19, NVLS_2_19},
-    {NAMED("2.22.3"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(25, 18, 14)), HALVES_2_20,
+    {TUNABLE("2.22.3"), LATENCIES_2_18(TREES_2_19, COLLNETS_2_19, NVLS(25, 18, 14)), HALVES_2_20,
      RULES_2_18(2, 2, 0.7), CAPS(caps_2_21), RULES_2_19, NVLS_2_19},
-    {NAMED("2.23.4"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
+    {TUNABLE("2.23.4"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_21), NVLS_2_19, .pat_share = 0.85},
-    {NAMED("2.24.3"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
+    {TUNABLE("2.24.3"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_21), NVLS_2_19, .pat_share = 0.75},
-    {NAMED("2.25.1"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
+    {TUNABLE("2.25.1"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_25), NVLS_2_19, .pat_share = 0.75},
-    {NAMED("2.26.5"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
+    {TUNABLE("2.26.5"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_25), NVLS_2_19, .pat_share = 0.75},
-    {NAMED("2.27.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
+    {TUNABLE("2.27.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 14), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_25), .nvls = TUNING_NVLS_HALVES, .nvls_ratio = 5.0 / 6,
      .pat_share = 0.75},
-    {NAMED("2.28.9"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
+    {TUNABLE("2.28.9"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_28), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
-    {NAMED("2.29.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
+    {TUNABLE("2.29.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_29), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
-    {NAMED("2.30.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
+    {TUNABLE("2.30.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_30), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
     {RCCL, LATENCIES_RCCL(3.6, 9.5, 19.8, 15.1, 11.8, 18.2, 20.8), CHOICES_2_8, RULES_RCCL,
      .of_generation = {[AR_GPU_CDNA2] = &rccl_cdna2, [AR_GPU_CDNA3] = &rccl_cdna3}},
