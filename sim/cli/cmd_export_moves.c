@@ -1,4 +1,7 @@
 /* export: what sends what to whom, for other programs. */
+#include <inttypes.h>
+#include <math.h>
+
 #include "ar_note.h"
 #include "ar_run.h"
 #include "astra_workload.h"
@@ -6,6 +9,7 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "goal.h"
+#include "made_by.h"
 #include "msccl.h"
 #include "tuner.h"
 
@@ -38,10 +42,41 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
     return AR_OK;
 }
 
+/* In place of the mark there is one with the command. */
+struct schedule {
+    const struct ar_graph_trial *trial;
+    const char *made_by;
+};
+
 static enum ar_status write_goal(FILE *file, const void *what, const char *mark,
                                  struct ar_error *err)
 {
-    return goal_write(file, what, mark, err);
+    const struct schedule *schedule = what;
+    (void)mark;
+    return goal_write(file, schedule->trial, schedule->made_by, err);
+}
+
+static enum ar_status write_schedule(const struct options *options,
+                                     const struct ar_graph_trial *trial, struct ar_error *err)
+{
+    const struct schedule schedule = {trial, made_by_with_command(options, "// ")};
+    struct ar_path path;
+    AR_NEED(schedule.made_by, err, "the command line");
+    if (trial->ranks < 2) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gpus: found 1, which sends nothing; expected several GPUs with "
+                            "--format goal");
+    }
+    AR_TRY(export_write(options, write_goal, &schedule, err));
+    ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
+    double byte_ns = 1e9 / path.bandwidth_Bps;
+    if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
+        ar_note(option_notes(options),
+                "LogGOPSim takes G in whole numbers: %.4g ns a byte become %.0f, unless you count "
+                "in a smaller unit (G, L, g and calcs alike; the first lines of the schedule)",
+                byte_ns, round(byte_ns));
+    }
+    return AR_OK;
 }
 
 /* A bare collective as a graph of one task. */
@@ -75,12 +110,12 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
     AR_TRY(load(options, &scenario, err));
     if (ar_scenario_is_bare(&scenario)) {
         AR_TRY(make_trial(options, &scenario, &sending, &trial, err));
-        return export_write(options, write_goal, &trial, err);
+        return write_schedule(options, &trial, err);
     }
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     enum ar_status status = ar_step_graph_trial(&step, &trial, err);
-    status = status == AR_OK ? export_write(options, write_goal, &trial, err) : status;
+    status = status == AR_OK ? write_schedule(options, &trial, err) : status;
     ar_step_destroy(&step);
     return status;
 }
@@ -137,10 +172,16 @@ static enum ar_status load_sizeless(const struct options *options, key_set allow
     return options_load(options, 0, scenario, &inputs, err);
 }
 
+struct blocks {
+    struct ar_collective collective;
+    struct msccl_use *use;
+};
+
 static enum ar_status write_msccl(FILE *file, const void *what, const char *mark,
                                   struct ar_error *err)
 {
-    return msccl_write(file, what, mark, err);
+    const struct blocks *blocks = what;
+    return msccl_write(file, &blocks->collective, mark, blocks->use, err);
 }
 
 enum ar_status export_msccl(const struct options *options, struct ar_error *err)
@@ -149,8 +190,20 @@ enum ar_status export_msccl(const struct options *options, struct ar_error *err)
     AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     AR_TRY(load_sizeless(options, key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE), &scenario, err));
     AR_TRY(option_check_messages(options, &scenario, err));
-    const struct ar_collective collective = ar_scenario_collective(&scenario);
-    return export_write(options, write_msccl, &collective, err);
+    struct msccl_use use;
+    const struct blocks blocks = {ar_scenario_collective(&scenario), &use};
+    AR_TRY(export_write(options, write_msccl, &blocks, err));
+    const struct ar_operation *operation = blocks.collective.operation;
+    char *root =
+        ar_arena_format(options->arena, " with root %" PRIu32 " alone", blocks.collective.root);
+    AR_NEED(root, err, "a note");
+    ar_note(
+        option_notes(options),
+        "MSCCL runs it for coll=%s %s place%s, any size (minBytes=0), protocol Simple; it takes "
+        "%" PRIu32 " of MSCCL's channels (--channels: %" PRIu32 ")",
+        use.call, use.is_in_place ? "in" : "out of", operation->has_root ? root : "", use.channels,
+        blocks.collective.channels);
+    return AR_OK;
 }
 
 struct table {
@@ -166,6 +219,38 @@ static enum ar_status write_tuner(FILE *file, const void *what, const char *mark
     const struct table *table = what;
     return tuner_write(file, table->library, table->is_fitted, &table->collective, mark,
                        table->gain, err);
+}
+
+/* What a table rests on. */
+static void note_basis(const struct options *options, const struct table *table)
+{
+    const struct ar_library *library = table->library;
+    const char *name = library->tuning.release->name;
+    FILE *notes = option_notes(options);
+    if (!library->tuning.release->has_tuner) {
+        ar_note(notes, "%s loads no tuner plug-in, NCCL does from 2.19.1 on", name);
+    }
+    if (!table->is_fitted) {
+        ar_note(notes,
+                "constants of %s, nothing is fitted: without a table it chooses by them, too; "
+                "'allreckon calibrate' fits a cluster",
+                name);
+    }
+    const char *missing = NULL;
+    for (int i = 0; table->is_fitted && library->calls != 0 && i < AR_LIBRARY_CALLS_COUNT; i++) {
+        const struct ar_operation *operation = ar_library_call_facts[i].operation;
+        bool is_written =
+            table->collective.operation == NULL || table->collective.operation == operation;
+        if (is_written && (library->calls >> i & 1) == 0) {
+            missing = missing == NULL
+                          ? operation->command
+                          : ar_arena_format(options->arena, "%s, %s", missing, operation->command);
+        }
+    }
+    if (missing != NULL) {
+        ar_note(notes, "not measured: %s: their lines follow from what was, by %s's model", missing,
+                name);
+    }
 }
 
 enum ar_status export_tuner(const struct options *options, struct ar_error *err)
@@ -195,6 +280,7 @@ enum ar_status export_tuner(const struct options *options, struct ar_error *err)
                             scenario.cluster_name);
     }
     AR_TRY(export_write(options, write_tuner, &table, err));
+    note_basis(options, &table);
     if (gain.factor > 1) {
         ar_note(
             option_notes(options), "%s's own choices take up to %.2f times as long (%s of %.4g B)",

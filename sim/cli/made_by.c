@@ -75,6 +75,14 @@ const char *made_by(const struct options *options)
                            options->command->name, hash);
 }
 
+const char *made_by_with_command(const struct options *options, const char *comment)
+{
+    const char *line = command_line(options), *mark = made_by(options);
+    return line == NULL || mark == NULL || strchr(line, '\n') != NULL
+               ? mark
+               : ar_arena_format(options->arena, "%s\n%s%s", mark, comment, line);
+}
+
 /* Whether a mark stands in the first or the last bytes of a file. */
 static bool has_mark(const char *path, const char *mark)
 {

@@ -16,6 +16,10 @@
 /** The mark of a command; in the arena of the options, NULL without memory. */
 const char *made_by(const struct options *options);
 
+/** The mark, and behind `comment` on a line of its own the command, unless that has several lines.
+ */
+const char *made_by_with_command(const struct options *options, const char *comment);
+
 /** Refuses a path that is a file that another command made, unless there is --force. */
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);

@@ -277,6 +277,11 @@ Test(cli_bad, outputs_of_export_and_plot)
 {
     static const struct bad rows[] = {
         {"export --cluster flat --gpus 4 --format gaol", 64, "did you mean \"goal\"?"},
+        {"export --cluster flat --gpus 1 --format msccl --algorithm ring", 64, "found 1, which"},
+        {"export --cluster flat --gpus 1 --format goal --algorithm ring --payload 1MB", 64,
+         "found 1, which sends nothing"},
+        {"export --cluster dgx-h100 --gpus 8 --format msccl --algorithm in-network", 64,
+         "found in-network, whose sums switches make"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out ''", 64, "--out: found \"\""},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out no/x", 74,
          "no/x: cannot write"},
@@ -332,6 +337,9 @@ Test(cli_bad, options_of_another_export)
         {"--format msccl --algorithm ring --channels 32 --operation allgather --ranks 1", 64,
          "found --ranks; expected none with --format msccl"},
         {"--format msccl --algorithm torus2d --channels 32", 64, "more than 32 channels"},
+        {"--format msccl --algorithm auto", 64, "--algorithm: found auto, which needs a payload"},
+        {"--format astra-sim --trace trace.csv --algorithm ring --strategy zero1", 64,
+         "--strategy: found zero1; expected data"},
         {"--format tuner", 64, "found flat without a cost table"},
         {"--format tuner --algorithm ring", 64, "found --algorithm; expected none"},
         {"--format tuner --operation alltoall --set library.node_bus=1GB/s", 64, "found alltoall"},

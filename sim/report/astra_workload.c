@@ -153,10 +153,11 @@ static enum ar_status add_sent(struct writer *writer, uint32_t number, struct ar
                       "all-reduces, all-gathers, reduce-scatters and all-to-alls");
     }
     if (work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->has_updated) {
-        return refuse(err, "a collective between or after updates", "an update to end the step");
+        return refuse(err, "a collective between or after updates",
+                      "an update to end the step, as with --strategy data");
     }
     if (ending_of(writer, task) == NULL || (is_forward && task->stream != AR_STREAM_COMPUTE)) {
-        return refuse(err, "a collective of groups, or at a place, that no column is for",
+        return refuse(err, "a collective along other axes than columns of its place have",
                       "gradients along dp and ep, others along tp or ep");
     }
     for (uint32_t i = 0; i < task->count; i++) {
@@ -268,6 +269,13 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, doub
         writer.present |= step->layout.sizes[axis] > 1 ? 1u << axis : 0;
     }
     writer.is_data = (writer.present & ~(unsigned)DP) == 0;
+    const struct ar_strategy *strategy = step->layout.strategy;
+    if ((strategy->shards_optimizer || strategy->shards_all) && (writer.present & (DP | EP)) != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--strategy: found %s; expected data with --format astra-sim, which "
+                            "cannot say that replicas keep parts of the optimizer or parameters",
+                            strategy->name);
+    }
     if (writer.graph->roles_count > 1 || step->rank_end_s != NULL) {
         return refuse(err, "stages of a pipeline, or GPUs that differ", "one stage, GPUs alike");
     }

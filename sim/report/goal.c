@@ -129,10 +129,14 @@ static uint64_t write_collective(struct writer *writer, const struct ar_task *ta
                                   .received = after};
         channel.position = ar_order_position(order, channel.lane, writer->rank);
         write_channel(writer, task->work, &channel);
-        ends[ends_count++] = channel.sent;
-        ends[ends_count++] = channel.received;
+        if (channel.sent != after) {
+            ends[ends_count++] = channel.sent;
+        }
+        if (channel.received != after) {
+            ends[ends_count++] = channel.received;
+        }
     }
-    uint64_t end = write_calc(writer, 0, cpu_of(writer, task), 0);
+    uint64_t end = write_calc(writer, 0, cpu_of(writer, task), ends_count > 0 ? 0 : after);
     for (size_t i = 0; i < ends_count; i++) {
         write_requires(writer, end, ends[i]);
     }
@@ -301,6 +305,11 @@ enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const 
     AR_TRY(prepare(&writer, &arena, err));
     fprintf(file, "// %s\n", made_by);
     if (trial->ranks > 1) {
+        fprintf(
+            file,
+            "// txt2bin -i FILE -o BIN; LogGOPSim -f BIN -S 2147483647 -L L -o 0 -g g -G G: whole "
+            "numbers, of one path;\n// if G is below 1, count in a smaller unit than ns: "
+            "multiply G, L, g and the calcs alike\n");
         write_path(&writer, 1);
         write_path(&writer, trial->ranks - 1);
     }

@@ -155,8 +155,36 @@ static const struct msccl_kind *find_kind(const struct ar_operation *operation)
     return NULL;
 }
 
+/* Refuses what MSCCL has no words for. */
+static enum ar_status check(const struct ar_collective *collective, struct ar_error *err)
+{
+    if (collective->algorithm == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--algorithm: found auto, which needs a payload to choose; expected "
+                            "the name of an algorithm with --format msccl");
+    }
+    if (collective->algorithm->wants_sums) {
+        return ar_error_set(err, AR_USAGE,
+                            "--algorithm: found %s, whose sums switches make; expected one whose "
+                            "ranks send to ranks with --format msccl",
+                            collective->algorithm->name);
+    }
+    if (ar_shape_ranks(&collective->shape) < 2) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gpus: found 1, which sends nothing; expected several GPUs with "
+                            "--format msccl");
+    }
+    if (find_kind(collective->operation) == NULL || ar_collective_groups(collective) > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "--format msccl: found %s in %" PRIu32
+                            " groups; expected a collective of all GPUs",
+                            collective->operation->name, ar_collective_groups(collective));
+    }
+    return AR_OK;
+}
+
 enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
-                           struct ar_error *err)
+                           struct msccl_use *use, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct msccl_gpu gpu = {.collective = collective,
@@ -164,26 +192,21 @@ enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, c
                             .order = ar_collective_order(collective),
                             .groups = 1,
                             .ranks = ar_shape_ranks(&collective->shape)};
-    if (gpu.kind == NULL || collective->algorithm == NULL || collective->algorithm->wants_sums ||
-        ar_collective_groups(collective) > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "--format msccl: found %s of %s in %" PRIu32
-                            " groups; expected an algorithm whose ranks send to ranks, in one",
-                            ar_algorithm_name(collective->algorithm), collective->operation->name,
-                            ar_collective_groups(collective));
-    }
+    AR_TRY(check(collective, err));
     AR_TRY(prepare(&gpu, &arena, err));
     AR_TRY(make_all(&gpu, err));
     if (gpu.is_crowded) {
         gpu.groups = (gpu.ranks - 2) / MSCCL_PEERS_MAX + 1;
         AR_TRY(make_all(&gpu, err));
     }
+    *use =
+        (struct msccl_use){gpu.kind->name, gpu.kind->is_in_place, gpu.width * collective->channels};
     fprintf(file,
             "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%" PRIu32 "\" nchunksperloop=\"%" PRIu32
             "\" ngpus=\"%" PRIu32
             "\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\">\n",
-            collective->algorithm->name, gpu.width * collective->channels, gpu.chunks, gpu.ranks,
-            gpu.kind->name, gpu.kind->is_in_place, !gpu.kind->is_in_place);
+            collective->algorithm->name, use->channels, gpu.chunks, gpu.ranks, gpu.kind->name,
+            gpu.kind->is_in_place, !gpu.kind->is_in_place);
     for (gpu.rank = 0; gpu.rank < gpu.ranks; gpu.rank++) {
         AR_TRY(msccl_make_gpu(&gpu, err));
         write_gpu(file, &gpu);

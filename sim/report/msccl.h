@@ -26,10 +26,17 @@
 
 #include "ar_collective.h"
 
-/** Writes the file. AR_USAGE where switches sum, for several groups, and beyond the limits of
- * MSCCL's parser: 32 channels, 216 thread blocks of a GPU, 256 steps of each, 32,767 chunks of a
- * buffer. Write errors are left for ferror(). */
+/** What MSCCL takes a file for. */
+struct msccl_use {
+    const char *call; /**< allreduce, ..., custom */
+    bool is_in_place; /**< of calls in place alone; else of others alone */
+    uint32_t channels;
+};
+
+/** Writes the file; `*use` becomes what it is of. AR_USAGE where switches sum, for several groups,
+ * and beyond the limits of MSCCL's parser: 32 channels, 216 thread blocks of a GPU, 256 steps of
+ * each, 32,767 chunks of a buffer. Write errors are left for ferror(). */
 enum ar_status msccl_write(FILE *file, const struct ar_collective *collective, const char *made_by,
-                           struct ar_error *err);
+                           struct msccl_use *use, struct ar_error *err);
 
 #endif

@@ -7,7 +7,8 @@ enum ar_status msccl_refuse(const struct msccl_gpu *gpu, const char *what, uint3
                             struct ar_error *err)
 {
     return ar_error_set(err, AR_USAGE,
-                        "--format msccl: found more than %" PRIu32 " %s for %s on %" PRIu32
+                        "--format msccl: found more than %" PRIu32
+                        " %s, the most that MSCCL reads, for %s on %" PRIu32
                         " GPUs; expected fewer GPUs, fewer --channels or another --algorithm",
                         max, what, gpu->collective->algorithm->name, gpu->ranks);
 }

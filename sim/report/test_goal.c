@@ -61,6 +61,8 @@ static void add_need(struct schedule *schedule, const char *line)
               "%s names a label that does not stand before it", line);
     cr_assert(schedule->needs_count + 1 < NEEDS_MAX);
     struct op *needed = &schedule->ops[first + other - 1];
+    unsigned last = needed->needed;
+    cr_expect(last == 0 || schedule->needs[last].op != first + label - 1, "twice: %s", line);
     schedule->needs[++schedule->needs_count].op = first + label - 1;
     schedule->needs[schedule->needs_count].next = needed->needed;
     needed->needed = schedule->needs_count;
@@ -191,6 +193,16 @@ static double predicted_s(const char *command, const char *verb, const char *col
 {
     const char *csv = cli_good("$AR %s %s --format csv --columns %s", verb, command, column).out;
     return strtod(strchr(csv, '\n') + 1, NULL);
+}
+
+/* A rank that takes no part in some channels names their beginning once. */
+Test(goal, schedules_say_their_command_and_each_need_once)
+{
+    const char *text = cli_good("$AR export --format goal --cluster flat --operation send --gpus 3 "
+                                "--channels 2 --payload 1MiB")
+                           .out;
+    cr_expect_not_null(strstr(text, "\n// allreckon export --cluster flat"), "%.400s", text);
+    free(read_goal(text));
 }
 
 /* LogGOPSim counts a byte less of each message. Two trees share a port, each message in its turn

@@ -371,12 +371,13 @@ static void prove_collective(const struct ar_collective *collective)
     struct ar_error err = {.text = ""};
     char *text = NULL, shape[AR_SHAPE_TEXT];
     size_t bytes = 0;
+    struct msccl_use use;
     if (ar_collective_check(collective, &err) != AR_OK) {
         return;
     }
     FILE *file = open_memstream(&text, &bytes);
     cr_assert_not_null(file);
-    enum ar_status status = msccl_write(file, collective, "a test", &err);
+    enum ar_status status = msccl_write(file, collective, "a test", &use, &err);
     fclose(file);
     cr_assert_eq(status, AR_OK, "%s %s: %s", collective->algorithm->name,
                  ar_shape_format(&collective->shape, shape), err.text);
@@ -427,9 +428,10 @@ Test(msccl, more_peers_take_more_channels)
 Test(msccl, buffers_have_so_many_chunks)
 {
     struct ar_error err;
+    struct msccl_use use;
     struct ar_cluster *cluster = support_cluster("flat", NULL);
     struct ar_collective collective =
         support_collective_of(cluster, &ar_algorithm_ring, MSCCL_CHUNKS_MAX + 1, 1);
-    cr_expect_eq(msccl_write(stdout, &collective, "a test", &err), AR_USAGE);
+    cr_expect_eq(msccl_write(stdout, &collective, "a test", &use, &err), AR_USAGE);
     cr_expect(strstr(err.text, "more than 32767 chunks") != NULL, "%s", err.text);
 }

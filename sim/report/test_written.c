@@ -160,6 +160,8 @@ Test(written, tables_of_a_calibrated_cluster_have_the_fastest_choice)
         cli_run("$AR export --format tuner --cluster abci-v100-nccl2.8 --gpus 16 --operation "
                 "allreduce");
     cr_expect(run.code == 0 && strstr(run.err, "up to 1.") != NULL, "%s", run.err);
+    cr_expect_not_null(strstr(run.err, "2.8.4 loads no tuner plug-in"), "%s", run.err);
+    cr_expect_null(strstr(run.err, "not measured"), "%s", run.err);
     char *table = strdup(run.out);
     cr_expect_eq(cli_lines_with(table, "broadcast"), 0);
     for (double bytes = 4096; bytes < 1e9; bytes *= 64) {
