@@ -1,8 +1,9 @@
 /** \file ar_arena.h
  * Memory and objects that end together: an arena per command, file or trial.
  *
- * No arena takes more than AR_ARENA_BYTES_MAX, so that a file that somebody made up to be read does
- * not take all memory of a machine; beyond it there is none, as where the machine has none.
+ * An arena in which files are read begins with `.bytes_max = AR_ARENA_BYTES_MAX`, so that one that
+ * somebody made up does not take all memory of a machine; beyond it there is none, as where the
+ * machine has none. What models take is theirs: arenas of theirs have no such end.
  *
  * Functions that take an arena return early on errors; whoever began the arena ends it once, and
  * all that was made in it ends in the reverse order in which it was made.
@@ -14,10 +15,11 @@
 
 #define AR_ARENA_BYTES_MAX ((size_t)4 << 30)
 
-/** Begins as all zeros. */
+/** Begins as all zeros, or with bytes_max alone. */
 struct ar_arena {
     struct ar_arena_item *last;
-    size_t bytes; /**< that it has taken */
+    size_t bytes;     /**< that it has taken, */
+    size_t bytes_max; /**< and may; 0: as much as there is */
 };
 
 /** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */
@@ -38,7 +40,7 @@ void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *o
  * its elements must have come this way. NULL, with the list as it was, if there is no memory. */
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
-/** Ends all that was made in the arena, which is as it began. */
+/** Ends all that was made in the arena, which is as it began, with its bytes_max. */
 void ar_arena_end(struct ar_arena *arena);
 
 /** Of an arena that ends with its block, however that is left:

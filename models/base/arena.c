@@ -17,7 +17,7 @@ struct ar_arena_item {
 
 static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 {
-    size_t left = AR_ARENA_BYTES_MAX - arena->bytes;
+    size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
     if (left < sizeof(struct ar_arena_item) || bytes > left - sizeof(struct ar_arena_item)) {
         return NULL;
     }

@@ -43,15 +43,18 @@ Test(arena, memory_is_zero_aligned_and_apart)
 
 Test(arena, sizes_beyond_memory_are_no_memory)
 {
-    struct ar_arena arena = {NULL};
+    enum { MAX = 1 << 20 };
+    struct ar_arena arena = {.bytes_max = MAX}, endless AR_ENDS_HERE = {NULL};
     volatile size_t many = SIZE_MAX / 2;
-    cr_expect_null(ar_arena_alloc(&arena, many, 4));
-    cr_expect_null(ar_arena_alloc(&arena, many, 2));
-    cr_expect_null(ar_arena_alloc(&arena, AR_ARENA_BYTES_MAX + 1, 1));
-    cr_expect_not_null(ar_arena_alloc(&arena, 1 << 20, 1));
-    cr_expect_null(ar_arena_alloc(&arena, AR_ARENA_BYTES_MAX - (1 << 20) + 1, 1), "in sum");
+    cr_expect_null(ar_arena_alloc(&endless, many, 4));
+    cr_expect_null(ar_arena_alloc(&endless, many, 2));
+    cr_expect_not_null(ar_arena_alloc(&endless, MAX + 1, 1), "none has set a limit");
+    cr_expect_null(ar_arena_alloc(&arena, MAX + 1, 1));
+    cr_expect_not_null(ar_arena_alloc(&arena, 1 << 10, 1));
+    cr_expect_null(ar_arena_alloc(&arena, MAX - (1 << 10) + 1, 1), "in sum");
     ar_arena_end(&arena);
     cr_expect_eq(arena.bytes, 0, "begins anew");
+    cr_expect_null(ar_arena_alloc(&arena, MAX, 1), "no more than before");
     ar_arena_end(&arena);
 }
 

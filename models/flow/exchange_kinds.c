@@ -118,13 +118,11 @@ enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_
     if (needed <= scratch->kinds_room) {
         return AR_OK;
     }
-    scratch->kinds_room = 2 * needed;
-    struct ar_message_kind *kinds = ar_arena_alloc(arena, scratch->kinds_room, sizeof *kinds);
+    struct ar_message_kind *kinds = ar_arena_grow(arena, exchange->kinds, scratch->kinds_room,
+                                                  needed - scratch->kinds_room, sizeof *kinds);
     AR_NEED(kinds, err, "the messages of an exchange");
-    if (exchange->kinds_count > 0) {
-        memcpy(kinds, exchange->kinds, exchange->kinds_count * sizeof *kinds);
-    }
     exchange->kinds = kinds;
+    scratch->kinds_room = needed;
     return AR_OK;
 }
 

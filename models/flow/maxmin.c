@@ -31,15 +31,11 @@ static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_
     if (used + more <= paths->links_room) {
         return AR_OK;
     }
-    size_t room = 2 * (used + more) + 8 * paths->flows_room;
-    uint32_t *links = ar_arena_alloc(arena, room, sizeof *links);
-    paths->turns = ar_arena_alloc(arena, room, sizeof *paths->turns);
-    AR_NEED(links && paths->turns, err, "the sharing of links");
-    if (used > 0) {
-        memcpy(links, paths->links, used * sizeof *links);
-    }
-    paths->links = links;
-    paths->links_room = room;
+    size_t before = paths->links_room, added = used + more + 8 * paths->flows_room - before;
+    paths->links = ar_arena_grow(arena, paths->links, before, added, sizeof *paths->links);
+    paths->turns = ar_arena_grow(arena, paths->turns, before, added, sizeof *paths->turns);
+    AR_NEED(paths->links && paths->turns, err, "the sharing of links");
+    paths->links_room = before + added;
     return AR_OK;
 }
 

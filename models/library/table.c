@@ -303,7 +303,7 @@ static enum ar_status read_file(const char *path, struct ar_arena *arena, struct
 enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
                                      struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
     enum ar_status status = file == NULL ? ar_error_no_memory(err, "the table of a library")
                                          : read_file(path, &arena, file, err);

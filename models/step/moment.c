@@ -34,8 +34,7 @@ double moment_last_of(const struct moments *moments, uint32_t role, const struct
 
 static double *make_base(struct moments *moments)
 {
-    double *base_s =
-        ar_arena_alloc(&moments->memory, moments->request->ranks_count, sizeof *base_s);
+    double *base_s = ar_arena_alloc(moments->memory, moments->request->ranks_count, sizeof *base_s);
     moments->is_broken = moments->is_broken || base_s == NULL;
     return base_s;
 }
@@ -92,7 +91,8 @@ void moment_add(struct moments *moments, uint32_t role, struct moment *moment, u
         return;
     }
     double *base_s = make_base(moments);
-    double *last_s = make_base(moments);
+    moments->last_s = moments->last_s != NULL ? moments->last_s : make_base(moments);
+    double *last_s = moments->last_s;
     for (uint32_t rank = 0; !moments->is_broken && rank < count; rank++) {
         last_s[rank] = 0;
     }

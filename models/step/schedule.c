@@ -206,8 +206,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
         walk->ready_s[count] = ready_s;
         walk->series[count++] = last = task;
     }
-    double *finish_s =
-        ar_arena_alloc(&walk->moments.memory, request->ranks_count, sizeof *finish_s);
+    double *finish_s = ar_arena_alloc(walk->moments.memory, request->ranks_count, sizeof *finish_s);
     AR_NEED(finish_s, err, "the tasks of a step");
     const struct ar_graph_series series = {
         .tasks = walk->series,
@@ -256,7 +255,7 @@ static enum ar_status report_circle(const struct ar_graph *graph, uint32_t stuck
 
 static uint32_t *make_numbers(struct walk *walk, size_t count)
 {
-    uint32_t *numbers = ar_arena_alloc(&walk->moments.memory, count + 1, sizeof *numbers);
+    uint32_t *numbers = ar_arena_alloc(walk->moments.memory, count + 1, sizeof *numbers);
     walk->moments.is_broken = walk->moments.is_broken || numbers == NULL;
     for (size_t i = 0; numbers != NULL && i < count; i++) {
         numbers[i] = AR_NO_TASK;
@@ -268,7 +267,7 @@ static uint32_t *make_numbers(struct walk *walk, size_t count)
 static void begin_ranks(struct walk *walk)
 {
     const struct ar_graph *graph = walk->graph;
-    struct ar_arena *memory = &walk->moments.memory;
+    struct ar_arena *memory = walk->moments.memory;
     size_t count = (size_t)graph->tasks_count + 1;
     walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
     walk->moments.is_broken = walk->end == NULL;
@@ -298,7 +297,7 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
     walk->at = make_numbers(walk, streams);
     walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
-    walk->next = ar_arena_alloc(&walk->moments.memory, graph->roles_count, sizeof *walk->next);
+    walk->next = ar_arena_alloc(walk->moments.memory, graph->roles_count, sizeof *walk->next);
     if (walk->moments.is_broken || walk->next == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
@@ -366,17 +365,17 @@ static void end_ranks(const struct walk *walk)
 enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
                                       const struct ar_graph_request *request, struct ar_error *err)
 {
-    struct walk walk = {.graph = graph, .moments.request = request};
+    struct ar_arena memory AR_ENDS_HERE = {NULL};
+    struct walk walk = {.graph = graph, .moments = {.request = request, .memory = &memory}};
     if (graph->is_broken) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
-    enum ar_status status = begin_walk(&walk, err);
-    status = status == AR_OK ? walk_tasks(&walk, err) : status;
-    if (status == AR_OK && request->end_s != NULL) {
+    AR_TRY(begin_walk(&walk, err));
+    AR_TRY(walk_tasks(&walk, err));
+    if (request->end_s != NULL) {
         end_ranks(&walk);
     }
-    ar_arena_end(&walk.moments.memory);
-    return status;
+    return AR_OK;
 }
 
 enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err)

@@ -156,7 +156,7 @@ static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, 
 
 int allreckon_run(struct allreckon *prediction)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     forget_notes(prediction);
     ar_row_clear(&prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);

@@ -139,7 +139,7 @@ int main(int argc, char **argv)
         help_write(stderr, NULL);
         return ar_status_exit_code(AR_USAGE);
     }
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena = {.bytes_max = AR_ARENA_BYTES_MAX};
     enum ar_status status = run(argc, argv, &arena, &err);
     ar_arena_end(&arena);
     if (status == AR_OK) {

@@ -151,7 +151,7 @@ static enum ar_status run_command(struct ar_arena *arena, struct ar_error *err)
 /* A bad input is refused with a reason, and is nobody's fault but its own. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct ar_arena arena = {NULL};
+    struct ar_arena arena = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct ar_error err = {.status = AR_OK};
     char *text = ar_arena_alloc(&arena, size + 1, 1);
     memcpy(text, size > 0 ? (const char *)bytes : "", size);

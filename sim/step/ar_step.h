@@ -136,7 +136,8 @@ struct ar_step {
     struct ar_arena memory;
     uint64_t works_messages;
     const struct ar_closed *plan;
-    const struct ar_closed **plans; /* [work] of the graph; NULL: none, or not yet */
+    struct step_plan *plans; /* of works of the graph */
+    size_t plans_count;
     struct ar_job *jobs;
     struct ar_job_time *job_times;
     double *rank_start_s;

@@ -55,6 +55,7 @@ static void forget(struct ar_step *step)
     step->workload = NULL;
     step->plan = NULL;
     step->plans = NULL;
+    step->plans_count = 0;
     step->jobs = NULL;
     step->job_times = NULL;
     step->rank_start_s = step->rank_factor = step->series_start_s = step->series_factor = NULL;

@@ -97,30 +97,41 @@ enum ar_status step_create_plan(struct ar_step *step, const struct ar_collective
     return *plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
 }
 
+struct step_plan {
+    struct ar_work work; /* the first one that has it */
+    const struct ar_closed *plan;
+};
+
 /* Works that differ in their bytes alone have the same plan. */
 static bool has_plan_of(const struct ar_work *one, const struct ar_work *other)
 {
-    return one->operation == other->operation && one->axes == other->axes &&
-           one->element_bytes == other->element_bytes && one->from == other->from &&
-           one->to == other->to;
+    return one->kind == other->kind && one->operation == other->operation &&
+           one->axes == other->axes && one->element_bytes == other->element_bytes &&
+           one->from == other->from && one->to == other->to;
 }
 
 enum ar_status step_find_plan(struct ar_step *step, uint32_t work, const struct ar_closed **plan,
                               struct ar_error *err)
 {
-    const struct ar_graph *graph = step->graph;
-    struct ar_collective collective = step_collective(step, &graph->works[work]);
-    for (uint32_t i = 0; i < graph->works_count && step->plans[work] == NULL; i++) {
-        if (step->plans[i] != NULL && has_plan_of(&graph->works[i], &graph->works[work])) {
-            step->plans[work] = step->plans[i];
+    const struct ar_work *searched = &step->graph->works[work];
+    struct ar_collective collective = step_collective(step, searched);
+    *plan = NULL;
+    if (!step->engine->needs_plan || ar_shape_ranks(&collective.shape) <= 1) {
+        return AR_OK;
+    }
+    for (size_t i = 0; i < step->plans_count; i++) {
+        if (has_plan_of(&step->plans[i].work, searched)) {
+            *plan = step->plans[i].plan;
+            return AR_OK;
         }
     }
-    if (step->plans[work] == NULL && step->engine->needs_plan &&
-        ar_shape_ranks(&collective.shape) > 1) {
-        AR_TRY(ar_collective_check(&collective, err));
-        AR_TRY(step_create_plan(step, &collective, &step->plans[work], err));
-    }
-    *plan = step->plans[work];
+    struct step_plan *plans =
+        ar_arena_grow(&step->memory, step->plans, step->plans_count, 1, sizeof *plans);
+    AR_NEED(plans, err, "the plans of a step");
+    step->plans = plans;
+    AR_TRY(ar_collective_check(&collective, err));
+    AR_TRY(step_create_plan(step, &collective, plan, err));
+    plans[step->plans_count++] = (struct step_plan){*searched, *plan};
     return AR_OK;
 }
 
@@ -257,8 +268,8 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
     AR_NEED(step->jobs && step->job_times, err, "the tasks of a step");
     AR_TRY(step_part_messages(step, err));
-    step->plans = ar_arena_alloc(&step->memory, graph->works_count, sizeof *step->plans);
-    return step->plans != NULL ? AR_OK : ar_error_no_memory(err, "the works of a step");
+    step->plans_count = 0;
+    return AR_OK;
 }
 
 /* --- rank by rank ----------------------------------------------------------------------------- */

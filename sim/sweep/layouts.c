@@ -32,7 +32,6 @@ struct layouts_search {
     const char *values[LAYOUTS_AXES][VALUES_MAX];
     size_t values_count[LAYOUTS_AXES];
     struct candidate *list;
-    size_t room;
     struct ar_error why; /* the last one is none */
     struct journal journal;
 };
@@ -108,16 +107,10 @@ static enum ar_status keep(struct layouts_search *search, const struct candidate
     if (search->layouts->count == 0 && scenario->layout.recorded != NULL) {
         ar_note_workload(search->request->notes, scenario);
     }
-    if (search->layouts->count == search->room) {
-        size_t room = search->room == 0 ? 256 : 2 * search->room;
-        struct candidate *list = ar_arena_alloc(search->request->base.arena, room, sizeof *list);
-        AR_NEED(list, err, "the layouts");
-        if (search->layouts->count > 0) {
-            memcpy(list, search->list, search->layouts->count * sizeof *list);
-        }
-        search->list = list;
-        search->room = room;
-    }
+    struct candidate *list = ar_arena_grow(search->request->base.arena, search->list,
+                                           search->layouts->count, 1, sizeof *list);
+    AR_NEED(list, err, "the layouts");
+    search->list = list;
     search->list[search->layouts->count++] = *candidate;
     return AR_OK;
 }
@@ -127,7 +120,7 @@ static enum ar_status keep(struct layouts_search *search, const struct candidate
 static enum ar_status consider(struct layouts_search *search, const struct candidate *candidate,
                                struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct ar_scenario scenario;
     enum ar_status status = make_scenario(search, candidate, &arena, &scenario, &search->why);
     if (status == AR_OK && ar_scenario_is_placed(&scenario)) {
@@ -243,7 +236,7 @@ static enum ar_status consider_all(struct layouts_search *search, struct ar_erro
 static uint32_t compute(void *context, uint32_t item, char *line)
 {
     const struct layouts_search *search = context;
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct ar_scenario scenario;
     struct ar_row row;
     struct ar_error err;

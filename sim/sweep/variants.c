@@ -337,6 +337,7 @@ static enum ar_status begin(const struct variants *variants, uint32_t variant,
                             struct variant_slot *slot, struct ar_error *err)
 {
     clear(slot);
+    slot->arena.bytes_max = AR_ARENA_BYTES_MAX;
     slot->scenario = variants->request->base;
     slot->scenario.arena = &slot->arena;
     return apply(variants, variant, &slot->scenario, err);

@@ -64,7 +64,10 @@ static enum ar_status parse(const char *path, const void *text, size_t bytes,
         return ar_error_set(err, AR_BAD_DATA,
                             "%.300s: empty; expected JSON of the PyTorch profiler", path);
     }
-    AR_TRY(kineto_json_feed(json, text, bytes, err));
+    for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
+        size_t count = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        AR_TRY(kineto_json_feed(json, (const char *)text + at, count, err));
+    }
     return kineto_json_finish(json, err);
 }
 

@@ -97,6 +97,22 @@ Test(kineto_bad, every_beginning_of_a_profile)
     }
 }
 
+Test(kineto_bad, much_between_two_keys)
+{
+    enum { BLANKS = 3 << 20 }; /* less than is refused, but not twice */
+    static const char *const middles[] = {"{\"ph\": \"X\"}", ""};
+    char *text = ar_arena_alloc(&arena, 2 * BLANKS + 100, 1);
+    for (int i = 0; i < 2; i++) {
+        struct ar_kineto *kineto = NULL;
+        int bytes =
+            sprintf(text, "{\"traceEvents\": [%*s%s%*s]}", BLANKS, "", middles[i], BLANKS, "");
+        enum ar_status status =
+            ar_kineto_parse("p.json", text, (size_t)bytes, &arena, &kineto, &err);
+        cr_expect_eq(status, i == 0 ? AR_OK : AR_BAD_DATA, "%s", err.text);
+    }
+    cr_expect_not_null(strstr(err.text, "without a key"), "%s", err.text);
+}
+
 static struct ar_trace model(uint64_t *elements, uint32_t count)
 {
     return (struct ar_trace){.name = "model", .tensors_count = count, .tensor_elements = elements};

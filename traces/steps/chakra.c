@@ -380,7 +380,7 @@ static enum ar_status make_step(struct reader *reader, struct ar_arena *arena)
 enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
                            struct ar_arena *arena, struct ar_error *err)
 {
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct ar_arena scratch AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct reader reader = {.recorded = recorded,
                             .scratch = &scratch,
                             .err = err,
