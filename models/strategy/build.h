@@ -29,10 +29,11 @@ struct ar_build {
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */
     /* Of the stage that is being made, for strategies: */
     uint32_t ends[AR_PREFETCH_MAX + 1]; /**< last tasks of its last runs, the newest first */
-    struct ar_run waiting;              /**< a run whose gradients are still to be sent, */
-    uint32_t waiting_for;               /**< and its last task; AR_NO_TASK: none */
-    uint32_t tied_sent;                 /**< the first stage's gradients of a tied embedding, */
-    uint32_t tied_optimizer;            /**< and the optimizer that waits for the last stage's */
+    bool goes_on;            /**< the run is one with the last one: its parameters are there */
+    struct ar_run waiting;   /**< a run whose gradients are still to be sent, */
+    uint32_t waiting_for;    /**< and its last task; AR_NO_TASK: none */
+    uint32_t tied_sent;      /**< the first stage's gradients of a tied embedding, */
+    uint32_t tied_optimizer; /**< and the optimizer that waits for the last stage's */
 };
 
 static inline enum ar_duty build_duty(const struct ar_action *action)
@@ -82,6 +83,14 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
  * for the run that ended last. */
 void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
                   const struct ar_action *action);
+
+/** Of a trace: appends a collective over all replicas for each bucket that ends at a layer, or
+ * begins there, in the order of the backward pass; of gradients, which are reduce-scattered after
+ * their negotiations and copies, or of parameters. They begin when the task `after` has ended.
+ * Returns the last task; AR_NO_TASK where there is nothing to do. */
+enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
+uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
+                      enum build_edge edge, const struct ar_action *action, uint32_t after);
 
 /** Lets a stage's optimizer, for a part of its parameters, wait for a task; of a trace with
  * statistics for their exchange. */

@@ -119,6 +119,33 @@ void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
     ar_graph_need(build->graph, ar_graph_add(build->graph, &task), build->ends[0]);
 }
 
+uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
+                      enum build_edge edge, const struct ar_action *action, uint32_t after)
+{
+    const struct ar_layout *layout = build->layout;
+    bool is_sum = operation == &ar_operation_reduce_scatter;
+    uint32_t last = AR_NO_TASK;
+    for (uint32_t i = 0; i < layout->workload->buckets_count; i++) {
+        const struct ar_bucket *bucket = &layout->workload->buckets[i];
+        if (edge != BUILD_ANYWHERE &&
+            layer != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
+            continue;
+        }
+        uint32_t task = build_gradients(
+            build, 0, operation, (struct ar_parameters){.dense = (double)bucket->elements},
+            ar_precision_bytes(is_sum ? layout->gradients : ar_precision_stored(layout->precision)),
+            action, after);
+        if (task != AR_NO_TASK) {
+            struct ar_task *made = &build->graph->tasks[last = task];
+            made->layer = bucket->layer;
+            made->tensors = bucket->tensors_count;
+            made->wait_s = is_sum ? bucket->wait_s : 0;
+            made->copy_s = is_sum ? bucket->copy_s : 0;
+        }
+    }
+    return last;
+}
+
 /* What replicas exchange after the gradients, on the compute stream since nothing hides it. */
 static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
 {

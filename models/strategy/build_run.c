@@ -123,7 +123,9 @@ uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         ar_graph_need(build->graph, first < build->graph->tasks_count ? first : AR_NO_TASK, hidden);
         add_loss(build, run);
     }
-    memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
+    if (!build->goes_on) {
+        memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
+    }
     build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
     if (strategy->after != NULL) {
         strategy->after(build, run, build->ends[0]);

@@ -1,5 +1,5 @@
 /* ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
- * and gathers the others'. */
+ * and gathers the others'; of a trace bucket by bucket. */
 #include "build.h"
 
 static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
@@ -9,7 +9,10 @@ static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool 
 
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    if (build->layout->overlaps && run->ends_batches) {
+    if (build->layout->trace != NULL && run->action.is_backward) {
+        (void)build_shards(build, &ar_operation_reduce_scatter, run->first, BUILD_ENDS,
+                           &run->action, task);
+    } else if (build->layout->overlaps && run->ends_batches) {
         (void)build_gradients(build, run->stage, &ar_operation_reduce_scatter,
                               build_run_parameters(build, run),
                               ar_precision_bytes(build->layout->gradients), &run->action, task);
@@ -28,6 +31,10 @@ static void end(struct ar_build *build, uint32_t stage)
     }
     uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
                                          build->graph->last[streams + AR_STREAM_GRADIENTS]);
+    if (build->layout->trace != NULL) {
+        (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
+        return;
+    }
     (void)build_gradients(build, stage, &ar_operation_all_gather, all,
                           ar_precision_bytes(ar_precision_stored(build->layout->precision)),
                           &action, optimizer);

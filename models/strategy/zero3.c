@@ -1,6 +1,7 @@
 /* ZeRO-3, as FSDP does it: parameters, gradients and optimizer are in parts. The parameters of a
  * layer are gathered before it goes forward and again before it goes backward, some layers ahead;
- * its gradients are reduce-scattered behind the next gather, for each micro-batch. */
+ * its gradients are reduce-scattered behind the next gather, for each micro-batch. Of a trace the
+ * buckets are what FSDP wraps: layers of which one has its parameters all have them. */
 #include "build.h"
 
 static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
@@ -12,31 +13,62 @@ static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool 
 /* Sends the gradients of the run that waits. */
 static void send_waiting(struct ar_build *build)
 {
+    const struct ar_run *run = &build->waiting;
     if (build->waiting_for == AR_NO_TASK) {
         return;
     }
-    (void)build_gradients(build, build->waiting.stage, &ar_operation_reduce_scatter,
-                          build_run_parameters(build, &build->waiting),
-                          ar_precision_bytes(build->layout->gradients), &build->waiting.action,
-                          build->waiting_for);
+    if (build->layout->trace != NULL) {
+        (void)build_shards(build, &ar_operation_reduce_scatter, run->first, BUILD_ENDS,
+                           &run->action, build->waiting_for);
+    } else {
+        (void)build_gradients(
+            build, run->stage, &ar_operation_reduce_scatter, build_run_parameters(build, run),
+            ar_precision_bytes(build->layout->gradients), &run->action, build->waiting_for);
+    }
     build->waiting_for = AR_NO_TASK;
+}
+
+/* A bucket ends at the layer that is its first going forward. */
+static uint32_t gather(struct ar_build *build, const struct ar_run *run, uint32_t after)
+{
+    if (build->layout->trace != NULL) {
+        return build_shards(build, &ar_operation_all_gather, run->first,
+                            run->action.is_backward ? BUILD_BEGINS : BUILD_ENDS, &run->action,
+                            after);
+    }
+    return build_gradients(
+        build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
+        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action, after);
 }
 
 /* With one layer ahead the gather begins when the run before the last one has ended: so two layers
  * are there at most. */
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
 {
-    uint32_t gathered = build_gradients(
-        build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
-        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action,
-        build->ends[build->layout->prefetch]);
-    send_waiting(build);
+    uint32_t gathered = gather(build, run, build->ends[build->layout->prefetch]);
+    build->goes_on = build->layout->trace != NULL && gathered == AR_NO_TASK;
+    if (!build->goes_on) {
+        send_waiting(build);
+    }
     return gathered;
+}
+
+static bool ends_bucket(const struct ar_build *build, uint32_t layer)
+{
+    const struct ar_workload *workload = build->layout->workload;
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        if (workload->buckets[i].layer == layer) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    if (run->action.is_backward) {
+    if (run->action.is_backward &&
+        (build->layout->trace == NULL || ends_bucket(build, run->first))) {
+        send_waiting(build);
         build->waiting = *run;
         build->waiting_for = task;
     }

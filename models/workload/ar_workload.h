@@ -68,7 +68,8 @@ struct ar_bucket {
     uint64_t elements;
     uint32_t tensors_count;
     double copy_s;  /**< into and out of a buffer; whoever made the workload may set it, else 0 */
-    uint32_t layer; /**< of the trace, that its last gradient is of */
+    uint32_t layer; /**< of the trace, that its last gradient is of, */
+    uint32_t first_layer; /**< and its first one; the backward pass takes them from the last */
 };
 
 struct ar_workload {

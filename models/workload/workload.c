@@ -132,7 +132,8 @@ static void add_tensor(const struct ar_workload_request *request, const struct a
                        struct ar_workload *workload)
 {
     if (begins_bucket(request, workload, arrival)) {
-        workload->buckets[workload->buckets_count++] = (struct ar_bucket){.elements = 0};
+        workload->buckets[workload->buckets_count++] =
+            (struct ar_bucket){.first_layer = arrival->layer};
     }
     struct ar_bucket *last = &workload->buckets[workload->buckets_count - 1];
     last->elements += arrival->elements;

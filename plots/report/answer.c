@@ -56,13 +56,14 @@ void answer_percent(FILE *text, const char *before, double frac, const char *aft
 /* --- train -------------------------------------------------------------------------------- */
 
 struct run {
-    const char *run, *phase, *cluster;
+    const char *run, *phase, *cluster, *strategy;
     uint64_t gpus;
     double time_s, efficiency_frac, exposed_s;
 };
 static const struct ar_column run_columns[] = {NAMED(run, run),
                                                CELL(string, run, phase),
                                                NAMED(run, cluster),
+                                               CELL(string, run, strategy),
                                                CELL(count, run, gpus),
                                                CELL(number, run, time_s),
                                                CELL(number, run, efficiency_frac),
@@ -93,7 +94,10 @@ static enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *ar
         bool is_end = i + 1 == csv->rows_count || strcmp(run->run, runs[i + 1].run) != 0;
         first = is_new ? run : first;
         if (is_new) {
-            fprintf(text, "%s on %s takes ", run->run, run->cluster);
+            bool is_named = run->strategy != NULL && *run->strategy != '\0' &&
+                            strcmp(run->strategy, "data") != 0;
+            fprintf(text, "%s%s%s on %s takes ", run->run, is_named ? " with strategy " : "",
+                    is_named ? run->strategy : "", run->cluster);
         } else if (!is_end) {
             continue; /* the table has it */
         }

@@ -24,6 +24,21 @@ static enum ar_status explain_bare(const struct options *options,
     return status;
 }
 
+static const char *const names[] = {"pipeline.csv", "step.csv", NULL};
+
+/* Before anything is computed. */
+static enum ar_status check_out(const struct options *options, struct ar_error *err)
+{
+    if (options->out == NULL) {
+        return AR_OK;
+    }
+    return option_key(options, AR_KEY_PAYLOAD) == NULL
+               ? made_by_check_directory(options, names, NULL, err)
+               : ar_error_set(err, AR_USAGE,
+                              "--out: found with --payload; expected it with the trace or the "
+                              "workload of a step");
+}
+
 /* Opens a file of --out. */
 static enum ar_status begin(const struct options *options, const char *name,
                             struct ar_output **output, struct ar_error *err)
@@ -38,14 +53,12 @@ static enum ar_status begin(const struct options *options, const char *name,
 static enum ar_status save(const struct options *options, const struct ar_scenario *scenario,
                            const struct ar_step *step, struct ar_row row, struct ar_error *err)
 {
-    static const char *const names[] = {"pipeline.csv", "step.csv", NULL};
     struct parameters parameters = {0};
     struct ar_output *tasks, *rows;
     if (options->out == NULL) {
         return AR_OK;
     }
     row.wall_s = NAN; /* the same step gives the same file */
-    AR_TRY(made_by_check_directory(options, names, NULL, err));
     AR_TRY(begin(options, names[0], &tasks, err));
     AR_TRY(begin(options, names[1], &rows, err));
     AR_TRY(pipeline_write(tasks->file, step, err));
@@ -99,6 +112,7 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     struct ar_inputs *inputs;
     struct ar_row row;
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(check_out(options, err));
     if (scenario.layout.strategy->is_asynchronous) {
         return explain_with_servers(options, &scenario, err);
     }
@@ -122,12 +136,8 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
         return explain_workload(options, err);
     }
     AR_TRY(option_require_work(options, err));
-    if (options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found with --payload; expected it with the trace or the "
-                            "workload of a step");
-    }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(check_out(options, err));
     if (scenario.trace == NULL) {
         return explain_bare(options, &scenario, err);
     }

@@ -133,8 +133,7 @@ enum ar_status options_load(const struct options *options, key_set without,
     }
     AR_TRY(options_inputs(options, inputs, err));
     AR_TRY(options_scenario(options, without, scenario, err));
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    bool has_all_reduces = !strategy->is_asynchronous && !strategy->ends_runs;
+    bool has_all_reduces = scenario->layout.strategy->sends_buckets;
     if (!is_bare && !is_laid_out && has_all_reduces) { /* of a collective alone any will do */
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }

@@ -160,18 +160,29 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
     return describe(request->notes, space, err);
 }
 
+struct signing {
+    const struct options *options;
+    struct space *space;
+    const char *mark; /* NULL: no files */
+};
+
 /* What has another value in the last combination varies. */
-static enum ar_status sign(const struct options *options, struct space *space, const char *mark,
-                           struct ar_error *err)
+static enum ar_status sign(void *context, struct ar_error *err)
 {
+    const struct signing *signing = context;
+    const struct options *options = signing->options;
+    struct space *space = signing->space;
     struct parameters parameters = {0};
     const struct ar_scenario *scenario;
     const uint32_t ends[] = {0, space->variants.count - 1};
+    if (signing->mark == NULL) {
+        return AR_OK;
+    }
     for (size_t i = 0; i < 2; i++) {
         AR_TRY(variants_scenario(&space->variants, ends[i], &scenario, err));
         AR_TRY(parameters_add_scenario(&parameters, scenario, options->arena, err));
     }
-    return made_by_sign(options, mark, &parameters, err);
+    return made_by_sign(options, signing->mark, &parameters, err);
 }
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
@@ -188,12 +199,11 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
     struct space *space = ar_arena_alloc(options->arena, 1, sizeof *space);
     AR_NEED(points && space, err, "a sweep");
     request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
-    const char *mark = NULL;
-    enum ar_status status = prepare(options, &request, points, space, &mark, err);
+    struct signing signing = {.options = options, .space = space};
+    request.sign = sign;
+    request.context = &signing;
+    enum ar_status status = prepare(options, &request, points, space, &signing.mark, err);
     status = sweep_run(&request, space, status, err);
-    if (status == AR_OK && mark != NULL) {
-        status = sign(options, space, mark, err);
-    }
     space_destroy(space);
     return status;
 }

@@ -98,7 +98,7 @@ static enum ar_status print_rows(const struct layouts_request *request,
 
 /* Predicts the layouts, and leaves them in the directory if there is one. */
 static enum ar_status run(const struct options *options, const struct layouts_request *request,
-                          struct layouts *layouts, const struct ar_view *view, struct ar_error *err)
+                          struct layouts *layouts, struct ar_error *err)
 {
     ar_note(option_notes(options),
             "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
@@ -110,13 +110,20 @@ static enum ar_status run(const struct options *options, const struct layouts_re
     }
     ar_note_flush(option_notes(options));
     AR_TRY(layouts_run(layouts, err));
-    if (options->out != NULL) {
-        AR_TRY(write_file(options, layouts, err));
+    return options->out != NULL ? write_file(options, layouts, err) : AR_OK;
+}
+
+/* What the rows were predicted with. */
+static enum ar_status sign(const struct options *options, const struct layouts_request *request,
+                           const char *mark, struct ar_error *err)
+{
+    struct parameters parameters = {0};
+    if (tries_strategies(options)) {
+        const struct parameter tried = {"--strategy", STRATEGIES, "default"};
+        AR_TRY(parameters_add(&parameters, tried, options->arena, err));
     }
-    if (options->best) {
-        layouts_keep_best(layouts);
-    }
-    return print_rows(request, layouts, view, err);
+    AR_TRY(parameters_add_scenario(&parameters, &request->base, options->arena, err));
+    return made_by_sign(options, mark, &parameters, err);
 }
 
 static enum ar_status find(const struct options *options, struct layouts_request *request,
@@ -155,7 +162,6 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
                                       .resumes = options->resume,
                                       .forces = options->force,
                                       .notes = option_notes(options)};
-    struct parameters parameters = {0};
     struct layouts layouts;
     struct ar_view view;
     const char *mark = NULL;
@@ -173,15 +179,14 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
                 layouts.count);
         return AR_OK;
     }
-    enum ar_status status = run(options, &request, &layouts, &view, err);
+    enum ar_status status = run(options, &request, &layouts, err);
     layouts_close(&layouts, status == AR_OK);
-    if (status != AR_OK || mark == NULL) {
-        return status;
+    AR_TRY(status);
+    if (mark != NULL) {
+        AR_TRY(sign(options, &request, mark, err));
     }
-    if (tries_strategies(options)) {
-        const struct parameter tried = {"--strategy", STRATEGIES, "default"};
-        AR_TRY(parameters_add(&parameters, tried, options->arena, err));
+    if (options->best) {
+        layouts_keep_best(&layouts);
     }
-    AR_TRY(parameters_add_scenario(&parameters, &request.base, options->arena, err));
-    return made_by_sign(options, mark, &parameters, err);
+    return print_rows(&request, &layouts, &view, err);
 }

@@ -1,6 +1,7 @@
 /* trace: what other programs recorded becomes a trace. */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ar_csv.h"
 #include "ar_inputs.h"
@@ -28,6 +29,10 @@ static enum ar_status read_arguments(const struct options *options, const char *
             err, AR_USAGE, "trace import: found no file; expected a trace of the PyTorch profiler");
     }
     *path = options->arguments[1];
+    if (options->out == NULL && access(*path, F_OK) != 0) {
+        struct ar_kineto *none; /* its error comes first */
+        return ar_kineto_load(*path, options->arena, &none, err);
+    }
     return option_required(options, "out", options->out, err);
 }
 

@@ -25,8 +25,8 @@ struct output {
 static void note_file(FILE *notes, const struct training *training, const struct ar_scenario *step)
 {
     const uint64_t gpus = training->scenario.gpus;
-    ar_note(notes, "%s: efficiency: 100 %% is %s", training->file->name,
-            ar_note_baseline(step->baseline));
+    ar_note(notes, "%s: strategy %s; efficiency: 100 %% is %s", training->file->name,
+            training->phases[0].row.strategy, ar_note_baseline(step->baseline));
     ar_note_ideal(notes, step, NULL);
     ar_note_framework(notes, step);
     (void)ar_note_trace(notes, step);

@@ -262,6 +262,8 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
     struct cli_run run =
         cli_run("$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
     cli_expect_error(&run, "zero1", 64, "--sparse: found strategy zero1; expected data");
+    run = cli_run("$AR predict --cluster abci-v100 --workload bert-large --mesh all");
+    cli_expect_error(&run, "all", 64, "--mesh: found \"all\", which only sweep --workload tries");
     run =
         cli_good("$AR sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
                  "--gradients fp8,fp16 --sparse 0.001,0.01 --format csv --quiet --columns wire");

@@ -164,6 +164,13 @@ Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
         data += strcmp(cli_cell(rows, i, "strategy"), "data") == 0;
     }
     cr_expect_eq(data, 1);
+    rows = cli_table(cli_good("$AR sweep " RESNET50 "--algorithms ring,tree --strategy data,zero1 "
+                              "--quiet --format csv --columns strategy,algorithm,buckets_count")
+                         .out);
+    cr_expect_eq(rows->rows_count, 4, "a head, and zero1 once: no all-reduce");
+    cr_expect_str_eq(cli_cell(rows, 3, "algorithm"), "ring");
+    cr_expect_str_eq(cli_cell(rows, 3, "buckets_count"), cli_cell(rows, 1, "buckets_count"));
+    cli_good("$AR predict " RESNET50 "--strategy zero1");
 }
 
 Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)

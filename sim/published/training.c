@@ -12,11 +12,11 @@
 
 /* --- what its steps are --------------------------------------------------------------------- */
 
-/* Messages to servers, or between parts of a model, have no algorithm. */
+/* Steps without all-reduces have none. */
 static bool needs_algorithm(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
-    return strategy == NULL || (!strategy->is_asynchronous && strategy->operators == NULL);
+    return strategy == NULL || strategy->sends_buckets;
 }
 
 static enum ar_status check_required(const struct training_file *file,

@@ -25,7 +25,7 @@ static const struct ar_column all_columns[] = {
     PHASE(number, evaluation_samples_per_s, "of an evaluation"),
     STEP(cluster,                  "as in predict, also those below"),
     STEP(algorithm, ""), STEP(shape, ""), STEP(trace, ""), STEP(precision, ""), STEP(engine, ""),
-    STEP(baseline, ""), STEP(settings, ""), STEP(version, ""),
+    STEP(baseline, ""), STEP(strategy, ""), STEP(settings, ""), STEP(version, ""),
 };
 
 #define SHOWN(kind, field, ...) PHASE(kind, field, "", __VA_ARGS__)

@@ -24,9 +24,10 @@ static void write_head(const struct ar_scenario *scenario, const struct ar_step 
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
-    if (step->graph->has_series) {
+    if (!step->layout.strategy->ends_runs) {
         printf(", buckets %s", scenario->fusion.text);
-    } else {
+    }
+    if (!step->graph->has_series) {
         printf(", strategy %s", step->layout.strategy->name);
     }
     printf(", engine %s\n\n", step->engine->name);

@@ -236,6 +236,12 @@ static inline uint32_t ar_scenario_ranks(const struct ar_scenario *scenario)
 uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
 
+/** What steps without all-reduces have as their algorithm: the ring, or the library's choice. */
+static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)
+{
+    return scenario->engine->needs_library ? NULL : &ar_algorithm_ring;
+}
+
 /** The shape of an algorithm if nobody names one. */
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                           const struct ar_algorithm *algorithm);

@@ -133,6 +133,12 @@ KEY_PARSE(operation)
 
 KEY_PARSE(mesh)
 {
+    if (strcmp(text, "all") == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"all\", which only sweep --workload tries; expected axes "
+                            "such as pp=4,dp=16,tp=8",
+                            origin->where);
+    }
     return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
 }
 

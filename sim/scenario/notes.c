@@ -56,10 +56,12 @@ void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t poin
         snprintf(scale, sizeof scale, " gradients %g times as large,", scenario->gradient_scale);
     }
     ar_note(notes,
-            "%zu point%s: batch %" PRIu32 " per GPU, %s,%s buckets %s, %" PRIu32
+            "%zu point%s: batch %" PRIu32 " per GPU, %s,%s%s%s, %" PRIu32
             " channel%s; efficiency: 100 %% is %s",
             points_count, points_count == 1 ? "" : "s", scenario->trace->batch,
-            ar_precision_names[scenario->precision], scale, scenario->fusion.text,
+            ar_precision_names[scenario->precision], scale,
+            scenario->layout.strategy->ends_runs ? "" : " buckets ",
+            scenario->layout.strategy->ends_runs ? "one gather" : scenario->fusion.text,
             scenario->channels, scenario->channels == 1 ? "" : "s",
             ar_note_baseline(scenario->baseline));
 }
@@ -79,6 +81,18 @@ static void note_sparse(FILE *notes, const struct ar_scenario *scenario)
                 "--sparse: values and places are gathered by %s, whatever --algorithm sums with; "
                 "choosing the largest gradients and adding them up is left out",
                 scenario->engine->needs_library ? "the choice of the library" : "rings");
+    }
+}
+
+static void note_algorithm(FILE *notes, const struct ar_scenario *scenario)
+{
+    if (!scenario->layout.strategy->sends_buckets && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
+        ar_note(notes,
+                "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
+                "%s",
+                scenario->layout.strategy->name,
+                scenario->engine->needs_library ? "the choice of the library"
+                                                : "the first algorithm of its operation");
     }
 }
 
@@ -377,6 +391,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
         ar_note_framework(notes, scenario);
+        note_algorithm(notes, scenario);
         note_end(notes, scenario);
         ar_note_trace(notes, scenario);
     }

@@ -21,8 +21,7 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     row->optimizer_s = trace->optimizer_s;
     row->overhead_s = trace->step_overhead_s;
     row->compute_s = ar_trace_compute_s(trace);
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    if (!strategy->sends_buckets && !strategy->is_asynchronous) {
+    if (scenario->layout.strategy->ends_runs) { /* which sends all at once */
         row->buckets_count = AR_ROW_NO_COUNT;
         row->bucket[0] = '\0';
     }
@@ -141,8 +140,10 @@ static void fill_traced(const struct ar_step *step, struct ar_row *row)
         row->bubble_frac = step->bubble_frac;
         row->exposed_dp_s = step->exposed_s;
     }
-    if (step->graph != NULL && step->graph->has_series) {
+    if (step->graph != NULL && !step->layout.strategy->ends_runs) {
         row->buckets_count = step->workload->buckets_count;
+    }
+    if (step->graph != NULL && step->graph->has_series) {
         fill_trial(&step->trial, row);
     } else {
         row->compute_s = step->compute_s;

@@ -256,12 +256,12 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     if (scenario->layout.strategy->is_asynchronous) {
         return AR_OK;
     }
-    bool is_whole = scenario->gpus > 0 && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
-    if (scenario->layout.strategy->ends_runs && !is_whole) {
-        scenario->algorithm = &ar_algorithm_ring; /* of the node that is 100 % */
-        is_whole = scenario->gpus > 0;
+    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
+        scenario->algorithm = ar_scenario_ring(scenario);
+        has_algorithm = true;
     }
-    return is_whole ? ar_scenario_settle(scenario, err) : AR_OK;
+    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
 /* --- checks ------------------------------------------------------------------------------------

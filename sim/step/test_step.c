@@ -372,6 +372,31 @@ Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradie
     ar_step_destroy(&step);
 }
 
+Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
+{
+    static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_zero3};
+    static const char *const rules[] = {"one", "4MiB"};
+    struct ar_error err = {.text = ""};
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
+    step.layout.prefetch = 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        step.layout.strategy = strategies[i / 2];
+        set_rule(&step, rules[i % 2]);
+        cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+        uint32_t gathers = 1 + i / 2, sent = 0;
+        for (uint32_t task = 0; task < step.graph->tasks_count; task++) {
+            sent += step.graph->works[step.graph->tasks[task].work].kind == AR_TASK_COLLECTIVE;
+        }
+        cr_expect_eq(sent, (gathers + 1) * step.workload->buckets_count);
+        cr_expect_eq(step.workload->buckets_count == 1, i % 2 == 0);
+        cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
+        cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), gathers * bytes);
+        ar_step_destroy(&step);
+    }
+}
+
 Test(step, independent_replicas_send_nothing_before_the_gather)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);

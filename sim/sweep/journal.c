@@ -359,12 +359,20 @@ enum ar_status journal_read_row(const struct journal *journal, uint32_t point, s
     return ar_record_read_line(ar_row_columns, text, row, err);
 }
 
+void journal_unlink(struct journal *journal)
+{
+    if (journal->path[0] != '\0') {
+        unlink(journal->path);
+    }
+    journal->path[0] = '\0';
+}
+
 void journal_close(struct journal *journal, bool is_finished)
 {
     bool is_named = journal->path[0] != '\0';
     if (journal->file != NULL) {
         if (is_named && (is_finished || journal->rows_count == 0)) {
-            unlink(journal->path);
+            journal_unlink(journal);
         } else if (is_named) {
             fdatasync(fileno(journal->file));
         }

@@ -67,6 +67,9 @@ enum ar_status journal_add(struct journal *journal, const char *line, size_t siz
 /** Whether a point has a row that is no failure. */
 bool journal_has_row(const struct journal *journal, uint32_t point);
 
+/** Takes the name of a journal away whose rows are in files; they can still be read. */
+void journal_unlink(struct journal *journal);
+
 /** Reads the row of a point, as `text`, a CSV line without its newline that points into `line`, or
  * taken apart. */
 enum ar_status journal_read(const struct journal *journal, uint32_t point,

@@ -150,13 +150,17 @@ static enum ar_status add_servers(struct adding *adding, uint32_t ranks, struct 
     return add_point(adding, point, 0, err);
 }
 
-/* All algorithms of the operation on so many ranks. */
+/* All algorithms of the operation on so many ranks; of steps without all-reduces one. */
 static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
 {
     const struct space *space = adding->space;
     adding->ring = UINT32_MAX;
     if (adding->points == &space->steps && adding->variant->layout.strategy->is_asynchronous) {
         return add_servers(adding, ranks, err);
+    }
+    if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
+        const struct ar_algorithm *ring = ar_scenario_ring(adding->variant);
+        return add_run(adding, ring, default_shape(adding, ring, ranks), err);
     }
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];

@@ -152,29 +152,38 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
 
 /* --- what it leaves --------------------------------------------------------------------------- */
 
-static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
+static bool is_table(const struct sweep *sweep)
+{
+    return sweep->request->view.format == AR_FORMAT_TABLE; /* which has a mark for estimates */
+}
+
+static enum ar_status note_estimates(const struct sweep *sweep, const struct sweep_bests *bests,
+                                     struct ar_error *err)
+{
+    struct ar_row row;
+    size_t estimates = 0;
+    bool is_best = sweep->request->is_best;
+    size_t count = is_best ? bests->count : sweep->space->points_count;
+    for (uint32_t i = 0; i < count && !is_table(sweep); i++) {
+        AR_TRY(journal_read_row(&sweep->journal, is_best ? bests->points[i] : i, &row, err));
+        estimates += ar_rows_estimates(&row, 1);
+    }
+    ar_note_estimates(sweep->request->notes, estimates, count);
+    return AR_OK;
+}
+
+static enum ar_status print_rows(const struct sweep *sweep, const struct sweep_bests *bests,
+                                 struct ar_error *err)
 {
     const struct sweep_request *request = sweep->request;
     const struct space *space = sweep->space;
-    size_t estimates = 0;
-    struct sweep_bests bests;
-    if (request->directory != NULL) {
-        AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
-    }
-    bool is_table = request->view.format == AR_FORMAT_TABLE;
-    if (request->is_best || is_table) {
-        AR_TRY(sweep_find_bests(space, &sweep->journal, &sweep->arena, &bests, err));
-    }
-    AR_TRY(sweep_print(space, &sweep->journal, &request->view, request->is_best ? &bests : NULL,
-                       &estimates, err));
-    if (!is_table) { /* which has a mark */
-        ar_note_estimates(request->notes, estimates,
-                          request->is_best ? bests.count : space->points_count);
-    } else if (!request->is_best &&
-               bests.count < (space->has_steps ? space->steps_count : space->points_count)) {
+    AR_TRY(
+        sweep_print(space, &sweep->journal, &request->view, request->is_best ? bests : NULL, err));
+    if (is_table(sweep) && !request->is_best &&
+        bests->count < (space->has_steps ? space->steps_count : space->points_count)) {
         puts(space->has_steps ? "\nthe best for each GPU count:"
                               : "\nthe best for each operation, GPU count and payload:");
-        return sweep_print(space, &sweep->journal, &request->view, &bests, &estimates, err);
+        return sweep_print(space, &sweep->journal, &request->view, bests, err);
     }
     return AR_OK;
 }
@@ -218,11 +227,24 @@ static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
 {
-    if (sweep->request->is_complete) {
-        return AR_OK;
+    const struct sweep_request *request = sweep->request;
+    struct sweep_bests bests = {.count = 0};
+    if (request->is_complete) {
+        return request->sign(request->context, err);
     }
     AR_TRY(add_twins(sweep, err));
-    AR_TRY(write_rows(sweep, err));
+    if (request->is_best || is_table(sweep)) {
+        AR_TRY(sweep_find_bests(sweep->space, &sweep->journal, &sweep->arena, &bests, err));
+    }
+    if (request->directory != NULL) {
+        AR_TRY(sweep_files_write(request->directory, sweep->space, &sweep->journal, err));
+    }
+    AR_TRY(note_estimates(sweep, &bests, err));
+    if (sweep->journal.failed_count == 0) {
+        AR_TRY(request->sign(request->context, err));
+        journal_unlink(&sweep->journal);
+    }
+    AR_TRY(print_rows(sweep, &bests, err));
     return report_failures(sweep, err);
 }
 

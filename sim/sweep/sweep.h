@@ -21,6 +21,9 @@ struct sweep_request {
     struct ar_view view;   /**< of stdout */
     uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
+    /** Adds to the files, when they are there and before rows are printed. */
+    enum ar_status (*sign)(void *context, struct ar_error *err);
+    void *context;
 };
 
 /** A sweep while it runs, in the one process or the rank 0 that keeps its rows. */
@@ -51,7 +54,8 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
 /** Reports that the sweep was interrupted, and what is left of it. */
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err);
 
-/** Writes files and output when all points have their row; fails if one of them failed. */
+/** Writes files when all points have their row, and the output; fails if a point failed. When it
+ * prints the journal has gone, unless one failed. */
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
 
 void sweep_close(struct sweep *sweep, bool is_finished);

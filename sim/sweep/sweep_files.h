@@ -26,10 +26,9 @@ enum ar_status sweep_find_bests(const struct space *space, const struct journal 
                                 struct ar_error *err);
 
 /** Writes all rows to stdout, or the best. A table has a column in front for every axis with
- * several values, but for the engine, which it has anyway. `estimates` counts the rows that are not
- * exact. */
+ * several values, but for the engine, which it has anyway. */
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
                            const struct ar_view *view, const struct sweep_bests *bests,
-                           size_t *estimates, struct ar_error *err);
+                           struct ar_error *err);
 
 #endif

@@ -22,7 +22,6 @@ struct printer {
     struct shown shown;
     bool has_begun;
     bool is_bare; /* of the table begun last */
-    size_t estimates;
 };
 
 /* The value without its `KEY=`, which is the head of the column. */
@@ -117,7 +116,6 @@ static enum ar_status print_rows(struct printer *printer, const uint32_t *points
 {
     for (uint32_t i = 0; !ferror(stdout) && i < count; i++) {
         AR_TRY(print_row(printer, points != NULL ? points[i] : i, err));
-        printer->estimates += printer->shown.row.exact == 0;
     }
     if (!printer->has_begun) {
         begin(printer, !printer->space->has_steps); /* an empty list has a head too */
@@ -127,7 +125,7 @@ static enum ar_status print_rows(struct printer *printer, const uint32_t *points
 
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
                            const struct ar_view *view, const struct sweep_bests *bests,
-                           size_t *estimates, struct ar_error *err)
+                           struct ar_error *err)
 {
     struct ar_error later;
     struct printer *printer = calloc(1, sizeof *printer);
@@ -138,7 +136,6 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
     enum ar_status status = print_rows(printer, bests != NULL ? bests->points : NULL,
                                        bests != NULL ? bests->count : space->points_count, err);
     enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);
-    *estimates = printer->estimates;
     free(printer);
     return status == AR_OK ? ended : status;
 }
