@@ -10,16 +10,15 @@
 /* A page is as wide as WIDTH units; more stages are not looked through one by one. */
 enum { WIDTH = 100000, STAGES_MAX = 256 };
 
-/* Colours of the style sheet, those of the picture `pipeline`; all else has the next one. */
-static const struct {
+/* Colours of the style sheet, those of the picture `pipeline`; all else has the last one. */
+static const struct look {
     const char *kind;
     size_t colour;
     bool computes;
-} coloured[] = {{"forward", 0, true},   {"backward", 1, true}, {"compute", 1, true},
-                {"optimizer", 2, true}, {"tp", 3, false},      {"ep", 4, false},
-                {"pp", 5, false},       {"push", 5, false},    {"dp", 6, false},
-                {"pull", 6, false}};
-enum { COLOURED = sizeof coloured / sizeof coloured[0], OTHER_COLOUR = 7 };
+} looks[] = {{"forward", 0, true},   {"backward", 1, true}, {"compute", 1, true},
+             {"optimizer", 2, true}, {"tp", 3, false},      {"ep", 4, false},
+             {"pp", 5, false},       {"push", 5, false},    {"dp", 6, false},
+             {"pull", 6, false},     {NULL, 7, false}};
 
 struct task {
     uint64_t stage;
@@ -65,24 +64,13 @@ static size_t find_kind(const char *const *kinds, size_t count, const char *kind
     return i;
 }
 
-static size_t colour_of(const char *kind)
+static const struct look *look_of(const char *kind)
 {
-    for (size_t i = 0; i < COLOURED; i++) {
-        if (strcmp(coloured[i].kind, kind) == 0) {
-            return coloured[i].colour;
-        }
+    size_t i = 0;
+    while (looks[i].kind != NULL && strcmp(looks[i].kind, kind) != 0) {
+        i++;
     }
-    return OTHER_COLOUR;
-}
-
-static bool computes(const char *kind)
-{
-    for (size_t i = 0; i < COLOURED; i++) {
-        if (strcmp(coloured[i].kind, kind) == 0) {
-            return coloured[i].computes;
-        }
-    }
-    return false;
+    return &looks[i];
 }
 
 static bool is_of_line(const struct timeline *timeline, size_t line, const struct task *task)
@@ -164,7 +152,7 @@ static void write_task(FILE *file, const struct timeline *timeline, const struct
     double x = scale * task->begin_s;
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
-            colour_of(task->kind), x, line, fmax(1, scale * task->end_s - x));
+            look_of(task->kind)->colour, x, line, fmax(1, scale * task->end_s - x));
     write_text(file, task, timeline->noun);
     fputs("</title></rect>\n", file);
 }
@@ -174,7 +162,7 @@ static void write_legend(FILE *file, const struct timeline *timeline)
 {
     fputs("<ul class=\"legend\">", file);
     for (size_t i = 0; i < timeline->kinds_count; i++) {
-        fprintf(file, "<li><span class=\"k%zu\"></span>", colour_of(timeline->kinds[i]));
+        fprintf(file, "<li><span class=\"k%zu\"></span>", look_of(timeline->kinds[i])->colour);
         ar_plot_write_html(file, timeline->kinds[i]);
         fputs("</li>", file);
     }
@@ -219,7 +207,7 @@ static double computing_of(const struct timeline *timeline, uint64_t stage)
     double computing_s = 0;
     for (size_t i = 0; i < timeline->count; i++) {
         const struct task *task = &timeline->tasks[i];
-        if (task->stage == stage && computes(task->kind)) {
+        if (task->stage == stage && look_of(task->kind)->computes) {
             computing_s += task->end_s - task->begin_s;
         }
     }

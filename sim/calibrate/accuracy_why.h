@@ -17,11 +17,11 @@ struct why_row {
 bool accuracy_scatters(const struct ar_measured_row *row);
 #define ACCURACY_SCATTER 1.3
 
-/** Which rows err most, at most two groups of one node count or algorithm in a range of sizes:
- * those without which the median falls most, by how much they are off and what is left without
- * them; all rows, if there is no such group; and how many rows scatter. `rows` are reordered. "" if
- * the median is at most `goal_frac`; NULL without memory. The text is the arena's and has no comma.
- */
+/** Which rows err most, at most two groups of one node count, operation, or algorithm of an
+ * operation, in a range of sizes: those without which the median falls most, by how much they are
+ * off and what is left without them; all rows, if there is no such group; and how many rows
+ * scatter. `rows` are reordered. "" if the median is at most `goal_frac`; NULL without memory. The
+ * text is the arena's. */
 const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
                          struct ar_arena *arena);
 
