@@ -93,6 +93,9 @@ enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
 /** The directive `key`, or NULL. */
 const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key);
 
+/** The place of a column; SIZE_MAX: there is none of that name. */
+size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
+
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
 
 /** `path:line` of a row, which begins error lines; returns `where`. */

@@ -33,7 +33,7 @@ const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, c
     return NULL;
 }
 
-static size_t find_column(const struct ar_csv *csv, const char *name)
+size_t ar_csv_find_column(const struct ar_csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->columns_count; i++) {
         if (strcmp(csv->cells[i], name) == 0) {
@@ -45,7 +45,7 @@ static size_t find_column(const struct ar_csv *csv, const char *name)
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 {
-    return find_column(csv, name) != SIZE_MAX;
+    return ar_csv_find_column(csv, name) != SIZE_MAX;
 }
 
 enum { NAMES_SHOWN = 8 };
@@ -222,7 +222,7 @@ enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
                             const char *expected, struct ar_error *err)
 {
-    const char *text = ar_csv_cell(csv, row, find_column(csv, column));
+    const char *text = ar_csv_cell(csv, row, ar_csv_find_column(csv, column));
     return wrong_text(csv, csv->lines[row], "column", column, text, expected, err);
 }
 

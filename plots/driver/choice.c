@@ -34,12 +34,8 @@ struct piece {
 
 static const char *cell_of(const struct ar_plot_table *table, size_t row, const char *column)
 {
-    for (size_t i = 0; i < table->csv->columns_count; i++) {
-        if (strcmp(table->csv->cells[i], column) == 0) {
-            return ar_csv_cell(table->csv, row, i);
-        }
-    }
-    return NULL;
+    size_t place = ar_csv_find_column(table->csv, column);
+    return place != SIZE_MAX ? ar_csv_cell(table->csv, row, place) : NULL;
 }
 
 /* What a row says of a key: a cell, or the setting of that name. */

@@ -312,14 +312,10 @@ static enum ar_status value_texts(const struct ar_plot_table *table, unsigned fi
 /* A sweep without steps: no row has a trace. */
 static bool has_no_steps(const struct ar_csv *csv)
 {
-    size_t trace = 0;
-    bool is_empty = csv->rows_count > 0;
-    while (trace < csv->columns_count &&
-           strcmp(csv->cells[trace], columns[AR_COL_TRACE].name) != 0) {
-        trace++;
-    }
+    size_t trace = ar_csv_find_column(csv, columns[AR_COL_TRACE].name);
+    bool is_empty = csv->rows_count > 0 && trace != SIZE_MAX;
     for (size_t row = 0; row < csv->rows_count && is_empty; row++) {
-        is_empty = trace < csv->columns_count && ar_csv_cell(csv, row, trace)[0] == '\0';
+        is_empty = ar_csv_cell(csv, row, trace)[0] == '\0';
     }
     return is_empty;
 }

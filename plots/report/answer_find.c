@@ -175,11 +175,7 @@ enum ar_status rows_read(const struct ar_csv *csv, struct ar_arena *arena, struc
     rows->list = answer_room(csv, AR_COLUMNS(columns), sizeof *rows->list, arena);
     AR_TRY(answer_read(csv, AR_COLUMNS(columns), sizeof *rows->list, rows->list, err));
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        rows->places[i] = SIZE_MAX;
-        for (size_t k = 0; k < csv->columns_count; k++) {
-            rows->places[i] =
-                strcmp(csv->cells[k], circumstances[i].column) == 0 ? k : rows->places[i];
-        }
+        rows->places[i] = ar_csv_find_column(csv, circumstances[i].column);
     }
     for (size_t i = 0; i < rows->count; i++) {
         rows->is_step = rows->is_step || !isnan(rows->list[i].iteration_s);
