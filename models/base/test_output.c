@@ -134,7 +134,7 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
 Test(output, temporary_names_that_are_taken_stay_and_files_that_get_no_name_are_copied)
 {
     char path[PATH_SIZE];
-    char taken[PATH_SIZE];
+    char taken[PATH_SIZE + 32];
     struct ar_output output;
     struct ar_error err;
     snprintf(taken, sizeof taken, "%s.%ld.0.tmp", in_folder("x.csv", path), (long)getpid());

@@ -40,7 +40,7 @@ if(ALLRECKON_SANITIZE)
   # Left out for time: what the address sanitizer stops as well, where it is read or written.
   target_compile_options(allreckon_flags INTERFACE
     -fsanitize=address,undefined -fno-sanitize=null,object-size
-    -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+    -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1)
   target_link_options(allreckon_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(ALLRECKON_FUZZ) # the few lines of C++, of SimGrid's module, are left as they are
@@ -188,8 +188,10 @@ function(allreckon_test unit)
   # and overflows, not at numbers.
   target_compile_definitions(${target} PRIVATE AR_TEST_STRIDE=$<IF:$<BOOL:${ALLRECKON_SANITIZE}>,4,1>
     AR_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" AR_TEST_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
-  # Compiling tests takes longer than running what they do themselves.
-  set_source_files_properties(test_${unit}.c ${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS -O0)
+  # Under sanitizers compiling tests takes longer than running what they do themselves.
+  if(ALLRECKON_SANITIZE)
+    set_source_files_properties(test_${unit}.c ${ARG_SOURCES} PROPERTIES COMPILE_OPTIONS -O0)
+  endif()
   # Criterion's test macros define functions without prototypes.
   target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
   add_test(NAME ${unit} COMMAND ${target})
