@@ -76,7 +76,7 @@ Test(cli_layout, simulation_and_recurrence_agree)
 {
     struct cli_run run =
         cli_good("$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh "
-                 "pp=2,dp=2,tp=8 --global-batch 8 --check --format csv --quiet --columns "
+                 "pp=2,dp=2,tp=4 --global-batch 4 --check --format csv --quiet --columns "
                  "iteration_s");
     struct cli_table *rows = cli_table(run.out);
     double one_s = atof(cli_cell(rows, 1, "iteration_s"));

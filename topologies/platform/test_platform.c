@@ -138,8 +138,9 @@ static void simulate(const char *platform)
                          "--cfg=network/TCP-gamma:0",
                          /* The lazy update of 3.32 may overfill a link when many flows start at
                           * once and several links fill up together. */
-                         "--cfg=network/optim:Full", "--log=root.thres:error", NULL};
-    int arguments_count = 6;
+                         "--cfg=network/optim:Full", "--cfg=contexts/stack-size:128",
+                         "--log=root.thres:error", NULL};
+    int arguments_count = 7;
     simgrid_init(&arguments_count, arguments);
     simgrid_load_platform(platform);
     start_actors();
