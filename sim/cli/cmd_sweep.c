@@ -1,6 +1,7 @@
-/* sweep: all combinations of GPU counts, algorithms, grids and the axes of variants.h, in parallel
- * processes. */
+/* sweep: all combinations of GPU counts, algorithms, grids and the axes of variants.h, or all
+ * layouts of a workload, in parallel processes. */
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ar_note.h"
@@ -9,6 +10,9 @@
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"
+
+/* What all meshes are tried with unless --strategy says it: without sharding most do not fit. */
+#define STRATEGIES "data,zero1,zero3"
 
 static enum ar_status read_request(const struct options *options, struct sweep_request *request,
                                    struct ar_error *err)
@@ -43,31 +47,92 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
                : option_required(options, "gpus", options->gpus_list, err);
 }
 
+/* What layouts have no use for. */
+static enum ar_status refuse_others(const struct options *options, struct ar_error *err)
+{
+    static const char *const names[] = {"--payload", "--operation", "--algorithms", "--shapes"};
+    const bool found[] = {options->payloads != NULL, options->operation != NULL,
+                          strcmp(options->algorithms, "all") != 0,
+                          strcmp(options->shapes, "all") != 0};
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        if (found[i]) {
+            return ar_error_set(
+                err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", names[i],
+                option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
+        }
+    }
+    return AR_OK;
+}
+
+static bool tries_all(const struct options *options)
+{
+    const char *mesh = option_key(options, AR_KEY_MESH);
+    return mesh != NULL && strcmp(mesh, "all") == 0;
+}
+
+/* Whether the strategies are those of the list above. */
+static bool tries_strategies(const struct options *options)
+{
+    return option_is_laid_out(options) && tries_all(options) &&
+           option_key(options, AR_KEY_STRATEGY) == NULL;
+}
+
 /* Keys that may be lists stay texts; the others are those of all points. */
+static enum ar_status read_variants(const struct options *options, struct variants_request *request,
+                                    struct ar_error *err)
+{
+    key_set axes = request->is_laid_out ? 0 : KEY_BIT(AR_KEY_SET);
+    axes |= tries_all(options) && request->is_laid_out ? KEY_BIT(AR_KEY_MESH) : 0;
+    for (const enum ar_key *key = variants_keys(request->is_laid_out); *key != AR_KEYS_COUNT;
+         key++) {
+        request->lists[*key] = option_key(options, *key);
+        axes |= KEY_BIT(*key);
+    }
+    if (tries_strategies(options)) {
+        request->lists[AR_KEY_STRATEGY] = STRATEGIES;
+    }
+    return options_scenario(options, axes, &request->base, err);
+}
+
+static enum ar_status read_layouts(const struct options *options, struct space_request *request,
+                                   struct ar_error *err)
+{
+    struct variants_request *variants = &request->variants;
+    bool has_all = tries_all(options);
+    AR_TRY(refuse_others(options, err));
+    if (option_key(options, AR_KEY_MESH) == NULL || has_all) {
+        AR_TRY(option_required(options, "gpus", options->gpus_list, err));
+    }
+    AR_TRY(read_variants(options, variants, err));
+    AR_TRY(ar_scenario_load_cluster(&variants->base, variants->inputs, err));
+    return request->gpus != NULL ? space_list_meshes(request, has_all, &variants->first, err)
+                                 : AR_OK;
+}
+
 static enum ar_status read_space(const struct options *options, struct space_request *request,
                                  struct ar_error *err)
 {
-    key_set axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
+    struct variants_request *variants = &request->variants;
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(check_kind(options, err));
-    AR_TRY(options_scenario(options, axes, &request->variants.base, err));
-    AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
-    request->variants.settings = settings.settings;
-    request->variants.has_jitter = option_key(options, AR_KEY_FRAMEWORK) != NULL ||
-                                   option_key(options, AR_KEY_STRATEGY) != NULL ||
-                                   request->variants.base.terms.count > 0;
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        if (ar_key_is((enum ar_key)i, AR_KEY_IS_AXIS)) {
-            request->variants.lists[i] = option_key(options, (enum ar_key)i);
-        }
-    }
+    AR_TRY(options_inputs(options, &variants->inputs, err));
     request->operations = options->operation;
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;
     request->shapes = options->shapes;
     request->payloads = options->payloads;
-    return options_inputs(options, &request->variants.inputs, err);
+    variants->is_laid_out = option_is_laid_out(options);
+    if (variants->is_laid_out) {
+        return read_layouts(options, request, err);
+    }
+    AR_TRY(check_kind(options, err));
+    AR_TRY(read_variants(options, variants, err));
+    AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
+    variants->settings = settings.settings;
+    variants->has_jitter = option_key(options, AR_KEY_FRAMEWORK) != NULL ||
+                           option_key(options, AR_KEY_STRATEGY) != NULL ||
+                           variants->base.terms.count > 0;
+    return AR_OK;
 }
 
 /* What the steps have in common; what varies is in the rows. */
@@ -99,11 +164,30 @@ static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar
     return AR_OK;
 }
 
-/* Notes on all rows, by the last combination. */
-static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
+static void describe_layouts(const struct options *options, const struct space *space)
 {
+    FILE *notes = space->request->notes;
+    ar_note(notes,
+            "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
+            "framework adds",
+            space->points_count + space->too_large, space->too_large,
+            space->gpus_count > 1 ? "by number of GPUs, " : "");
+    if (tries_strategies(options)) {
+        ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");
+    }
+}
+
+/* Notes on all rows, by the last combination. */
+static enum ar_status describe(const struct options *options, struct space *space,
+                               struct ar_error *err)
+{
+    FILE *notes = space->request->notes;
     const struct ar_scenario *scenario;
     const struct ar_scenario *base = &space->request->variants.base;
+    if (space->request->variants.is_laid_out) {
+        describe_layouts(options, space);
+        return AR_OK;
+    }
     if (space->has_steps) {
         AR_TRY(describe_steps(notes, space, err));
     } else {
@@ -130,14 +214,14 @@ static bool has_file(const struct options *options, const char *name)
 
 /* Refuses the output of another command; finds out whether it is that of this sweep, all of it. A
  * directory with a journal is that of the sweep that did not finish, which the journal knows. */
-enum ar_status sweep_check_directory(const struct options *options, const char *const *names,
-                                     uint64_t fingerprint, size_t points_count, const char **mark,
-                                     bool *is_complete, struct ar_error *err)
+static enum ar_status check_directory(const struct options *options, const char *const *names,
+                                      const struct space *space, const char **mark,
+                                      bool *is_complete, struct ar_error *err)
 {
     static const char *const none[] = {NULL};
     bool has_journal = has_file(options, "sweep.journal");
-    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points", fingerprint,
-                            points_count);
+    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
+                            space->fingerprint, space->points_count);
     AR_NEED(*mark, err, "a sweep");
     *is_complete = options->resume && !has_journal && has_file(options, names[0]) &&
                    made_by_has_mark(options, *mark);
@@ -148,16 +232,17 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
                               struct space_request *points, struct space *space, const char **mark,
                               struct ar_error *err)
 {
+    static const char *const of_points[] = {"sweep.csv", "payload.csv", NULL};
+    static const char *const of_layouts[] = {"layouts.csv", NULL};
     points->notes = request->notes;
     AR_TRY(read_request(options, request, err));
     AR_TRY(read_space(options, points, err));
     AR_TRY(space_create(points, space, err));
     if (options->out != NULL && request->launcher.rank == 0) {
-        static const char *const names[] = {"sweep.csv", "payload.csv", NULL};
-        AR_TRY(sweep_check_directory(options, names, space->fingerprint, space->points_count, mark,
-                                     &request->is_complete, err));
+        AR_TRY(check_directory(options, points->variants.is_laid_out ? of_layouts : of_points,
+                               space, mark, &request->is_complete, err));
     }
-    return describe(request->notes, space, err);
+    return describe(options, space, err);
 }
 
 struct signing {
@@ -166,31 +251,41 @@ struct signing {
     const char *mark; /* NULL: no files */
 };
 
-/* What has another value in the last combination varies. */
-static enum ar_status sign(void *context, struct ar_error *err)
+/* What all layouts have; of points what has another value in the last combination varies. */
+static enum ar_status add_parameters(const struct options *options, struct space *space,
+                                     struct parameters *parameters, struct ar_error *err)
 {
-    const struct signing *signing = context;
-    const struct options *options = signing->options;
-    struct space *space = signing->space;
-    struct parameters parameters = {0};
-    const struct ar_scenario *scenario;
+    const struct parameter tried = {"--strategy", STRATEGIES, "default"};
     const uint32_t ends[] = {0, space->variants.count - 1};
-    if (signing->mark == NULL) {
-        return AR_OK;
+    const struct ar_scenario *scenario = &space->request->variants.base;
+    if (space->request->variants.is_laid_out) {
+        AR_TRY(tries_strategies(options) ? parameters_add(parameters, tried, options->arena, err)
+                                         : AR_OK);
+        return parameters_add_scenario(parameters, scenario, options->arena, err);
     }
     for (size_t i = 0; i < 2; i++) {
         AR_TRY(variants_scenario(&space->variants, ends[i], &scenario, err));
-        AR_TRY(parameters_add_scenario(&parameters, scenario, options->arena, err));
+        AR_TRY(parameters_add_scenario(parameters, scenario, options->arena, err));
     }
-    return made_by_sign(options, signing->mark, &parameters, err);
+    return AR_OK;
+}
+
+static enum ar_status sign(void *context, struct ar_error *err)
+{
+    const struct signing *signing = context;
+    struct parameters parameters = {0};
+    if (signing->mark == NULL) {
+        return AR_OK;
+    }
+    AR_TRY(add_parameters(signing->options, signing->space, &parameters, err));
+    return made_by_sign(signing->options, signing->mark, &parameters, err);
 }
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
-    if (option_is_laid_out(options)) {
-        return sweep_layouts(options, err);
-    }
-    struct sweep_request request = {.directory = options->out,
+    struct sweep_request request = {.items_name =
+                                        option_is_laid_out(options) ? "layouts" : "points",
+                                    .directory = options->out,
                                     .resumes = options->resume,
                                     .forces = options->force,
                                     .is_best = options->best,

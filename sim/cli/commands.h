@@ -60,16 +60,6 @@ COMMAND_LIST(X)
 /** Compares a trace of measured times, if that is what the only argument is. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
-/** Of a workload: the part of sweep about its layouts. */
-enum ar_status sweep_layouts(const struct options *options, struct ar_error *err);
-
-/** Refuses a directory of another command for the files `names`, ended by NULL, of which the first
- * is always there; `*mark` is what signs it, and `*is_complete` whether it holds all of this sweep,
- * which is to go on. */
-enum ar_status sweep_check_directory(const struct options *options, const char *const *names,
-                                     uint64_t fingerprint, size_t points_count, const char **mark,
-                                     bool *is_complete, struct ar_error *err);
-
 enum ar_status command_collective(const struct options *options, struct ar_error *err);
 
 #endif

@@ -89,6 +89,9 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
                     mixed[i]);
         cli_expect_error(&run, mixed[i], 64, "--strategy: found");
     }
+    struct cli_run run =
+        cli_run("$AR sweep --cluster dgx-a100 --gpus 2 --operators googlenet --mesh all");
+    cli_expect_error(&run, "a mesh of operators", 64, "--operators: found with zero3");
 }
 
 Test(cli_placed, what_a_placement_leaves_idle_is_said)

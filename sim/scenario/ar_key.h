@@ -96,7 +96,6 @@ enum ar_key_use {
     AR_KEY_OF_STEP = 4,       /**< training steps of traces */
     AR_KEY_IN_RUN = 8,        /**< a line of a run file */
     AR_KEY_IN_PUBLISHED = 16, /**< a column of published runs, and a range of what is unknown */
-    AR_KEY_IS_AXIS = 32,      /**< an axis of a sweep */
     AR_KEY_IS_CHOICE = 64,   /**< of an axis: a way to tune, of which --best takes the best value */
     AR_KEY_REPEATS = 128,    /**< every text counts; else a scenario has one value */
     AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */

@@ -5,22 +5,20 @@
 #include "ar_text.h"
 #include "key_values.h"
 
-#define COLLECTIVE AR_KEY_OF_COLLECTIVE
-#define STEP       AR_KEY_OF_STEP
-#define BARE       AR_KEY_OF_BARE
-#define LAYOUT     AR_KEY_OF_LAYOUT
-#define PLACED     AR_KEY_OF_PLACED
-#define PUBLISHED  AR_KEY_IN_PUBLISHED
-#define CLUSTER    (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
-#define FILES      (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
-#define AXIS       AR_KEY_IS_AXIS
-#define CHOICE     (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
-#define SETTING    AR_KEY_IS_SETTING
-#define REPEATS    AR_KEY_REPEATS
-#define PATH       AR_KEY_IS_PATH
-#define NUMBER     AR_KEY_IS_NUMBER
-#define SERVERS                                                                                    \
-    (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IN_RUN | AR_KEY_IS_AXIS | AR_KEY_IS_SETTING)
+#define COLLECTIVE  AR_KEY_OF_COLLECTIVE
+#define STEP        AR_KEY_OF_STEP
+#define BARE        AR_KEY_OF_BARE
+#define LAYOUT      AR_KEY_OF_LAYOUT
+#define PLACED      AR_KEY_OF_PLACED
+#define PUBLISHED   AR_KEY_IN_PUBLISHED
+#define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
+#define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
+#define CHOICE      AR_KEY_IS_CHOICE
+#define SETTING     AR_KEY_IS_SETTING
+#define REPEATS     AR_KEY_REPEATS
+#define PATH        AR_KEY_IS_PATH
+#define NUMBER      AR_KEY_IS_NUMBER
+#define SERVERS     (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IN_RUN | AR_KEY_IS_SETTING)
 #define FIELD(name) offsetof(struct ar_scenario, name)
 
 /* A size of a workload, 0 unless it is set. */
@@ -123,8 +121,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
          "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
          "all GPUs partitioned, rotate, star, dap",
-         LAYOUT | STEP | PLACED | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_strategy,
-         key_print_strategy},
+         LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
                         "parameter servers; default: as many as nodes of workers", SERVERS,
                         AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
@@ -218,23 +215,23 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "precision of gradients on the wire, of a workload in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
-                          STEP | LAYOUT | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
+                          STEP | LAYOUT | FILES, AR_LIST_OF_TEXTS, key_parse_choice,
                           key_print_choice, FIELD(layout.gradients), .words = ar_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
                        "replicas exchange a fraction F of all gradients, the largest: values and "
                        "places of 4 bytes, by an all-gather; choosing and adding them is not "
                        "counted; default: all, by an all-reduce",
-                       STEP | LAYOUT | PUBLISHED | AXIS | SETTING, AR_LIST_OF_TEXTS,
-                       key_parse_number, key_print_set_number, FIELD(layout.sparse_frac), 1e-9, 1},
+                       STEP | LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_number,
+                       key_print_set_number, FIELD(layout.sparse_frac), 1e-9, 1},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
-                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
+                      STEP | AR_KEY_IN_PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
                       key_print_count, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); default: "
                           "the trace's own, or fp16",
-                          COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
+                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_choice,
                           key_print_precision, FIELD(precision), .words = ar_precision_names},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,
                        "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, groups:K, or "
@@ -259,13 +256,13 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
-                               STEP | AXIS, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
+                               STEP, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
                                FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
                        "model)",
-                       COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_engine, NULL},
+                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_engine, NULL},
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
                          "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
                          "node, flat ring)",
@@ -288,8 +285,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | LAYOUT | PLACED | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS,
-                       key_parse_number, key_print_number, FIELD(jitter_frac), 0, 1},
+                       STEP | LAYOUT | PLACED | FILES | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
+                       key_print_number, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
                            STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS,
@@ -297,8 +294,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_SEED] = {"--seed", "S", "1",
                      "of the jitter and of the starts of asynchronous workers; the same "
                      "seed gives the same result",
-                     STEP | LAYOUT | PLACED | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS,
-                     key_parse_count, key_print_count, FIELD(seed), 0, UINT32_MAX},
+                     STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_COUNTS, key_parse_count,
+                     key_print_count, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",

@@ -26,7 +26,7 @@ enum ar_status space_scenario(struct space *space, const struct point *point,
 {
     const struct ar_scenario *variant;
     AR_TRY(variants_scenario(&space->variants, point->variant, &variant, err));
-    *scenario = scenario_of(variant, point);
+    *scenario = point->operation != NULL ? scenario_of(variant, point) : *variant;
     return AR_OK;
 }
 
@@ -45,10 +45,11 @@ struct adding {
     struct ar_error reason; /* as the last of them said */
 };
 
-static enum ar_status append(struct ar_arena *arena, struct points *points,
-                             const struct point *point, struct ar_error *err)
+enum ar_status space_append(struct space *space, struct points *points, const struct point *point,
+                            struct ar_error *err)
 {
-    struct point *list = ar_arena_grow(arena, points->list, points->count, 1, sizeof *list);
+    struct point *list =
+        ar_arena_grow(&space->variants.arena, points->list, points->count, 1, sizeof *list);
     AR_NEED(list, err, "the points of a sweep");
     points->list = list;
     list[points->count++] = *point;
@@ -78,7 +79,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     ar_hash_text(&space->fingerprint, scenario.engine->name);
     ar_hash_bytes(&space->fingerprint, &point.shape, sizeof point.shape);
     ar_hash_bytes(&space->fingerprint, &point.payload_bytes, sizeof point.payload_bytes);
-    return append(&space->variants.arena, adding->points, &point, err);
+    return space_append(space, adding->points, &point, err);
 }
 
 /* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks or all
@@ -355,16 +356,12 @@ static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
                            &space->algorithms, &space->algorithms_count, err);
 }
 
-enum ar_status space_create(const struct space_request *request, struct space *space,
-                            struct ar_error *err)
+/* Steps of a trace, bare collectives, or both. */
+static enum ar_status add_all(struct space *space, struct ar_error *err)
 {
+    const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
-    memset(space, 0, sizeof *space);
-    space->request = request;
-    space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
-    space->has_steps = ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
-    AR_TRY(variants_create(&request->variants, &space->variants, err));
     AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
@@ -376,8 +373,21 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].twin += (uint32_t)space->steps_count;
-        AR_TRY(append(arena, &space->steps, &space->bare.list[i], err));
+        AR_TRY(space_append(space, &space->steps, &space->bare.list[i], err));
     }
+    return AR_OK;
+}
+
+enum ar_status space_create(const struct space_request *request, struct space *space,
+                            struct ar_error *err)
+{
+    bool is_laid_out = request->variants.is_laid_out;
+    memset(space, 0, sizeof *space);
+    space->request = request;
+    space->fingerprint = AR_HASH_BEGIN;
+    space->has_steps = is_laid_out || ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
+    AR_TRY(variants_create(&request->variants, &space->variants, err));
+    AR_TRY(is_laid_out ? space_add_layouts(space, err) : add_all(space, err));
     space->points = space->steps.list;
     space->points_count = space->steps.count;
     return AR_OK;

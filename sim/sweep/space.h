@@ -12,7 +12,7 @@
 struct space_request {
     struct variants_request variants;
     const char *operations; /**< of bare collectives; NULL: all-reduce */
-    const char *gpus;       /**< NULL: those of the mesh */
+    const char *gpus;       /**< NULL: those of the mesh; of layouts they are the first axis */
     const char *algorithms;
     const char *shapes;
     const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
@@ -20,9 +20,9 @@ struct space_request {
     FILE *notes;          /**< where points that are left out are said (ar_note.h) */
 };
 
-/** One row to compute. */
+/** One row to compute; of a layout the variant says it all. */
 struct point {
-    const struct ar_operation *operation;
+    const struct ar_operation *operation; /**< NULL: a layout */
     const struct ar_algorithm *algorithm;
     struct ar_shape shape;
     uint64_t payload_bytes; /**< bare collective; 0: a training step */
@@ -58,6 +58,7 @@ struct space {
     const struct point *points; /**< training steps first, then bare collectives */
     size_t points_count;
     size_t steps_count;
+    size_t too_large; /**< layouts that divide, and do not fit */
     /** Same for same rows: all points, the values of the clusters and the traces. */
     uint64_t fingerprint;
 };
@@ -67,6 +68,19 @@ struct space {
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err);
 void space_destroy(struct space *space);
+
+/** The first axis of layouts: all meshes of each number of GPUs in the list, or those numbers.
+ * Refuses a list that is missing. */
+enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
+                                 struct axis *first, struct ar_error *err);
+
+/** Part of space_create(): layouts that divide and fit into the memory of the GPUs. AR_USAGE if
+ * there is none, with the reason of the last one. */
+enum ar_status space_add_layouts(struct space *space, struct ar_error *err);
+
+/** Adds a point to a list, or says that there are too many. */
+enum ar_status space_append(struct space *space, struct points *points, const struct point *point,
+                            struct ar_error *err);
 
 /** Points of which the fastest is asked for have one number, below space_contests(): those of one
  * GPU count and one combination of conditions, of bare collectives also of one operation and one

@@ -10,24 +10,25 @@
 
 enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
 
-/* Writes the rows of points `first` to `end` as they are in the journal. */
-static enum ar_status write_rows(const struct journal *journal, size_t first, size_t end,
-                                 FILE *file, struct ar_error *err)
+/* Writes the rows of places `first` to `end` of an order as they are in the journal. */
+static enum ar_status write_rows(const struct journal *journal, const struct sweep_order *order,
+                                 size_t first, size_t end, FILE *file, struct ar_error *err)
 {
     char line[JOURNAL_LINE_MAX];
     const char *text;
     struct ar_records records;
     ar_records_begin(&records, file, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
     for (size_t i = first; i < end; i++) {
-        AR_TRY(journal_read(journal, (uint32_t)i, line, &text, err));
+        uint32_t point = order->points != NULL ? order->points[i] : (uint32_t)i;
+        AR_TRY(journal_read(journal, point, line, &text, err));
         fprintf(file, "%s\n", text);
     }
     return ar_records_end(&records, err);
 }
 
 static enum ar_status write_csv(const char *directory, const char *name,
-                                const struct journal *journal, size_t first, size_t end,
-                                struct ar_error *err)
+                                const struct journal *journal, const struct sweep_order *order,
+                                size_t first, size_t end, struct ar_error *err)
 {
     struct ar_output output;
     struct ar_signals before;
@@ -36,7 +37,7 @@ static enum ar_status write_csv(const char *directory, const char *name,
     ar_signals_hold(&before);
     enum ar_status status = ar_output_open(path, &output, err);
     if (status == AR_OK) {
-        status = write_rows(journal, first, end, output.file, err);
+        status = write_rows(journal, order, first, end, output.file, err);
         if (status != AR_OK) {
             ar_output_abort(&output);
         } else {
@@ -50,13 +51,17 @@ static enum ar_status write_csv(const char *directory, const char *name,
 }
 
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
-                                 const struct journal *journal, struct ar_error *err)
+                                 const struct journal *journal, const struct sweep_order *all,
+                                 struct ar_error *err)
 {
     char path[PATH_SIZE];
     size_t steps = space->has_steps ? space->steps_count : space->points_count;
-    AR_TRY(write_csv(directory, "sweep.csv", journal, 0, steps, err));
+    if (space->request->variants.is_laid_out) {
+        return write_csv(directory, "layouts.csv", journal, all, 0, steps, err);
+    }
+    AR_TRY(write_csv(directory, "sweep.csv", journal, all, 0, steps, err));
     if (space->points_count > steps) {
-        return write_csv(directory, "payload.csv", journal, steps, space->points_count, err);
+        return write_csv(directory, "payload.csv", journal, all, steps, space->points_count, err);
     }
     snprintf(path, sizeof path, "%s/payload.csv", directory);
     if (unlink(path) != 0 && errno != ENOENT) {

@@ -1,4 +1,4 @@
-/* The rows of a sweep on stdout: all, or the best. */
+/* The rows of a sweep on stdout: all, or the best; and the order of layouts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,26 @@ static const char *plain(const struct axis *axis, const char *value)
 static bool is_in_front(const struct printer *printer, const struct axis *axis)
 {
     return printer->view->format == AR_FORMAT_TABLE && axis->count > 1 &&
-           axis->key != AR_KEY_ENGINE;
+           axis->key != AR_KEY_ENGINE && !printer->space->request->variants.is_laid_out;
+}
+
+/* A column has `_` where a key has `-`. */
+static bool is_column_of(const struct ar_column *column, const struct axis *axis)
+{
+    char name[AR_KEY_TEXT];
+    return strcmp(column->name, ar_key_directive(axis->name, name)) == 0;
+}
+
+/* What a layout varies stays in a table that is too wide, also if the best rows have the same. */
+static bool is_varied(const struct space *space, const struct ar_column *column)
+{
+    for (size_t i = 0; i < space->variants.axes_count; i++) {
+        const struct axis *axis = &space->variants.axes[i];
+        if (space->request->variants.is_laid_out && axis->count > 1 && is_column_of(column, axis)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_name_in_front(const struct printer *printer, const char *name)
@@ -52,8 +71,11 @@ static bool is_name_in_front(const struct printer *printer, const char *name)
 static void begin(struct printer *printer, bool is_bare)
 {
     const struct variants *variants = &printer->space->variants;
-    struct ar_columns of_row =
-        ar_row_columns_of(printer->view, is_bare ? AR_ROW_BARE : AR_ROW_STEP);
+    enum ar_row_kind kind = printer->space->request->variants.is_laid_out
+                                ? ar_row_kind_of(&printer->shown.row)
+                            : is_bare ? AR_ROW_BARE
+                                      : AR_ROW_STEP;
+    struct ar_columns of_row = ar_row_columns_of(printer->view, kind);
     struct ar_view view = *printer->view;
     size_t count = 0;
     if (is_bare && view.format == AR_FORMAT_TABLE && printer->space->operations_count > 1) {
@@ -74,6 +96,8 @@ static void begin(struct printer *printer, bool is_bare)
     for (size_t i = 0; i < chosen_count; i++) {
         if (!is_name_in_front(printer, chosen[i].name)) { /* else it is there */
             printer->columns[count] = chosen[i];
+            printer->columns[count].priority =
+                is_varied(printer->space, &chosen[i]) ? 0 : chosen[i].priority;
             printer->columns[count++].offset += offsetof(struct shown, row);
         }
     }
@@ -111,11 +135,11 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     return AR_OK;
 }
 
-static enum ar_status print_rows(struct printer *printer, const uint32_t *points, size_t count,
+static enum ar_status print_rows(struct printer *printer, const struct sweep_order *order,
                                  struct ar_error *err)
 {
-    for (uint32_t i = 0; !ferror(stdout) && i < count; i++) {
-        AR_TRY(print_row(printer, points != NULL ? points[i] : i, err));
+    for (uint32_t i = 0; !ferror(stdout) && i < order->count; i++) {
+        AR_TRY(print_row(printer, order->points != NULL ? order->points[i] : i, err));
     }
     if (!printer->has_begun) {
         begin(printer, !printer->space->has_steps); /* an empty list has a head too */
@@ -124,7 +148,7 @@ static enum ar_status print_rows(struct printer *printer, const uint32_t *points
 }
 
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           const struct ar_view *view, const struct sweep_bests *bests,
+                           const struct ar_view *view, const struct sweep_order *order,
                            struct ar_error *err)
 {
     struct ar_error later;
@@ -133,22 +157,92 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
     printer->space = space;
     printer->journal = journal;
     printer->view = view;
-    enum ar_status status = print_rows(printer, bests != NULL ? bests->points : NULL,
-                                       bests != NULL ? bests->count : space->points_count, err);
+    enum ar_status status = print_rows(printer, order, err);
     enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);
     free(printer);
     return status == AR_OK ? ended : status;
 }
 
-enum ar_status sweep_find_bests(const struct space *space, const struct journal *journal,
-                                struct ar_arena *arena, struct sweep_bests *bests,
-                                struct ar_error *err)
+/* --- which rows, in which order --------------------------------------------------------------- */
+
+/* A layout by what it is sorted by. */
+struct placing {
+    uint64_t gpus;
+    double iteration_s;
+    const char *mesh;
+    uint32_t point;
+};
+
+/* By number of GPUs, then the fastest first; what is equal stays in the order of its numbers. */
+static int compare_placings(const void *a, const void *b)
+{
+    const struct placing *one = a;
+    const struct placing *other = b;
+    if (one->gpus != other->gpus) {
+        return one->gpus < other->gpus ? -1 : 1;
+    }
+    if (one->iteration_s != other->iteration_s) {
+        return one->iteration_s < other->iteration_s ? -1 : 1;
+    }
+    int order = strcmp(one->mesh, other->mesh);
+    return order != 0 ? order : (one->point > other->point) - (one->point < other->point);
+}
+
+enum ar_status sweep_sort(const struct space *space, const struct journal *journal,
+                          struct ar_arena *arena, struct sweep_order *all, struct ar_error *err)
+{
+    size_t count = space->points_count;
+    struct ar_row row;
+    *all = (struct sweep_order){.count = count};
+    if (!space->request->variants.is_laid_out) {
+        return AR_OK;
+    }
+    struct placing *placings = ar_arena_alloc(arena, count, sizeof *placings);
+    uint32_t *points = ar_arena_alloc(arena, count, sizeof *points);
+    AR_NEED(placings && points, err, "the layouts");
+    for (uint32_t i = 0; i < count; i++) {
+        AR_TRY(journal_read_row(journal, i, &row, err));
+        placings[i] =
+            (struct placing){row.gpus, row.iteration_s, ar_arena_text(arena, row.mesh), i};
+        AR_NEED(placings[i].mesh, err, "the layouts");
+    }
+    qsort(placings, count, sizeof *placings, compare_placings);
+    for (size_t i = 0; i < count; i++) {
+        points[i] = placings[i].point;
+    }
+    all->points = points;
+    return AR_OK;
+}
+
+/* Of sorted layouts the first of each number of GPUs. */
+static enum ar_status find_first(const struct journal *journal, const struct sweep_order *all,
+                                 uint32_t *points, struct sweep_order *bests, struct ar_error *err)
 {
     struct ar_row row;
-    size_t count = space_contests(space);
+    uint64_t gpus = 0;
+    *bests = (struct sweep_order){.points = points};
+    for (size_t i = 0; i < all->count; i++) {
+        AR_TRY(journal_read_row(journal, all->points[i], &row, err));
+        if (row.gpus != gpus) {
+            points[bests->count++] = all->points[i];
+        }
+        gpus = row.gpus;
+    }
+    return AR_OK;
+}
+
+enum ar_status sweep_find_bests(const struct space *space, const struct journal *journal,
+                                const struct sweep_order *all, struct ar_arena *arena,
+                                struct sweep_order *bests, struct ar_error *err)
+{
+    struct ar_row row;
+    size_t count = all->points != NULL ? all->count : space_contests(space);
     uint32_t *points = ar_arena_alloc(arena, count, sizeof *points);
     double *times_s = ar_arena_alloc(arena, count, sizeof *times_s); /* 0: none yet */
     AR_NEED(points && times_s, err, "the best rows");
+    if (all->points != NULL) {
+        return find_first(journal, all, points, bests, err);
+    }
     for (uint32_t i = 0; i < space->points_count; i++) {
         size_t place = space_contest(space, i);
         if (place == SIZE_MAX || !journal->is_ok[i]) {
@@ -161,7 +255,7 @@ enum ar_status sweep_find_bests(const struct space *space, const struct journal 
             times_s[place] = time_s;
         }
     }
-    *bests = (struct sweep_bests){.points = points};
+    *bests = (struct sweep_order){.points = points};
     for (size_t i = 0; i < count; i++) {
         if (times_s[i] > 0) {
             points[bests->count++] = points[i];

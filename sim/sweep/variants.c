@@ -14,7 +14,29 @@ static const enum ar_key axis_keys[] = {
     AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
     AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
     AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL};
+    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
+    AR_KEYS_COUNT};
+
+/* Those of layouts. */
+static const enum ar_key layout_keys[] = {AR_KEY_MICRO_BATCH,
+                                          AR_KEY_STRATEGY,
+                                          AR_KEY_SCHEDULE,
+                                          AR_KEY_RECOMPUTE,
+                                          AR_KEY_SEQUENCE_PARALLEL,
+                                          AR_KEY_ATTENTION,
+                                          AR_KEY_OVERLAP,
+                                          AR_KEY_OVERLAP_TENSOR,
+                                          AR_KEY_GRADIENTS,
+                                          AR_KEY_SPARSE,
+                                          AR_KEY_PLACEMENT,
+                                          AR_KEY_DEPTH,
+                                          AR_KEY_ROUNDS,
+                                          AR_KEYS_COUNT};
+
+const enum ar_key *variants_keys(bool is_laid_out)
+{
+    return is_laid_out ? layout_keys : axis_keys;
+}
 
 /* Adds a value; one that is there counts once. */
 static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
@@ -71,6 +93,7 @@ static enum ar_status add_items(struct ar_arena *arena, struct axis *axis, int p
 {
     bool has_ranges = ar_keys[axis->key].list != AR_LIST_OF_TEXTS;
     for (const char *at = text + prefix_length; at != NULL;) {
+        at += prefix_length == 0 ? strspn(at, " \t") : 0;
         int length = (int)strcspn(at, ",");
         char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
         AR_TRY(item != NULL && has_ranges && strchr(item, ':') != NULL
@@ -166,14 +189,17 @@ enum ar_status variants_create(const struct variants_request *request, struct va
                                struct ar_error *err)
 {
     variants->request = request;
+    if (request->first.count > 0) {
+        variants->axes[variants->axes_count++] = request->first;
+    }
     for (size_t i = 0; i < request->settings.count; i++) {
         AR_TRY(add_setting(variants, i, err));
     }
-    for (size_t i = 0; i < sizeof axis_keys / sizeof axis_keys[0]; i++) {
-        enum ar_key key = axis_keys[i];
-        if (request->lists[key] != NULL) {
-            struct axis axis = {.name = ar_key_name(key), .key = key};
-            AR_TRY(add_axis(variants, axis, 0, request->lists[key], err));
+    for (const enum ar_key *key = variants_keys(request->is_laid_out); *key != AR_KEYS_COUNT;
+         key++) {
+        if (request->lists[*key] != NULL) {
+            struct axis axis = {.name = ar_key_name(*key), .key = *key};
+            AR_TRY(add_axis(variants, axis, 0, request->lists[*key], err));
         }
     }
     AR_TRY(count_variants(variants, err));
@@ -238,7 +264,10 @@ static enum ar_status apply_settings(const struct variants *variants, uint32_t v
 {
     const struct ar_settings *settings = &variants->request->settings;
     size_t count = settings->count;
-    struct ar_setting *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
+    if (count == 0) {
+        return AR_OK; /* they are in the base */
+    }
+    struct ar_setting *list = ar_arena_alloc(scenario->arena, count, sizeof *list);
     AR_NEED(list, err, "the settings");
     for (size_t i = 0; i < count; i++) {
         list[i] = settings->list[i];
@@ -250,10 +279,8 @@ static enum ar_status apply_settings(const struct variants *variants, uint32_t v
         }
     }
     scenario->settings = (struct ar_settings){.list = list, .count = count};
-    if (count > 0) {
-        scenario->origins[AR_KEY_SET] =
-            (struct ar_origin){.where = list[0].where, .status = list[0].status};
-    }
+    scenario->origins[AR_KEY_SET] =
+        (struct ar_origin){.where = list[0].where, .status = list[0].status};
     return AR_OK;
 }
 
@@ -383,7 +410,8 @@ static enum ar_status load(struct variants *variants, uint32_t variant,
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err)
 {
-    struct variant_slot *slot = &variants->slots[variant % VARIANTS_KEPT];
+    uint32_t kept = variants->request->is_laid_out ? 1 : VARIANTS_KEPT; /* layouts are large */
+    struct variant_slot *slot = &variants->slots[variant % kept];
     const struct variant_slot *cluster;
     AR_TRY(find_cluster(variants, variant, &cluster, err));
     *scenario = &slot->scenario;

@@ -6,7 +6,8 @@
  * `--jitter`, `--seed` and `--set KEY=` take a list (lists.h; ranges where the values are counts or
  * sizes). A variant is a number that says which value of which axis. The last axis varies fastest;
  * settings of the cluster come first. A value of `--set` is split at its commas unless the cluster
- * takes it as it is: a description may hold commas, a rate may not.
+ * takes it as it is: a description may hold commas, a rate may not. Layouts have other axes
+ * (variants_keys()), and the meshes of some numbers of GPUs as the first one.
  *
  * The scenario of a variant is made when it is asked for. Those that were asked for last stay in
  * memory, and share their clusters; files are read once.
@@ -20,15 +21,6 @@
 
 enum { AXES_MAX = 64 + AR_KEYS_COUNT, VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT = 512 };
 
-/** What a sweep varies: texts that may be lists; and what it does not. */
-struct variants_request {
-    const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
-    struct ar_settings settings;      /**< of the cluster */
-    bool has_jitter;         /**< or may draw: a framework, a term or a strategy is given */
-    struct ar_scenario base; /**< keys that are no axes */
-    struct ar_inputs *inputs;
-};
-
 struct axis {
     const char *name; /**< `batch`, `hca.bandwidth` */
     enum ar_key key;
@@ -36,6 +28,21 @@ struct axis {
     const char **values;
     size_t count;
 };
+
+/** What a sweep varies: texts that may be lists; and what it does not. */
+struct variants_request {
+    bool is_laid_out;                 /**< layouts of a workload, or of operators */
+    struct axis first;                /**< the first axis, of layouts: meshes, or numbers of GPUs;
+                                           without values there is none */
+    const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
+    struct ar_settings settings;      /**< of the cluster that may be lists; none: as in the base */
+    bool has_jitter;         /**< or may draw: a framework, a term or a strategy is given */
+    struct ar_scenario base; /**< keys that are no axes */
+    struct ar_inputs *inputs;
+};
+
+/** The keys that may be lists; AR_KEYS_COUNT ends them. */
+const enum ar_key *variants_keys(bool is_laid_out);
 
 /** A scenario that is in memory. */
 struct variant_slot {
