@@ -32,8 +32,11 @@ enum ar_status ar_output_open(const char *path, struct ar_output *output, struct
 /** The same for callers that return early: what is not committed when the arena ends is dropped. */
 enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
                                struct ar_error *err);
+enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
+                                  struct ar_output **output, struct ar_error *err);
 
-/** Finishes the file; on failure the temporary file is removed. */
+/** Finishes the file, while signals wait (ar_signals.h); on failure the temporary file is removed.
+ */
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err);
 
 /** Drops the file, unless that or commit was done before. */

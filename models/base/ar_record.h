@@ -165,6 +165,11 @@ enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct a
                                 const void *records, size_t count, size_t size,
                                 struct ar_error *err);
 
+/** The same as CSV, into a file of a directory that appears whole or not at all (ar_output.h). */
+enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
+                               const void *records, size_t count, size_t size,
+                               struct ar_error *err);
+
 /** Parts of JSON documents: the array of ar_records_write() without a newline behind it, a record
  * as an object on one line, its members without the braces, a text with its quotes (null if it is
  * empty). */

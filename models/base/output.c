@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_signals.h"
+
 enum { NAMES_MAX = 100 };
 
 /* Takes the first name that is free: a process of the same number that was killed, or one of
@@ -118,7 +120,14 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
     return AR_OK;
 }
 
-enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
+enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
+                                  struct ar_output **output, struct ar_error *err)
+{
+    const char *path = ar_arena_format(arena, "%s/%s", directory, name);
+    return path != NULL ? ar_output_begin(path, arena, output, err) : ar_error_no_memory(err, name);
+}
+
+static enum ar_status finish(struct ar_output *output, struct ar_error *err)
 {
     /* ferror() remembers a failed write; fflush and fclose report those still to come. */
     bool failed = ferror(output->file) != 0 || fflush(output->file) != 0 || !name_file(output);
@@ -137,6 +146,15 @@ enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path, strerror(cause));
     }
     return AR_OK;
+}
+
+enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
+{
+    struct ar_signals before;
+    ar_signals_hold(&before);
+    enum ar_status status = finish(output, err);
+    ar_signals_restore(&before);
+    return status;
 }
 
 void ar_output_abort(struct ar_output *output)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_output.h"
 #include "ar_text.h"
 #include "record.h"
 
@@ -322,6 +323,17 @@ enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct a
         ar_records_add(&writer, (const char *)records + i * size);
     }
     return ar_records_end(&writer, err);
+}
+
+enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
+                               const void *records, size_t count, size_t size, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_output *output;
+    AR_TRY(ar_output_begin_in(directory, name, &arena, &output, err));
+    AR_TRY(
+        ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), columns, records, count, size, err));
+    return ar_output_commit(output, err);
 }
 
 static const char *const kind_names[] = {[AR_COLUMN_text] = "text",

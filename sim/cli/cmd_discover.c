@@ -3,8 +3,6 @@
 
 #include "ar_discover.h"
 #include "ar_note.h"
-#include "ar_output.h"
-#include "ar_signals.h"
 #include "ar_text.h"
 #include "commands.h"
 #include "made_by.h"
@@ -47,31 +45,13 @@ static enum ar_status take_settings(const struct options *options, struct ar_set
     return AR_OK;
 }
 
-static void write_text(FILE *file, const char *mark, const struct ar_topo *topo)
+static enum ar_status write_topo(FILE *file, const void *what, const char *mark,
+                                 struct ar_error *err)
 {
+    (void)err;
     fprintf(file, "# %s\n", mark);
-    ar_topo_write(topo, file);
-}
-
-static enum ar_status write_out(const struct options *options, const struct ar_topo *topo,
-                                struct ar_error *err)
-{
-    struct ar_output output;
-    struct ar_signals before;
-    const char *mark = made_by(options);
-    AR_NEED(mark, err, "the command line");
-    if (options->out == NULL) {
-        write_text(stdout, mark, topo);
-        return AR_OK;
-    }
-    ar_signals_hold(&before);
-    enum ar_status status = ar_output_open(options->out, &output, err);
-    if (status == AR_OK) {
-        write_text(output.file, mark, topo);
-        status = ar_output_commit(&output, err);
-    }
-    ar_signals_restore(&before);
-    return status;
+    ar_topo_write(what, file);
+    return AR_OK;
 }
 
 enum ar_status command_discover(const struct options *options, struct ar_error *err)
@@ -99,5 +79,5 @@ enum ar_status command_discover(const struct options *options, struct ar_error *
         ar_note(option_notes(options), "%s", *note); /* they say why something is missing, too */
     }
     ar_note_flush(option_notes(options));
-    return status == AR_OK ? write_out(options, topo, err) : status;
+    return status == AR_OK ? made_by_write(options, write_topo, topo, err) : status;
 }

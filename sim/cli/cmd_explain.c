@@ -39,15 +39,6 @@ static enum ar_status check_out(const struct options *options, struct ar_error *
                               "workload of a step");
 }
 
-/* Opens a file of --out. */
-static enum ar_status begin(const struct options *options, const char *name,
-                            struct ar_output **output, struct ar_error *err)
-{
-    char *path = ar_arena_format(options->arena, "%s/%s", options->out, name);
-    return path != NULL ? ar_output_begin(path, options->arena, output, err)
-                        : ar_error_no_memory(err, "the files");
-}
-
 /* Leaves what 'allreckon report' takes: the row, the tasks, the parameters; of a workload also a
  * picture of its stages. */
 static enum ar_status save(const struct options *options, const struct ar_scenario *scenario,
@@ -59,8 +50,8 @@ static enum ar_status save(const struct options *options, const struct ar_scenar
         return AR_OK;
     }
     row.wall_s = NAN; /* the same step gives the same file */
-    AR_TRY(begin(options, names[0], &tasks, err));
-    AR_TRY(begin(options, names[1], &rows, err));
+    AR_TRY(ar_output_begin_in(options->out, names[0], options->arena, &tasks, err));
+    AR_TRY(ar_output_begin_in(options->out, names[1], options->arena, &rows, err));
     AR_TRY(pipeline_write(tasks->file, step, err));
     AR_TRY(ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1, err));
     AR_TRY(ar_output_commit(tasks, err));

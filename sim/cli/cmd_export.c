@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "ar_cluster.h"
-#include "ar_output.h"
 #include "ar_platform_file.h"
-#include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "chrome_trace.h"
@@ -55,30 +53,6 @@ static enum ar_status write_trace(FILE *file, const void *what, const char *mark
     return AR_OK;
 }
 
-enum ar_status export_write(const struct options *options, export_writer *write, const void *what,
-                            struct ar_error *err)
-{
-    struct ar_output output;
-    struct ar_signals before;
-    const char *mark = made_by(options);
-    AR_NEED(mark, err, "the command line");
-    if (options->out == NULL) {
-        return write(stdout, what, mark, err);
-    }
-    ar_signals_hold(&before);
-    enum ar_status status = ar_output_open(options->out, &output, err);
-    if (status == AR_OK) {
-        status = write(output.file, what, mark, err);
-        if (status == AR_OK) {
-            status = ar_output_commit(&output, err);
-        } else {
-            ar_output_abort(&output);
-        }
-    }
-    ar_signals_restore(&before);
-    return status;
-}
-
 static enum ar_status export_platform(const struct options *options, struct ar_error *err)
 {
     key_set allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
@@ -106,7 +80,7 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
     const struct platform platform = {scenario.cluster, nodes};
-    return export_write(options, write_platform, &platform, err);
+    return made_by_write(options, write_platform, &platform, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -167,7 +141,7 @@ static enum ar_status run_step(const struct options *options, const struct ar_sc
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
     const struct shown shown = {.step = &step, .row = &row};
-    enum ar_status status = export_write(options, write_trace, &shown, err);
+    enum ar_status status = made_by_write(options, write_trace, &shown, err);
     ar_step_destroy(&step);
     return status;
 }
@@ -203,7 +177,7 @@ static enum ar_status export_servers(const struct options *options,
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     const struct shown shown = {&step, &row, workers, workers_count};
-    enum ar_status status = export_write(options, write_trace, &shown, err);
+    enum ar_status status = made_by_write(options, write_trace, &shown, err);
     ar_step_destroy(&step);
     return status;
 }

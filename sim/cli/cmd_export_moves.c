@@ -67,7 +67,7 @@ static enum ar_status write_schedule(const struct options *options,
                             "--gpus: found 1, which sends nothing; expected several GPUs with "
                             "--format goal");
     }
-    AR_TRY(export_write(options, write_goal, &schedule, err));
+    AR_TRY(made_by_write(options, write_goal, &schedule, err));
     ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
     double byte_ns = 1e9 / path.bandwidth_Bps;
     if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
@@ -147,7 +147,7 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     double left_out_s = 0;
     const struct workload workload = {&step, &left_out_s};
-    enum ar_status status = export_write(options, write_astra, &workload, err);
+    enum ar_status status = made_by_write(options, write_astra, &workload, err);
     ar_step_destroy(&step);
     AR_TRY(status);
     if (left_out_s > 0) {
@@ -192,7 +192,7 @@ enum ar_status export_msccl(const struct options *options, struct ar_error *err)
     AR_TRY(option_check_messages(options, &scenario, err));
     struct msccl_use use;
     const struct blocks blocks = {ar_scenario_collective(&scenario), &use};
-    AR_TRY(export_write(options, write_msccl, &blocks, err));
+    AR_TRY(made_by_write(options, write_msccl, &blocks, err));
     const struct ar_operation *operation = blocks.collective.operation;
     char *root =
         ar_arena_format(options->arena, " with root %" PRIu32 " alone", blocks.collective.root);
@@ -279,7 +279,7 @@ enum ar_status export_tuner(const struct options *options, struct ar_error *err)
                             "--set library.node_bus=...",
                             scenario.cluster_name);
     }
-    AR_TRY(export_write(options, write_tuner, &table, err));
+    AR_TRY(made_by_write(options, write_tuner, &table, err));
     note_basis(options, &table);
     if (gain.factor > 1) {
         ar_note(

@@ -53,11 +53,8 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     char subject[320];
     struct ar_output *layers, *kinds;
     const struct ar_view *view = AR_VIEW(AR_FORMAT_CSV);
-    char *layers_path = ar_arena_format(options->arena, "%s/layers.csv", options->out);
-    char *kinds_path = ar_arena_format(options->arena, "%s/kinds.csv", options->out);
-    AR_NEED(layers_path && kinds_path, err, "two files");
-    AR_TRY(ar_output_begin(layers_path, options->arena, &layers, err));
-    AR_TRY(ar_output_begin(kinds_path, options->arena, &kinds, err));
+    AR_TRY(ar_output_begin_in(options->out, "layers.csv", options->arena, &layers, err));
+    AR_TRY(ar_output_begin_in(options->out, "kinds.csv", options->arena, &kinds, err));
     AR_TRY(ar_layer_comparison_write(layers->file, view, comparison, err));
     AR_TRY(ar_layer_comparison_write_kinds(kinds->file, view, comparison, err));
     AR_TRY(ar_output_commit(layers, err));

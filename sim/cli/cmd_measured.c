@@ -3,7 +3,6 @@
 
 #include "ar_accuracy.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -240,13 +239,8 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
 static enum ar_status write_accuracy(const struct options *options,
                                      const struct ar_accuracies *accuracies, struct ar_error *err)
 {
-    struct ar_output *sets;
-    char *path = ar_arena_format(options->arena, "%s/sets.csv", options->out);
-    AR_NEED(path, err, "a file");
-    AR_TRY(ar_output_begin(path, options->arena, &sets, err));
-    AR_TRY(ar_records_write(sets->file, AR_VIEW(AR_FORMAT_CSV), ar_accuracy_columns,
-                            accuracies->rows, accuracies->count, sizeof *accuracies->rows, err));
-    AR_TRY(ar_output_commit(sets, err));
+    AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies->rows,
+                           accuracies->count, sizeof *accuracies->rows, err));
     AR_TRY(made_by_sign(options, NULL, NULL, err));
     return option_draw(options, AR_PLOT_ACCURACY, NULL, err);
 }

@@ -5,7 +5,6 @@
 
 #include "ar_note.h"
 #include "ar_operators.h"
-#include "ar_output.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "lists.h"
@@ -202,15 +201,14 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
 }
 
 /* Where the operators of a step lie, as --placement reads it. */
-static enum ar_status write_placement(const struct options *options,
-                                      const struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status write_placement(FILE *file, const void *what, const char *mark,
+                                      struct ar_error *err)
 {
-    const struct ar_placed *placed = scenario->layout.placed;
-    struct ar_output *output;
-    AR_TRY(ar_output_begin(options->out, options->arena, &output, err));
-    fprintf(output->file, "# %s\n", made_by(options));
-    ar_placement_write(output->file, placed->operators, placed->devices);
-    return ar_output_commit(output, err);
+    const struct ar_placed *placed = what;
+    (void)err;
+    fprintf(file, "# %s\n", mark);
+    ar_placement_write(file, placed->operators, placed->devices);
+    return AR_OK;
 }
 
 static enum ar_status check_out(const struct options *options, struct ar_error *err)
@@ -241,7 +239,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
         ar_note_points(option_notes(options), &scenario, 1);
     }
     if (options->out != NULL) {
-        AR_TRY(write_placement(options, &scenario, err));
+        AR_TRY(made_by_write(options, write_placement, scenario.layout.placed, err));
     }
     return run_all(options, &scenario, 1, inputs, err);
 }

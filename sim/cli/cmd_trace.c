@@ -7,8 +7,6 @@
 #include "ar_inputs.h"
 #include "ar_kineto.h"
 #include "ar_note.h"
-#include "ar_output.h"
-#include "ar_signals.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "cmd_run.h"
@@ -77,13 +75,21 @@ static enum ar_status read_request(const struct options *options, struct ar_kine
     return find_inputs(options, request, err);
 }
 
+struct imported {
+    const char *path; /* of the profile */
+    const struct ar_kineto_step *step;
+};
+
 /* The file: who made it, and from what, is in its comments. */
-static void write_file(FILE *file, const char *path, const char *mark,
-                       const struct ar_kineto_step *step)
+static enum ar_status write_trace(FILE *file, const void *what, const char *mark,
+                                  struct ar_error *err)
 {
+    const struct imported *imported = what;
+    const struct ar_kineto_step *step = imported->step;
     char shown[64];
-    const char *folder = strrchr(path, '/');
-    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
+    const char *folder = strrchr(imported->path, '/');
+    (void)err;
+    ar_csv_show(folder != NULL ? folder + 1 : imported->path, shown);
     fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown, step->gpu);
     for (size_t i = 0; i < step->collectives_count; i++) {
         const struct ar_kineto_collective *row = &step->collectives[i];
@@ -93,23 +99,7 @@ static void write_file(FILE *file, const char *path, const char *mark,
         }
     }
     ar_trace_write(file, &step->trace);
-}
-
-static enum ar_status write_trace(const struct options *options, const char *path,
-                                  const struct ar_kineto_step *step, struct ar_error *err)
-{
-    struct ar_output output;
-    struct ar_signals before;
-    const char *mark = made_by(options);
-    AR_NEED(mark, err, "the command line");
-    ar_signals_hold(&before);
-    enum ar_status status = ar_output_open(options->out, &output, err);
-    if (status == AR_OK) {
-        write_file(output.file, path, mark, step);
-        status = ar_output_commit(&output, err);
-    }
-    ar_signals_restore(&before);
-    return status;
+    return AR_OK;
 }
 
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
@@ -128,7 +118,7 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     if (step->trace.work != NULL) {
         step->trace.work = options->parameters; /* a path stays one */
     }
-    AR_TRY(write_trace(options, path, step, err));
+    AR_TRY(made_by_write(options, write_trace, &(struct imported){path, step}, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);
     }

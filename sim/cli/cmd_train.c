@@ -134,18 +134,16 @@ static enum ar_status write_all(const struct output *output, FILE *file, const s
 /* Writes DIR/train.csv, whole or not at all. */
 static enum ar_status write_file(const struct output *output, struct ar_error *err)
 {
-    struct ar_output file;
-    char path[sizeof file.path];
-    const char *directory = output->options->out;
+    struct ar_output *file;
+    struct ar_arena *arena = output->options->arena;
     struct parameters parameters = {0};
-    snprintf(path, sizeof path, "%s/train.csv", directory);
-    AR_TRY(ar_output_open(path, &file, err));
-    (void)write_all(output, file.file, AR_VIEW(AR_FORMAT_CSV), err); /* a CSV needs no memory */
-    AR_TRY(ar_output_commit(&file, err));
+    AR_TRY(ar_output_begin_in(output->options->out, "train.csv", arena, &file, err));
+    AR_TRY(write_all(output, file->file, AR_VIEW(AR_FORMAT_CSV), err));
+    AR_TRY(ar_output_commit(file, err));
     for (const struct training *at = output->first; at != NULL; at = at->next) {
         struct ar_scenario step;
         AR_TRY(training_step(at, 0, output->inputs, &step, err));
-        AR_TRY(parameters_add_scenario(&parameters, &step, output->options->arena, err));
+        AR_TRY(parameters_add_scenario(&parameters, &step, arena, err));
     }
     return made_by_sign(output->options, NULL, &parameters, err);
 }

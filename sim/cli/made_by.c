@@ -250,17 +250,12 @@ static enum ar_status write_parameters(const struct options *options, const stru
                                        struct ar_error *err)
 {
     struct parameters parameters = {0};
-    struct ar_output *output;
-    const char *path = path_in(options, "parameters.csv");
-    AR_NEED(path, err, "the parameters");
     AR_TRY(add_options(options, more, &parameters, err));
     for (size_t i = 0; more != NULL && i < more->count; i++) {
         AR_TRY(parameters_add(&parameters, more->list[i], options->arena, err));
     }
-    AR_TRY(ar_output_begin(path, options->arena, &output, err));
-    AR_TRY(ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), parameter_columns,
-                            parameters.list, parameters.count, sizeof *parameters.list, err));
-    return ar_output_commit(output, err);
+    return ar_records_save(options->out, "parameters.csv", parameter_columns, parameters.list,
+                           parameters.count, sizeof *parameters.list, err);
 }
 
 /* What was noted so far, a line each, as `note: ...`. */
@@ -279,14 +274,27 @@ static void write_notes(FILE *file, const struct options *options)
 enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err)
 {
-    struct ar_output output;
+    struct ar_output *output;
     const char *line = command_line(options);
     const char *mark = made_by(options);
-    const char *path = path_in(options, "command.txt");
-    AR_NEED(line && mark && path, err, "the command line");
+    AR_NEED(line && mark, err, "the command line");
     AR_TRY(write_parameters(options, parameters, err));
-    AR_TRY(ar_output_open(path, &output, err));
-    fprintf(output.file, "%s\n%s\n%s\n", line, mark, more != NULL ? more : "");
-    write_notes(output.file, options);
-    return ar_output_commit(&output, err);
+    AR_TRY(ar_output_begin_in(options->out, "command.txt", options->arena, &output, err));
+    fprintf(output->file, "%s\n%s\n%s\n", line, mark, more != NULL ? more : "");
+    write_notes(output->file, options);
+    return ar_output_commit(output, err);
+}
+
+enum ar_status made_by_write(const struct options *options, made_by_writer *write, const void *what,
+                             struct ar_error *err)
+{
+    struct ar_output *output;
+    const char *mark = made_by(options);
+    AR_NEED(mark, err, "the command line");
+    if (options->out == NULL) {
+        return write(stdout, what, mark, err);
+    }
+    AR_TRY(ar_output_begin(options->out, options->arena, &output, err));
+    AR_TRY(write(output->file, what, mark, err));
+    return ar_output_commit(output, err);
 }

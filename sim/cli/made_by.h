@@ -39,4 +39,12 @@ bool made_by_has_mark(const struct options *options, const char *mark);
 enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err);
 
+/** Writes `what`, with a mark if the format has comments. */
+typedef enum ar_status made_by_writer(FILE *file, const void *what, const char *mark,
+                                      struct ar_error *err);
+
+/** Writes to --out, a file that appears whole or not at all, or to stdout. */
+enum ar_status made_by_write(const struct options *options, made_by_writer *write, const void *what,
+                             struct ar_error *err);
+
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_output.h"
 #include "ar_record.h"
 #include "reproduce.h"
 
@@ -189,27 +188,15 @@ enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
                             reproduction->rows.count, sizeof *reproduction->rows.rows, err);
 }
 
-static enum ar_status write_file(const char *directory, const char *name, struct ar_columns columns,
-                                 const void *list, size_t count, size_t size, struct ar_error *err)
-{
-    struct ar_output output;
-    char path[sizeof output.path];
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
-    }
-    AR_TRY(ar_output_open(path, &output, err));
-    ar_records_write(output.file, AR_VIEW(AR_FORMAT_CSV), columns, list, count, size, err);
-    return ar_output_commit(&output, err);
-}
-
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
                                      struct ar_error *err)
 {
     const struct published_rows *rows = &reproduction->rows;
-    AR_TRY(write_file(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
-                      sizeof *rows->rows, err));
-    AR_TRY(write_file(directory, "sensitivity.csv", AR_COLUMNS(end_columns), reproduction->ends,
-                      reproduction->ends_count, sizeof *reproduction->ends, err));
-    return write_file(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->points,
-                      reproduction->points_count, sizeof *reproduction->points, err);
+    AR_TRY(ar_records_save(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
+                           sizeof *rows->rows, err));
+    AR_TRY(ar_records_save(directory, "sensitivity.csv", AR_COLUMNS(end_columns),
+                           reproduction->ends, reproduction->ends_count, sizeof *reproduction->ends,
+                           err));
+    return ar_records_save(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->points,
+                           reproduction->points_count, sizeof *reproduction->points, err);
 }

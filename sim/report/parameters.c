@@ -10,23 +10,6 @@ static const struct ar_column columns[] = {
 };
 const struct ar_columns parameter_columns = AR_COLUMNS(columns);
 
-static enum ar_status make_room(struct parameters *parameters, struct ar_arena *arena,
-                                struct ar_error *err)
-{
-    if (parameters->count < parameters->capacity) {
-        return AR_OK;
-    }
-    size_t capacity = 2 * parameters->capacity + 64;
-    struct parameter *list = ar_arena_alloc(arena, capacity, sizeof *list);
-    AR_NEED(list, err, "the parameters");
-    if (parameters->count > 0) {
-        memcpy(list, parameters->list, parameters->count * sizeof *list);
-    }
-    parameters->list = list;
-    parameters->capacity = capacity;
-    return AR_OK;
-}
-
 enum ar_status parameters_add(struct parameters *parameters, struct parameter parameter,
                               struct ar_arena *arena, struct ar_error *err)
 {
@@ -37,7 +20,10 @@ enum ar_status parameters_add(struct parameters *parameters, struct parameter pa
             return AR_OK;
         }
     }
-    AR_TRY(make_room(parameters, arena, err));
+    struct parameter *list =
+        ar_arena_grow(arena, parameters->list, parameters->count, 1, sizeof *list);
+    AR_NEED(list, err, "the parameters");
+    parameters->list = list;
     const struct parameter copy = {ar_arena_text(arena, parameter.parameter),
                                    ar_arena_text(arena, parameter.value),
                                    ar_arena_text(arena, parameter.source)};

@@ -17,7 +17,6 @@ struct parameter {
 struct parameters {
     struct parameter *list;
     size_t count;
-    size_t capacity;
 };
 
 extern const struct ar_columns parameter_columns;

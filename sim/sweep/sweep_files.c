@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "ar_output.h"
-#include "ar_signals.h"
 
 enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
 
@@ -30,24 +29,13 @@ static enum ar_status write_csv(const char *directory, const char *name,
                                 const struct journal *journal, const struct sweep_order *order,
                                 size_t first, size_t end, struct ar_error *err)
 {
-    struct ar_output output;
-    struct ar_signals before;
-    char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    ar_signals_hold(&before);
-    enum ar_status status = ar_output_open(path, &output, err);
-    if (status == AR_OK) {
-        status = write_rows(journal, order, first, end, output.file, err);
-        if (status != AR_OK) {
-            ar_output_abort(&output);
-        } else {
-            /* On the disk before the journal goes; commit finds what fails here. */
-            (void)(fflush(output.file) == 0 && fsync(fileno(output.file)) == 0);
-            status = ar_output_commit(&output, err);
-        }
-    }
-    ar_signals_restore(&before);
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_output *output;
+    AR_TRY(ar_output_begin_in(directory, name, &arena, &output, err));
+    AR_TRY(write_rows(journal, order, first, end, output->file, err));
+    /* On the disk before the journal goes; commit finds what fails here. */
+    (void)(fflush(output->file) == 0 && fsync(fileno(output->file)) == 0);
+    return ar_output_commit(output, err);
 }
 
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
