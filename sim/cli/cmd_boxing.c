@@ -76,17 +76,15 @@ static enum ar_status time_collective(const struct boxing_request *request,
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     const struct ar_mesh *mesh = &request->mesh;
     char text[AR_MESH_TEXT];
-    struct ar_inputs *inputs;
     struct ar_scenario scenario;
     struct ar_row row;
-    AR_TRY(options_inputs(request->options, &inputs, err));
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     scenario.operation = step->operation;
     scenario.payload_bytes = step->payload_bytes;
     const struct ar_origin origin = {.where = "--mesh", .status = AR_USAGE};
     AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, &origin, ar_mesh_format(mesh, text), err));
     AR_TRY(ar_scenario_set(&scenario, AR_KEY_ALONG, &origin, mesh->axes[step->axis].name, err));
-    AR_TRY(ar_scenario_load(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load(&scenario, request->options->inputs, err));
     AR_TRY(ar_scenario_check_payload(&scenario, err));
     AR_TRY(ar_scenario_settle(&scenario, err));
     AR_TRY(ar_run(&scenario, &row, err));
@@ -133,16 +131,14 @@ static enum ar_status make_messages(const struct boxing_request *request,
 static enum ar_status time_messages(const struct boxing_request *request, double *time_s,
                                     struct ar_error *err)
 {
-    struct ar_inputs *inputs;
     struct ar_scenario scenario;
     struct ar_operators *operators = NULL;
     struct ar_graph *graph;
     uint32_t *devices = NULL;
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
-    AR_TRY(options_inputs(request->options, &inputs, err));
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     AR_TRY(option_check_messages(request->options, &scenario, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, request->options->inputs, err));
     scenario.gpus = request->p + request->q;
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
     AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));

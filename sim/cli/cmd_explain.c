@@ -100,14 +100,13 @@ static enum ar_status explain_with_servers(const struct options *options,
 static enum ar_status explain_workload(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     struct ar_row row;
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     AR_TRY(check_out(options, err));
     if (scenario.layout.strategy->is_asynchronous) {
         return explain_with_servers(options, &scenario, err);
     }
-    ar_note_before(option_notes(options), &scenario, inputs, 0);
+    ar_note_before(option_notes(options), &scenario, options->inputs, 0);
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
@@ -120,14 +119,13 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     struct ar_row row;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (option_is_laid_out(options)) {
         return explain_workload(options, err);
     }
     AR_TRY(option_require_work(options, err));
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     AR_TRY(check_out(options, err));
     if (scenario.trace == NULL) {
         return explain_bare(options, &scenario, err);
@@ -137,7 +135,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     }
     bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                      scenario.rates != NULL;
-    ar_note_before(option_notes(options), &scenario, inputs,
+    ar_note_before(option_notes(options), &scenario, options->inputs,
                    ar_run_cost_s(&scenario) + (has_terms ? explain_terms_cost_s(&scenario) : 0));
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
@@ -147,7 +145,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     double iteration_s = step.iteration_s;
     ar_step_destroy(&step);
     AR_TRY(status);
-    return has_terms
-               ? explain_terms(&scenario, inputs, iteration_s, option_shows_progress(options), err)
-               : AR_OK;
+    return has_terms ? explain_terms(&scenario, options->inputs, iteration_s,
+                                     option_shows_progress(options), err)
+                     : AR_OK;
 }

@@ -57,7 +57,6 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
 {
     key_set allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     AR_TRY(option_refuse_others(options, allowed, "--format simgrid-xml", err));
     if (options->ranks != NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -73,8 +72,7 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
                             "kind of cluster",
                             scenario.cluster_name);
     }
-    AR_TRY(options_inputs(options, &inputs, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, options->inputs, err));
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
@@ -191,7 +189,6 @@ static bool shows_ranks(const struct ar_scenario *scenario)
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     uint32_t *ranks = NULL;
     struct ar_timeline timeline = {.ranks_count = 0};
     key_set allowed =
@@ -201,7 +198,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
     if (!option_is_laid_out(options)) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     if (scenario.layout.strategy->is_asynchronous) {
         return export_servers(options, &scenario, err);
     }
@@ -218,7 +215,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
         timeline.ranks = ranks;
         AR_TRY(make_marks(options, &scenario, &timeline, err));
     }
-    ar_note_before(option_notes(options), &scenario, inputs, ar_run_cost_s(&scenario));
+    ar_note_before(option_notes(options), &scenario, options->inputs, ar_run_cost_s(&scenario));
     return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL, err);
 }
 

@@ -17,7 +17,6 @@
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
                            struct ar_error *err)
 {
-    struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (options->ranks != NULL) {
         return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with --format %s",
@@ -26,7 +25,7 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
     if (!option_is_laid_out(options)) {
         AR_TRY(option_require_work(options, err));
     }
-    AR_TRY(options_load(options, 0, scenario, &inputs, err));
+    AR_TRY(options_load(options, scenario, err));
     AR_TRY(option_check_messages(options, scenario, err));
     if (ar_scenario_is_bare(scenario)) {
         AR_TRY(ar_scenario_check_payload(scenario, err));
@@ -38,7 +37,7 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
                             scenario->layout.strategy->name, options->format);
     }
     scenario->iterations_count = 1;
-    ar_note_before(option_notes(options), scenario, inputs, ar_run_cost_s(scenario));
+    ar_note_before(option_notes(options), scenario, options->inputs, ar_run_cost_s(scenario));
     return AR_OK;
 }
 
@@ -162,14 +161,13 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
 static enum ar_status load_sizeless(const struct options *options, key_set allowed,
                                     struct ar_scenario *scenario, struct ar_error *err)
 {
-    struct ar_inputs *inputs;
     char *where = ar_arena_format(options->arena, "--format %s", options->format);
     AR_NEED(where, err, "an option");
     AR_TRY(option_refuse_others(options, allowed | KEY_BIT(AR_KEY_GPUS), where, err));
     if (options->ranks != NULL) {
         return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with %s", where);
     }
-    return options_load(options, 0, scenario, &inputs, err);
+    return options_load(options, scenario, err);
 }
 
 struct blocks {

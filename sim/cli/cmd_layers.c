@@ -69,7 +69,6 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
 enum ar_status command_layers(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
-    struct ar_inputs *inputs;
     const struct ar_input *input;
     const struct ar_trace_file *work = NULL;
     const struct ar_device_cost *cost = NULL;
@@ -77,10 +76,10 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     struct ar_layer_comparison comparison;
     AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
-    AR_TRY(options_inputs(options, &inputs, err));
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input, err));
+    AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input,
+                          err));
     const struct ar_trace *measured = &input->trace->trace;
-    AR_TRY(find_computed(measured, inputs, &work, &cost, err));
+    AR_TRY(find_computed(measured, options->inputs, &work, &cost, err));
     const struct ar_trace_request request = {.batch = measured->batch,
                                              .precision = measured->precision};
     AR_TRY(ar_trace_create(work, cost, &request, options->arena, &computed, err));

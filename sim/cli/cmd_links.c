@@ -63,9 +63,8 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
 {
     struct request request;
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     AR_TRY(read_request(options, &request, err));
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     scenario.baseline = AR_BASELINE_GPU; /* efficiency is not asked for; this one costs nothing */
     AR_TRY(option_check_messages(options, &scenario, err));
     if (scenario.trace == NULL) {

@@ -23,6 +23,7 @@ static enum ar_status make_request(const struct options *options,
                                              .notes = option_notes(options),
                                              .time = (enum ar_measured_time)time,
                                              .scenario = scenario,
+                                             .inputs = options->inputs,
                                              .folds = options->folds,
                                              .pair = options->pair,
                                              .out = options->out};
@@ -35,7 +36,6 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     struct ar_scenario scenario;
     struct ar_calibrate_request request;
     char source[RESOURCE_PATH];
-    struct ar_inputs *inputs;
     struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
@@ -56,9 +56,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
                            &request.held_out_count, err));
         request.held_out = held_out;
     }
-    AR_TRY(options_inputs(options, &inputs, err));
-    AR_TRY(ar_scenario_make_cluster(&scenario, inputs, &cluster, err));
-    request.inputs = inputs;
+    AR_TRY(ar_scenario_make_cluster(&scenario, options->inputs, &cluster, err));
     request.algorithm_name = options->algorithm;
     request.is_messages = options->algorithm != NULL;
     scenario.cluster = cluster;
@@ -69,8 +67,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
 /* --- compare ------------------------------------------------------------------------------ */
 
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
-                           struct ar_inputs **inputs, struct ar_cluster **cluster,
-                           struct ar_error *err)
+                           struct ar_cluster **cluster, struct ar_error *err)
 {
     static const struct ar_origin engine = {.where = "--engine", .status = AR_USAGE};
     static const struct ar_origin algorithm = {.where = "--algorithm", .status = AR_USAGE};
@@ -83,11 +80,10 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
         AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
                                  err));
     }
-    AR_TRY(options_inputs(options, inputs, err));
-    AR_TRY(ar_scenario_make_cluster(scenario, *inputs, cluster, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, cluster, err));
     scenario->cluster = *cluster;
-    AR_TRY(ar_scenario_load_library(scenario, *inputs, err));
-    AR_TRY(ar_scenario_load(scenario, *inputs, err));
+    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
     ar_note_platform(option_notes(options), scenario);
     return AR_OK;
 }
@@ -101,16 +97,14 @@ static enum ar_status compare_cluster(const struct options *options,
     struct ar_calibrate_request request;
     struct ar_measured *measured;
     struct ar_cluster *cluster = NULL;
-    struct ar_inputs *inputs;
     AR_NEED(scenario, err, "a scenario");
-    AR_TRY(load(options, scenario, &inputs, &cluster, err));
+    AR_TRY(load(options, scenario, &cluster, err));
     if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it has to say so */
         struct ar_collective choice = {
             .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
     AR_TRY(make_request(options, scenario, &request, err));
-    request.inputs = inputs;
     request.is_messages = !scenario->engine->needs_library;
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, options->arena, &measured, err));
@@ -131,7 +125,6 @@ static enum ar_status compare_sets(const struct options *options,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     struct ar_library_nodes nodes = {.count = 0};
     struct ar_set_rows **sets =
         ar_arena_alloc(options->arena, index->sets_count + 1, sizeof(struct ar_set_rows *));
@@ -139,12 +132,11 @@ static enum ar_status compare_sets(const struct options *options,
     size_t capacity = 0;
     AR_NEED(sets, err, "measured sets");
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    AR_TRY(options_inputs(options, &inputs, err));
     for (size_t i = 0; i < index->sets_count; i++) {
         if (ar_measured_set_has(&index->sets[i], options->arguments[0])) {
-            AR_TRY(ar_set_load(index, &index->sets[i], &scenario, inputs, options->arguments,
-                               options->arguments_count, option_notes(options), options->arena,
-                               &sets[count], err));
+            AR_TRY(ar_set_load(index, &index->sets[i], &scenario, options->inputs,
+                               options->arguments, options->arguments_count, option_notes(options),
+                               options->arena, &sets[count], err));
             capacity += sets[count++]->measured->rows_count;
         }
     }
@@ -251,7 +243,6 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_view view;
     struct ar_measured_index index;
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
     if (options->out != NULL) {
@@ -259,11 +250,11 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
             made_by_check_directory(options, (const char *const[]){"sets.csv", NULL}, NULL, err));
     }
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
-    AR_TRY(ar_accuracy_run(&index, options->arguments, options->arguments_count, &scenario, inputs,
-                           option_notes(options), options->arena, &accuracies, err));
+    AR_TRY(ar_accuracy_run(&index, options->arguments, options->arguments_count, &scenario,
+                           options->inputs, option_notes(options), options->arena, &accuracies,
+                           err));
     if (options->out != NULL) {
         AR_TRY(write_accuracy(options, &accuracies, err));
     }

@@ -23,6 +23,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     AR_TRY(option_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
     AR_TRY(option_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
     AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
+    reproduction->inputs = options->inputs;
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
     reproduction->shows_progress = option_shows_progress(options);
@@ -32,7 +33,6 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     if (options->engine != NULL) {
         AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, &origin, options->engine, err));
     }
-    AR_TRY(options_inputs(options, &reproduction->inputs, err));
     return published_read(&request, &reproduction->rows, err);
 }
 

@@ -13,13 +13,6 @@
 
 #define LONG_S 1.0 /* notes are not held back for longer */
 
-enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
-                              struct ar_error *err)
-{
-    *inputs = ar_inputs_create(options->arena);
-    return *inputs != NULL ? AR_OK : ar_error_no_memory(err, "the inputs");
-}
-
 enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
                             uint64_t *count, struct ar_error *err)
 {
@@ -118,8 +111,7 @@ enum ar_status option_check_messages(const struct options *options,
                         options->command->name, scenario->engine->name);
 }
 
-enum ar_status options_load(const struct options *options, key_set without,
-                            struct ar_scenario *scenario, struct ar_inputs **inputs,
+enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,
                             struct ar_error *err)
 {
     bool is_laid_out = option_is_laid_out(options);
@@ -130,13 +122,12 @@ enum ar_status options_load(const struct options *options, key_set without,
     if (option_key(options, AR_KEY_MESH) == NULL && !may_say_gpus) {
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     }
-    AR_TRY(options_inputs(options, inputs, err));
-    AR_TRY(options_scenario(options, without, scenario, err));
+    AR_TRY(options_scenario(options, 0, scenario, err));
     bool has_all_reduces = scenario->layout.strategy->sends_buckets;
     if (!is_bare && !is_laid_out && has_all_reduces) { /* of a collective alone any will do */
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }
-    AR_TRY(ar_scenario_load(scenario, *inputs, err));
+    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
     if (is_bare && scenario->payload_bytes > 0 && !ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
         AR_TRY(ar_scenario_check_payload(scenario, err));
         AR_TRY(ar_scenario_settle(scenario, err));
@@ -167,7 +158,7 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
 
 /* Runs scenarios one after the other and writes their rows. */
 static enum ar_status run_all(const struct options *options, const struct ar_scenario *scenarios,
-                              size_t count, struct ar_inputs *inputs, struct ar_error *err)
+                              size_t count, struct ar_error *err)
 {
     struct ar_view view;
     size_t rows_count = 0;
@@ -181,7 +172,7 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
         cost_s += ar_run_cost_s(&scenarios[i]);
         check_s += options->check ? ar_run_cost_s(&checker) : 0;
     }
-    ar_note_before(notes, &scenarios[0], inputs, cost_s);
+    ar_note_before(notes, &scenarios[0], options->inputs, cost_s);
     struct ar_scenario checker = checker_of(&scenarios[0]);
     ar_note_duration(notes, &checker, check_s);
     for (size_t i = 1; i < count; i++) {
@@ -227,31 +218,29 @@ static enum ar_status check_out(const struct options *options, struct ar_error *
 enum ar_status command_predict(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     bool is_laid_out = option_is_laid_out(options);
     if (!is_laid_out) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
     AR_TRY(check_out(options, err));
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     if (!is_laid_out) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
     if (options->out != NULL) {
         AR_TRY(made_by_write(options, write_placement, scenario.layout.placed, err));
     }
-    return run_all(options, &scenario, 1, inputs, err);
+    return run_all(options, &scenario, 1, err);
 }
 
 enum ar_status command_collective(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_inputs *inputs;
     uint64_t *sizes;
     size_t count;
     AR_TRY(option_required(options, "payload", options->payloads, err));
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(options_load(options, &scenario, err));
     AR_TRY(list_sizes(options->arena, "--payload", options->payloads, &sizes, &count, err));
     struct ar_scenario *scenarios = ar_arena_alloc(options->arena, count, sizeof *scenarios);
     for (size_t i = 0; scenarios != NULL && i < count; i++) {
@@ -263,5 +252,5 @@ enum ar_status command_collective(const struct options *options, struct ar_error
         AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
         AR_TRY(ar_scenario_settle(&scenarios[i], err));
     }
-    return run_all(options, scenarios, count, inputs, err);
+    return run_all(options, scenarios, count, err);
 }

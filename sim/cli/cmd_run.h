@@ -9,10 +9,6 @@
 #include "ar_run.h"
 #include "options.h"
 
-/** Inputs that end with the command. */
-enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
-                              struct ar_error *err);
-
 /** A count from the text of an option; it stays as it was where the text is NULL. */
 enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
                             uint64_t *count, struct ar_error *err);
@@ -35,10 +31,8 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
 enum ar_status option_check_messages(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err);
 
-/** The scenario of a command line that has at least a cluster, GPUs and an algorithm, loaded; keys
- * of the bits `without` do not count. */
-enum ar_status options_load(const struct options *options, key_set without,
-                            struct ar_scenario *scenario, struct ar_inputs **inputs,
+/** The scenario of a command line that has at least a cluster, GPUs and an algorithm, loaded. */
+enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,
                             struct ar_error *err);
 
 /** Draws the files in --out, and notes what was drawn, or why not. */

@@ -115,7 +115,7 @@ static enum ar_status read_space(const struct options *options, struct space_req
     struct variants_request *variants = &request->variants;
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(options_inputs(options, &variants->inputs, err));
+    variants->inputs = options->inputs;
     request->operations = options->operation;
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;

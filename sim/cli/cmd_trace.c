@@ -38,19 +38,17 @@ static enum ar_status read_arguments(const struct options *options, const char *
 static enum ar_status find_inputs(const struct options *options, struct ar_kineto_request *request,
                                   struct ar_error *err)
 {
-    struct ar_inputs *inputs;
     const struct ar_input *input;
-    AR_TRY(options_inputs(options, &inputs, err));
     if (options->cost_table != NULL) {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "--cost-table", options->cost_table, &input,
-                              err));
+        AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, "--cost-table", options->cost_table,
+                              &input, err));
         request->cost_table = options->cost_table;
     }
     if (options->parameters == NULL) {
         return AR_OK;
     }
-    AR_TRY(
-        ar_inputs_find(inputs, RESOURCE_TRACE, "--parameters", options->parameters, &input, err));
+    AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "--parameters", options->parameters,
+                          &input, err));
     request->parameters = &input->trace->trace;
     return AR_OK;
 }

@@ -14,7 +14,6 @@
 struct output {
     const struct options *options;
     struct ar_scenario given;
-    struct ar_inputs *inputs;
     struct ar_view view;
     struct training *first;
     struct training **end;             /* where the next one goes */
@@ -40,7 +39,7 @@ static enum ar_status note_run(struct output *output, const struct training *tra
     const char *name = training->file->name;
     uint32_t gpus = training->scenario.gpus;
     struct ar_scenario step;
-    AR_TRY(training_step(training, 0, output->inputs, &step, err));
+    AR_TRY(training_step(training, 0, output->options->inputs, &step, err));
     if (output->noted != training->file) {
         note_file(notes, training, &step);
     }
@@ -75,7 +74,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
     }
     struct training *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
     AR_NEED(made, err, "the output");
-    AR_TRY(training_predict(file, &given, output->inputs, made, err));
+    AR_TRY(training_predict(file, &given, output->options->inputs, made, err));
     AR_TRY(note_run(output, made, err));
     *output->end = made;
     output->end = &made->next;
@@ -142,7 +141,7 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     AR_TRY(ar_output_commit(file, err));
     for (const struct training *at = output->first; at != NULL; at = at->next) {
         struct ar_scenario step;
-        AR_TRY(training_step(at, 0, output->inputs, &step, err));
+        AR_TRY(training_step(at, 0, output->options->inputs, &step, err));
         AR_TRY(parameters_add_scenario(&parameters, &step, arena, err));
     }
     return made_by_sign(output->options, NULL, &parameters, err);
@@ -159,7 +158,6 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
     AR_TRY(option_view(options, (struct ar_columns){0}, &output->view, err));
     AR_TRY(ar_view_check("--columns", &output->view, training_columns(&output->view), err));
     AR_TRY(options_scenario(options, 0, &output->given, err));
-    AR_TRY(options_inputs(options, &output->inputs, err));
     if (options->out == NULL) {
         return AR_OK;
     }

@@ -164,8 +164,9 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
                              char **argv, struct options *options, struct ar_error *err)
 {
     struct taken *taken = ar_arena_alloc(arena, 1, sizeof *taken);
-    AR_NEED(taken, err, "the options");
-    *options = (struct options){.command = command, .arena = arena};
+    *options =
+        (struct options){.command = command, .arena = arena, .inputs = ar_inputs_create(arena)};
+    AR_NEED(taken && options->inputs, err, "the options");
     for (int i = 1; i < argc; i++) {
         AR_TRY(check_text(command, argv[i], err));
     }

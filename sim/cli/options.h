@@ -22,6 +22,7 @@
 enum { ARGUMENTS_MAX = 256, REPEATED_MAX = 64 };
 
 struct command;
+struct ar_inputs;
 
 /** The texts of a key, in order. */
 struct option_values {
@@ -32,6 +33,7 @@ struct option_values {
 struct options {
     const struct command *command; /**< that they are of */
     struct ar_arena *arena;        /**< ends with the command */
+    struct ar_inputs *inputs;      /**< files that it reads */
     FILE *notes;                   /**< main()'s; see option_notes() */
     char *const *said;             /**< all that was flushed from there so far */
     struct option_values keys[AR_KEYS_COUNT];
