@@ -115,12 +115,11 @@ int allreckon_set(struct allreckon *prediction, const char *key, const char *val
 static enum ar_status make_scenario(struct allreckon *prediction, struct ar_scenario *scenario)
 {
     for (int key = 0; key < AR_KEYS_COUNT; key++) {
-        const struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_USAGE};
         for (size_t i = 0; i < prediction->settings_count; i++) {
             const struct setting *setting = &prediction->settings[i];
             if (setting->key == (enum ar_key)key) {
-                AR_TRY(ar_scenario_set(scenario, setting->key, &origin, setting->text,
-                                       &prediction->err));
+                AR_TRY(
+                    ar_scenario_set(scenario, setting->key, NULL, setting->text, &prediction->err));
             }
         }
     }

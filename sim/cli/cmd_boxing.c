@@ -81,9 +81,8 @@ static enum ar_status time_collective(const struct boxing_request *request,
     AR_TRY(options_scenario(request->options, own, &scenario, err));
     scenario.operation = step->operation;
     scenario.payload_bytes = step->payload_bytes;
-    const struct ar_origin origin = {.where = "--mesh", .status = AR_USAGE};
-    AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, &origin, ar_mesh_format(mesh, text), err));
-    AR_TRY(ar_scenario_set(&scenario, AR_KEY_ALONG, &origin, mesh->axes[step->axis].name, err));
+    AR_TRY(ar_scenario_set(&scenario, AR_KEY_MESH, NULL, ar_mesh_format(mesh, text), err));
+    AR_TRY(ar_scenario_set(&scenario, AR_KEY_ALONG, NULL, mesh->axes[step->axis].name, err));
     AR_TRY(ar_scenario_load(&scenario, request->options->inputs, err));
     AR_TRY(ar_scenario_check_payload(&scenario, err));
     AR_TRY(ar_scenario_settle(&scenario, err));

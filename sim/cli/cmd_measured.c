@@ -69,13 +69,11 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
                            struct ar_cluster **cluster, struct ar_error *err)
 {
-    static const struct ar_origin engine = {.where = "--engine", .status = AR_USAGE};
-    static const struct ar_origin algorithm = {.where = "--algorithm", .status = AR_USAGE};
     const char *asked = options->engine != NULL ? options->engine : "library";
     AR_TRY(options_scenario(options, 0, scenario, err));
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &engine, asked, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, asked, err));
     if (options->algorithm != NULL) {
-        AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm, options->algorithm, err));
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, options->algorithm, err));
     } else if (!scenario->engine->needs_library) { /* a library chooses */
         AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
                                  err));

@@ -14,7 +14,6 @@ enum { SAMPLES_MAX = 100000 };
 static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
                                    struct ar_error *err)
 {
-    static const struct ar_origin origin = {.where = "--engine", .status = AR_USAGE};
     struct published_request request = {.files = options->arguments,
                                         .files_count = options->arguments_count,
                                         .pattern = options->rows};
@@ -31,7 +30,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     reproduction->has_curves = options->out != NULL;
     AR_TRY(options_scenario(options, 0, &request.given, err));
     if (options->engine != NULL) {
-        AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, &origin, options->engine, err));
+        AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));
     }
     return published_read(&request, &reproduction->rows, err);
 }

@@ -207,9 +207,8 @@ enum ar_status options_scenario(const struct options *options, key_set without,
     }
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         const struct option_values *values = &options->keys[i];
-        const struct ar_origin origin = {.where = ar_keys[i].option, .status = AR_USAGE};
         for (size_t j = 0; j < values->count && (without & KEY_BIT(i)) == 0; j++) {
-            AR_TRY(ar_scenario_set(scenario, (enum ar_key)i, &origin, values->texts[j], err));
+            AR_TRY(ar_scenario_set(scenario, (enum ar_key)i, NULL, values->texts[j], err));
         }
     }
     return AR_OK;

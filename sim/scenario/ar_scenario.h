@@ -96,7 +96,8 @@ static inline bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_k
 }
 
 /** Sets a key, or adds to one that repeats. `origin->where` and, where the value keeps it, `text`
- * are borrowed. An error of the value has the origin's status. */
+ * are borrowed. An error of the value has the origin's status. Without an origin (NULL) it stood
+ * on the command line. */
 enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
                                const struct ar_origin *origin, const char *text,
                                struct ar_error *err);

@@ -24,10 +24,9 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 static bool run_typical(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                         struct ar_row *row)
 {
-    const struct ar_origin origin = {.where = ar_keys[AR_KEY_FRAMEWORK].option, .status = AR_USAGE};
     struct ar_scenario typical = *scenario;
     struct ar_error ignored;
-    return ar_scenario_set(&typical, AR_KEY_FRAMEWORK, &origin, "typical", &ignored) == AR_OK &&
+    return ar_scenario_set(&typical, AR_KEY_FRAMEWORK, NULL, "typical", &ignored) == AR_OK &&
            ar_scenario_load(&typical, inputs, &ignored) == AR_OK &&
            ar_run_cost_s(&typical) < AR_NOTE_MAX_S && ar_run(&typical, row, &ignored) == AR_OK;
 }

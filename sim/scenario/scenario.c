@@ -40,6 +40,8 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
                                const struct ar_origin *origin, const char *text,
                                struct ar_error *err)
 {
+    const struct ar_origin option = {.where = ar_keys[key].option, .status = AR_USAGE};
+    origin = origin != NULL ? origin : &option;
     AR_TRY(
         ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err), origin->status, err));
     scenario->origins[key] = *origin;

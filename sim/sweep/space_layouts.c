@@ -93,10 +93,9 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
 {
     for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
-        const struct ar_origin origin = {.where = ar_keys[axis->key].option, .status = AR_USAGE};
         for (size_t j = 0; j < axis->count; j++) {
             struct ar_scenario scratch = variants->request->base;
-            AR_TRY(ar_scenario_set(&scratch, axis->key, &origin, axis->values[j], err));
+            AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
             if (axis->key == AR_KEY_STRATEGY && !ar_scenario_is_laid_out(&scratch)) {
                 return ar_error_set(err, AR_USAGE,
                                     "--strategy: found %s beside strategies that put parts of a "

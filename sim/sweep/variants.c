@@ -291,9 +291,8 @@ static enum ar_status apply(const struct variants *variants, uint32_t variant,
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, variant);
-        struct ar_origin origin = {.where = ar_keys[axis->key].option, .status = AR_USAGE};
         if (axis->key != AR_KEY_SET && value != NULL) {
-            AR_TRY(ar_scenario_set(scenario, axis->key, &origin, value, err));
+            AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
         }
         if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
             ar_scenario_unset(scenario, AR_KEY_ITERATIONS); /* those of values that have jitter */
