@@ -68,84 +68,64 @@ static enum ar_status save(const struct options *options, const struct ar_scenar
                            : ar_error_no_memory(err, "a picture");
 }
 
-static enum ar_status explain_with_servers(const struct options *options,
-                                           const struct ar_scenario *scenario, struct ar_error *err)
+/* A timeline of workers needs room. */
+static enum ar_status make_room(const struct options *options, const struct ar_scenario *scenario,
+                                struct ar_step *step, struct ar_error *err)
 {
-    struct ar_row row;
-    struct ar_step step = ar_scenario_step(scenario);
-    uint64_t spans = options->out != NULL ? pipeline_spans(scenario) : 0;
-    if (spans > PIPELINE_SPANS_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
-                                  "found %" PRIu32 " workers, too many for --out with %" PRIu32
-                                  " steps; expected fewer",
-                                  scenario->gpus, scenario->iterations_count);
-    }
-    step.async.spans_room = (uint32_t)spans;
-    ar_note_before(option_notes(options), scenario, NULL, 0);
-    ar_note_flush(option_notes(options));
-    AR_TRY(ar_run_step(scenario, &step, &row, err));
-    enum ar_status status = save(options, scenario, &step, row, err);
-    if (status == AR_OK && spans > 0 && pipeline_workers(&step.async) < step.async.workers) {
-        ar_note(option_notes(options), "--out: of %" PRIu32 " workers the first %" PRIu32,
-                step.async.workers, pipeline_workers(&step.async));
-        ar_note_flush(option_notes(options));
-    }
-    if (status == AR_OK) {
-        explain_servers(&step, &row);
-    }
-    ar_step_destroy(&step);
-    return status;
+    bool has_servers = scenario->layout.strategy->is_asynchronous;
+    uint64_t spans = has_servers && options->out != NULL ? pipeline_spans(scenario) : 0;
+    step->async.spans_room = (uint32_t)spans;
+    return spans <= PIPELINE_SPANS_MAX
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                    "found %" PRIu32 " workers, too many for --out with %" PRIu32
+                                    " steps; expected fewer",
+                                    scenario->gpus, scenario->iterations_count);
 }
 
-static enum ar_status explain_workload(const struct options *options, struct ar_error *err)
+static enum ar_status explain(const struct ar_scenario *scenario, const struct ar_step *step,
+                              const struct ar_row *row, struct ar_error *err)
 {
-    struct ar_scenario scenario;
-    struct ar_row row;
-    AR_TRY(options_load(options, &scenario, err));
-    AR_TRY(check_out(options, err));
-    if (scenario.layout.strategy->is_asynchronous) {
-        return explain_with_servers(options, &scenario, err);
+    if (scenario->layout.strategy->is_asynchronous) {
+        explain_servers(step, row);
+        return AR_OK;
     }
-    ar_note_before(option_notes(options), &scenario, options->inputs, 0);
-    ar_note_flush(option_notes(options));
-    struct ar_step step = ar_scenario_step(&scenario);
-    AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    enum ar_status status = save(options, &scenario, &step, row, err);
-    status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
-    ar_step_destroy(&step);
-    return status;
+    return ar_scenario_is_laid_out(scenario) ? explain_layout(scenario, step, row, err)
+                                             : explain_step(scenario, step, err);
 }
 
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_row row;
+    FILE *notes = option_notes(options);
+    bool is_laid_out = option_is_laid_out(options);
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (option_is_laid_out(options)) {
-        return explain_workload(options, err);
-    }
-    AR_TRY(option_require_work(options, err));
+    AR_TRY(is_laid_out ? AR_OK : option_require_work(options, err));
     AR_TRY(options_load(options, &scenario, err));
     AR_TRY(check_out(options, err));
-    if (scenario.trace == NULL) {
+    if (ar_scenario_is_bare(&scenario)) {
         return explain_bare(options, &scenario, err);
     }
-    if (scenario.layout.strategy->is_asynchronous) {
-        return explain_with_servers(options, &scenario, err);
-    }
-    bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
-                     scenario.rates != NULL;
-    ar_note_before(option_notes(options), &scenario, options->inputs,
-                   ar_run_cost_s(&scenario) + (has_terms ? explain_terms_cost_s(&scenario) : 0));
-    ar_note_flush(option_notes(options));
-    struct ar_step step = ar_scenario_step(&scenario);
+    bool has_servers = scenario.layout.strategy->is_asynchronous;
+    bool has_terms = !is_laid_out && !has_servers &&
+                     (option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
+                      scenario.rates != NULL);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
+    AR_TRY(make_room(options, &scenario, &step, err));
+    ar_note_before(notes, &scenario, has_servers ? NULL : options->inputs,
+                   (is_laid_out || has_servers ? 0 : ar_run_cost_s(&scenario)) +
+                       (has_terms ? explain_terms_cost_s(&scenario) : 0));
+    ar_note_flush(notes);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    enum ar_status status = save(options, &scenario, &step, row, err);
-    status = status == AR_OK ? explain_step(&scenario, &step, err) : status;
-    double iteration_s = step.iteration_s;
-    ar_step_destroy(&step);
-    AR_TRY(status);
-    return has_terms ? explain_terms(&scenario, options->inputs, iteration_s,
+    AR_TRY(save(options, &scenario, &step, row, err));
+    if (step.async.spans_room > 0 && pipeline_workers(&step.async) < step.async.workers) {
+        ar_note(notes, "--out: of %" PRIu32 " workers the first %" PRIu32, step.async.workers,
+                pipeline_workers(&step.async));
+        ar_note_flush(notes);
+    }
+    AR_TRY(explain(&scenario, &step, &row, err));
+    return has_terms ? explain_terms(&scenario, options->inputs, step.iteration_s,
                                      option_shows_progress(options), err)
                      : AR_OK;
 }

@@ -126,22 +126,23 @@ static enum ar_status make_marks(const struct options *options, const struct ar_
     return timeline->marks_s != NULL ? AR_OK : ar_error_no_memory(err, "the timeline");
 }
 
-/* Runs one step and writes it: with a timeline its ranks, else its roles. */
+/* Runs one step and writes it: with a timeline its ranks, with workers these, else its roles. */
 static enum ar_status run_step(const struct options *options, const struct ar_scenario *scenario,
-                               struct ar_timeline *timeline, struct ar_error *err)
+                               struct ar_timeline *timeline, struct shown shown,
+                               struct ar_error *err)
 {
     struct ar_row row;
-    struct ar_step step = ar_scenario_step(scenario);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
     step.timeline = timeline;
+    step.async.spans_room = shown.workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (timeline != NULL) {
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
-    const struct shown shown = {.step = &step, .row = &row};
-    enum ar_status status = made_by_write(options, write_trace, &shown, err);
-    ar_step_destroy(&step);
-    return status;
+    shown.step = &step;
+    shown.row = &row;
+    return made_by_write(options, write_trace, &shown, err);
 }
 
 static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct ar_error *err)
@@ -159,25 +160,17 @@ static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct a
 static enum ar_status export_servers(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
-    struct ar_row row;
     uint32_t *workers = NULL, workers_count;
-    uint64_t spans = pipeline_spans(scenario);
-    if (spans > PIPELINE_SPANS_MAX) {
+    if (pipeline_spans(scenario) > PIPELINE_SPANS_MAX) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
                                   "found %" PRIu32 " workers, too many for a timeline of %" PRIu32
                                   " steps; expected fewer",
                                   scenario->gpus, scenario->iterations_count);
     }
     AR_TRY(read_ranks(options, scenario, &workers, &workers_count, err));
-    struct ar_step step = ar_scenario_step(scenario);
-    step.async.spans_room = (uint32_t)spans;
     ar_note_before(option_notes(options), scenario, NULL, 0);
-    AR_TRY(ar_run_step(scenario, &step, &row, err));
-    row.wall_s = NAN; /* the same step gives the same file */
-    const struct shown shown = {&step, &row, workers, workers_count};
-    enum ar_status status = made_by_write(options, write_trace, &shown, err);
-    ar_step_destroy(&step);
-    return status;
+    return run_step(options, scenario, NULL,
+                    (struct shown){.workers = workers, .workers_count = workers_count}, err);
 }
 
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
@@ -216,7 +209,8 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
         AR_TRY(make_marks(options, &scenario, &timeline, err));
     }
     ar_note_before(option_notes(options), &scenario, options->inputs, ar_run_cost_s(&scenario));
-    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL, err);
+    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL,
+                    (struct shown){.workers = NULL}, err);
 }
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)

@@ -111,12 +111,10 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
         AR_TRY(make_trial(options, &scenario, &sending, &trial, err));
         return write_schedule(options, &trial, err);
     }
-    struct ar_step step = ar_scenario_step(&scenario);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    enum ar_status status = ar_step_graph_trial(&step, &trial, err);
-    status = status == AR_OK ? write_schedule(options, &trial, err) : status;
-    ar_step_destroy(&step);
-    return status;
+    AR_TRY(ar_step_graph_trial(&step, &trial, err));
+    return write_schedule(options, &trial, err);
 }
 
 struct workload {
@@ -142,13 +140,11 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
                             "--workload");
     }
     AR_TRY(load(options, &scenario, err));
-    struct ar_step step = ar_scenario_step(&scenario);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     double left_out_s = 0;
     const struct workload workload = {&step, &left_out_s};
-    enum ar_status status = made_by_write(options, write_astra, &workload, err);
-    ar_step_destroy(&step);
-    AR_TRY(status);
+    AR_TRY(made_by_write(options, write_astra, &workload, err));
     if (left_out_s > 0) {
         ar_note(option_notes(options),
                 "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",

@@ -30,11 +30,10 @@ static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs
     snprintf(text, sizeof text, "%s=off", ar_terms[term].key);
     AR_TRY(ar_scenario_replace(scenario, AR_KEY_TERM, &origin, text, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));
-    struct ar_step step = ar_scenario_step(scenario);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
     step.baseline = AR_BASELINE_GPU; /* which takes no time to run */
     AR_TRY(ar_step_run(&step, err));
     *iteration_s = step.iteration_s;
-    ar_step_destroy(&step);
     return AR_OK;
 }
 

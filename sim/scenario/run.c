@@ -266,10 +266,8 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed 
         struct ar_bare_run run = {.closed = NULL};
         return run_bare(scenario, kept, &run, row, err);
     }
-    struct ar_step step = ar_scenario_step(scenario);
-    AR_TRY(ar_run_step(scenario, &step, row, err));
-    ar_step_destroy(&step);
-    return AR_OK;
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
+    return ar_run_step(scenario, &step, row, err);
 }
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)

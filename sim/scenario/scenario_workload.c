@@ -128,13 +128,12 @@ static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_
 static enum ar_status time_step(const struct ar_scenario *scenario, double *time_s,
                                 struct ar_error *err)
 {
-    struct ar_step step = ar_scenario_step(scenario);
+    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
     step.stragglers_count = 0;
     step.jitter_frac = 0;
     step.iterations_count = 1;
     AR_TRY(ar_step_run(&step, err));
     *time_s = step.iteration_s;
-    ar_step_destroy(&step);
     return AR_OK;
 }
 

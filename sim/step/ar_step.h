@@ -172,4 +172,7 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err);
 
 void ar_step_destroy(struct ar_step *step);
 
+/** Of a step that ends with its block: `struct ar_step step AR_STEP_ENDS_HERE = ...;` */
+#define AR_STEP_ENDS_HERE __attribute__((cleanup(ar_step_destroy)))
+
 #endif

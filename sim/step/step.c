@@ -75,14 +75,12 @@ static void spread_ends(const struct ar_step *step)
     }
 }
 
-/* What is made here the caller ends with ar_step_destroy(), also after a failure. */
+/* What is made here ends with ar_step_destroy(), also after a failure. */
 static enum ar_status prepare(struct ar_step *step, struct step_overlap *overlap,
                               struct ar_error *err)
 {
-    step->memory = (struct ar_arena){.last = NULL};
     step->works_messages = 0;
     step->exact = true;
-    forget(step);
     AR_TRY(step_make_graph(step, NULL, err));
     spread_ends(step);
     AR_TRY(make_plan(step, err));
@@ -270,31 +268,33 @@ static bool is_asynchronous(const struct ar_step *step)
     return step->layout.strategy != NULL && step->layout.strategy->is_asynchronous;
 }
 
+static enum ar_status run_graph(struct ar_step *step, struct ar_error *err)
+{
+    struct step_overlap overlap;
+    struct ar_graph_split split = {.longer_s = 0};
+    AR_TRY(prepare(step, &overlap, err));
+    if (overlap.slowdowns != NULL) {
+        AR_TRY(split_of(step, &split, err));
+    }
+    step->contention_s = split.longer_s;
+    AR_TRY(run_prepared(step, &overlap, err));
+    if (step_runs_ranks(step) && !has_uneven_ranks(step)) {
+        step->contention_s = step->split.longer_s;
+    }
+    return AR_OK;
+}
+
 static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 {
     double began_s = ar_clock_s();
-    struct step_overlap overlap;
-    if (is_asynchronous(step)) {
-        forget(step);
-        return step_async_run(step, err);
-    }
-    enum ar_status status = prepare(step, &overlap, err);
-    step->contention_s = 0;
-    if (status == AR_OK && overlap.slowdowns != NULL) {
-        struct ar_graph_split split = {.longer_s = 0};
-        status = split_of(step, &split, err);
-        step->contention_s = split.longer_s;
-    }
-    if (status == AR_OK) {
-        status = run_prepared(step, &overlap, err);
-    }
-    if (status == AR_OK && step_runs_ranks(step) && !has_uneven_ranks(step)) {
-        step->contention_s = step->split.longer_s;
-    }
+    step->memory = (struct ar_arena){.last = NULL};
+    forget(step);
+    bool has_servers = is_asynchronous(step);
+    enum ar_status status = has_servers ? step_async_run(step, err) : run_graph(step, err);
     if (status != AR_OK) {
         ar_step_destroy(step);
     }
-    step->wall_s = ar_clock_s() - began_s;
+    step->wall_s = has_servers ? step->wall_s : ar_clock_s() - began_s;
     return status;
 }
 
@@ -308,7 +308,7 @@ static enum ar_status run_baseline(const struct ar_step *step, double *samples_p
     }
     uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
     uint32_t channels_each = ar_algorithm_channels(step->collective.algorithm);
-    struct ar_step base = *step;
+    struct ar_step base AR_STEP_ENDS_HERE = *step;
     base.stragglers_count = 0;
     if (is_asynchronous(step)) {
         base.layout.strategy = &ar_strategy_data;
@@ -319,19 +319,17 @@ static enum ar_status run_baseline(const struct ar_step *step, double *samples_p
     base.collective.channels = (step->collective.channels + channels_each - 1) / channels_each;
     AR_TRY(run_alone(&base, err));
     *samples_per_s_gpu = base.samples_per_s / gpus;
-    ar_step_destroy(&base);
     return AR_OK;
 }
 
 static enum ar_status run_in_band(const struct ar_step *step, enum ar_band band,
                                   double *iteration_s, struct ar_error *err)
 {
-    struct ar_step end = *step;
+    struct ar_step end AR_STEP_ENDS_HERE = *step;
     end.band = band;
     end.timeline = NULL;
     AR_TRY(run_alone(&end, err));
     *iteration_s = end.iteration_s;
-    ar_step_destroy(&end);
     return AR_OK;
 }
 

@@ -294,7 +294,7 @@ static void fill(struct ar_step *step)
     step->wall_s = run->wall_s;
 }
 
-static enum ar_status run_steps(struct ar_step *step, struct ar_error *err)
+enum ar_status step_async_run(struct ar_step *step, struct ar_error *err)
 {
     struct ar_async *run = &step->async;
     run->cluster = step->collective.cluster;
@@ -313,14 +313,4 @@ static enum ar_status run_steps(struct ar_step *step, struct ar_error *err)
                                        : ar_async_run_events(run, err));
     fill(step);
     return AR_OK;
-}
-
-enum ar_status step_async_run(struct ar_step *step, struct ar_error *err)
-{
-    step->memory = (struct ar_arena){.last = NULL};
-    enum ar_status status = run_steps(step, err);
-    if (status != AR_OK) {
-        ar_step_destroy(step);
-    }
-    return status;
 }
