@@ -29,10 +29,7 @@ static const char *const names[] = {"pipeline.csv", "step.csv", NULL};
 /* Before anything is computed. */
 static enum ar_status check_out(const struct options *options, struct ar_error *err)
 {
-    if (options->out == NULL) {
-        return AR_OK;
-    }
-    return option_key(options, AR_KEY_PAYLOAD) == NULL
+    return options->out == NULL || option_key(options, AR_KEY_PAYLOAD) == NULL
                ? made_by_check_directory(options, names, NULL, err)
                : ar_error_set(err, AR_USAGE,
                               "--out: found with --payload; expected it with the trace or the "

@@ -224,9 +224,7 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
     enum { FORMATS = sizeof formats / sizeof formats[0] };
     const char *names[FORMATS];
     AR_TRY(option_required(options, "format", options->format, err));
-    if (options->out != NULL) {
-        AR_TRY(made_by_check_file(options, options->out, err));
-    }
+    AR_TRY(made_by_check_file(options, options->out, err));
     for (size_t i = 0; i < FORMATS; i++) {
         names[i] = formats[i].name;
         if (strcmp(options->format, names[i]) == 0) {

@@ -210,10 +210,8 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
         return command_layers(options, err);
     }
     AR_TRY(option_view(options, ar_comparison_columns, &view, err));
-    if (options->out != NULL) {
-        AR_TRY(made_by_check_directory(
-            options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
-    }
+    AR_TRY(made_by_check_directory(
+        options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
     AR_TRY(find_sets(options, &index, &is_of_set, err));
     AR_TRY(is_of_set ? compare_sets(options, &index, &comparison, err)
                      : compare_cluster(options, &comparison, &subject, &parameters, err));
@@ -243,10 +241,7 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_scenario scenario;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
-    if (options->out != NULL) {
-        AR_TRY(
-            made_by_check_directory(options, (const char *const[]){"sets.csv", NULL}, NULL, err));
-    }
+    AR_TRY(made_by_check_directory(options, (const char *const[]){"sets.csv", NULL}, NULL, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));

@@ -44,9 +44,7 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     reproduction.has_sensitivities =
         options->sensitivity || options->out != NULL || view.format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
-    if (options->out != NULL) {
-        AR_TRY(made_by_check_directory(options, files, NULL, err));
-    }
+    AR_TRY(made_by_check_directory(options, files, NULL, err));
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
             reproduction.rows.count, reproduction.rows.count == 1 ? "" : "s",
             reproduction.samples_count, reproduction.seed);

@@ -204,10 +204,7 @@ static enum ar_status write_placement(FILE *file, const void *what, const char *
 
 static enum ar_status check_out(const struct options *options, struct ar_error *err)
 {
-    if (options->out == NULL) {
-        return AR_OK;
-    }
-    if (option_key(options, AR_KEY_OPERATORS) == NULL) {
+    if (options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found without --operators; expected it with the operators "
                             "whose placement is written");

@@ -158,9 +158,6 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
     AR_TRY(option_view(options, (struct ar_columns){0}, &output->view, err));
     AR_TRY(ar_view_check("--columns", &output->view, training_columns(&output->view), err));
     AR_TRY(options_scenario(options, 0, &output->given, err));
-    if (options->out == NULL) {
-        return AR_OK;
-    }
     return made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err);
 }
 

@@ -129,6 +129,9 @@ enum ar_status made_by_check_file(const struct options *options, const char *pat
                                   struct ar_error *err)
 {
     const char *mark;
+    if (path == NULL) {
+        return AR_OK;
+    }
     AR_TRY(make_mark(options, path, "a file name", &mark, err));
     bool is_kept = !options->force && is_file(path) && !has_mark(path, mark);
     return is_kept ? refuse(path, err) : AR_OK;
@@ -177,6 +180,9 @@ enum ar_status made_by_check_directory(const struct options *options, const char
                                        const char *more, struct ar_error *err)
 {
     const char *mark;
+    if (options->out == NULL) {
+        return AR_OK;
+    }
     AR_TRY(make_mark(options, options->out, "a directory", &mark, err));
     bool is_ours =
         made_by_has_mark(options, mark) || (more != NULL && made_by_has_mark(options, more));

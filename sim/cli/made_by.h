@@ -20,11 +20,12 @@ const char *made_by(const struct options *options);
  */
 const char *made_by_with_command(const struct options *options, const char *comment);
 
-/** Refuses a path that is a file that another command made, unless there is --force. */
+/** Refuses a path that is a file that another command made, unless there is --force. NULL: there is
+ * no output. */
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);
 
-/** The same for a directory, in which the command writes the files `names`, ended by NULL. One that
+/** The same for the directory --out, in which the command writes the files `names`, ended by NULL. One that
  * has a `more` mark is the command's, too (NULL: there is none). The directory is made; if nothing
  * comes into it, it goes with the arena of the options. */
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,

@@ -41,40 +41,12 @@
 /** Staleness without bound. */
 #define AR_ASYNC_FREE UINT32_MAX
 
-#define AR_SERVERS_AT_LIST(X)                                                                      \
-    X(AR_SERVERS_AT_NODES, "nodes")                                                                \
-    X(AR_SERVERS_AT_WORKERS, "workers")                                                            \
-    X(AR_SERVERS_AT_BOTH, "both")
-
-enum ar_servers_at {
-#define X(symbol, name) symbol,
-    AR_SERVERS_AT_LIST(X)
-#undef X
-};
-extern const char *const ar_servers_at_names[]; /**< NULL ends them */
-
-#define AR_WORKER_LIST(X)                                                                          \
-    X(AR_WORKER_GPU, "gpu")                                                                        \
-    X(AR_WORKER_NODE, "node")
-
-enum ar_worker {
-#define X(symbol, name) symbol,
-    AR_WORKER_LIST(X)
-#undef X
-};
-extern const char *const ar_worker_names[]; /**< NULL ends them */
-
-#define AR_PULL_LIST(X)                                                                            \
-    X(AR_PULL_WHOLE, "whole")                                                                      \
-    X(AR_PULL_SLICED, "sliced")
-
+/* Each with its names, which NULL ends. */
+enum ar_servers_at { AR_SERVERS_AT_NODES, AR_SERVERS_AT_WORKERS, AR_SERVERS_AT_BOTH };
+enum ar_worker { AR_WORKER_GPU, AR_WORKER_NODE };
 /** What must be there before a step begins: all slices, or the first one. */
-enum ar_pull {
-#define X(symbol, name) symbol,
-    AR_PULL_LIST(X)
-#undef X
-};
-extern const char *const ar_pull_names[]; /**< NULL ends them */
+enum ar_pull { AR_PULL_WHOLE, AR_PULL_SLICED };
+extern const char *const ar_servers_at_names[], *const ar_worker_names[], *const ar_pull_names[];
 
 /** Parameters whose gradients are there together, in the order of the backward pass. */
 struct ar_async_slice {
@@ -90,19 +62,14 @@ struct ar_async_split {
     double compute_s, push_s, wait_s, pull_s;
 };
 
-#define AR_ASYNC_DOING_LIST(X)                                                                     \
-    X(AR_ASYNC_COMPUTES, "compute")                                                                \
-    X(AR_ASYNC_WAITS, "wait for slower workers")                                                   \
-    X(AR_ASYNC_PUSHES, "push")                                                                     \
-    X(AR_ASYNC_PULLS, "pull")
-
 enum ar_async_doing {
-#define X(symbol, name) symbol,
-    AR_ASYNC_DOING_LIST(X)
-#undef X
-        AR_ASYNC_DOINGS_COUNT
+    AR_ASYNC_COMPUTES,
+    AR_ASYNC_WAITS,
+    AR_ASYNC_PUSHES,
+    AR_ASYNC_PULLS,
+    AR_ASYNC_DOINGS_COUNT
 };
-extern const char *const ar_async_doing_names[]; /**< NULL ends them */
+extern const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT];
 
 /** What a worker did from when to when. */
 struct ar_async_span {

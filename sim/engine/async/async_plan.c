@@ -3,29 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-const char *const ar_servers_at_names[] = {
-#define X(symbol, name) [symbol] = name,
-    AR_SERVERS_AT_LIST(X)
-#undef X
-        NULL};
-
-const char *const ar_worker_names[] = {
-#define X(symbol, name) [symbol] = name,
-    AR_WORKER_LIST(X)
-#undef X
-        NULL};
-
-const char *const ar_pull_names[] = {
-#define X(symbol, name) [symbol] = name,
-    AR_PULL_LIST(X)
-#undef X
-        NULL};
-
-const char *const ar_async_doing_names[] = {
-#define X(symbol, name) [symbol] = name,
-    AR_ASYNC_DOING_LIST(X)
-#undef X
-        NULL};
+const char *const ar_servers_at_names[] = {[AR_SERVERS_AT_NODES] = "nodes",
+                                           [AR_SERVERS_AT_WORKERS] = "workers",
+                                           [AR_SERVERS_AT_BOTH] = "both",
+                                           NULL};
+const char *const ar_worker_names[] = {[AR_WORKER_GPU] = "gpu", [AR_WORKER_NODE] = "node", NULL};
+const char *const ar_pull_names[] = {[AR_PULL_WHOLE] = "whole", [AR_PULL_SLICED] = "sliced", NULL};
+const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT] = {[AR_ASYNC_COMPUTES] = "compute",
+                                                                 [AR_ASYNC_WAITS] =
+                                                                     "wait for slower workers",
+                                                                 [AR_ASYNC_PUSHES] = "push",
+                                                                 [AR_ASYNC_PULLS] = "pull"};
 
 static uint32_t gpus_of(const struct ar_async *run)
 {
