@@ -75,35 +75,39 @@ KEY_PARSE(setting)
     return AR_OK;
 }
 
-KEY_PRINT(text)
+/* What is parsed by kind is printed by kind. */
+KEY_PRINT(value)
 {
-    const char *const *value = value_of(scenario, key);
-    fputs(*value != NULL ? *value : "", file);
-}
-
-KEY_PRINT(count)
-{
-    const uint32_t *value = value_of(scenario, key);
-    fprintf(file, "%" PRIu32, *value);
-}
-
-KEY_PRINT(number)
-{
-    const double *value = value_of(scenario, key);
-    fprintf(file, "%.17g", *value);
-}
-
-KEY_PRINT(choice)
-{
+    const struct ar_key_row *row = &ar_keys[key];
+    const void *value = value_of(scenario, key);
     unsigned place;
-    memcpy(&place, value_of(scenario, key), sizeof place);
-    fputs(ar_keys[key].words[place], file);
+    if (row->parse == key_parse_count) {
+        fprintf(file, "%" PRIu32, *(const uint32_t *)value);
+    } else if (row->parse == key_parse_number) {
+        fprintf(file, "%.17g", *(const double *)value);
+    } else if (row->parse == key_parse_choice) {
+        memcpy(&place, value, sizeof place);
+        fputs(row->words[place], file);
+    } else if (row->parse == key_parse_yes_or_no) {
+        fputs(*(const bool *)value ? "yes" : "no", file);
+    } else {
+        const char *text = *(const char *const *)value;
+        fputs(text != NULL ? text : "", file);
+    }
 }
 
-KEY_PRINT(yes_or_no)
+/* As a setting, `name=value`, if it was set; a value that was not is no setting. */
+KEY_PRINT(as_set)
 {
-    const bool *value = value_of(scenario, key);
-    fputs(*value ? "yes" : "no", file);
+    if (!ar_scenario_has(scenario, key)) {
+        return;
+    }
+    fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
+    if (ar_keys[key].parse == key_parse_number) {
+        fprintf(file, "%.9g", *(const double *)value_of(scenario, key));
+    } else {
+        key_print_value(scenario, key, file);
+    }
 }
 
 /* `name=text`, with a space before each but the first of the file; what changes the cluster has a
@@ -261,30 +265,6 @@ KEY_PRINT(along)
     fputs(ar_mesh_format_along(&scenario->mesh, text), file);
 }
 
-KEY_PRINT(samples_per_s_at)
-{
-    if (scenario->rates != NULL) {
-        fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
-                scenario->rates_text);
-    }
-}
-
-KEY_PRINT(set_number)
-{
-    if (ar_scenario_has(scenario, key)) {
-        fprintf(file, "%s%s=%.9g", ftell(file) > 0 ? " " : "", ar_key_name(key),
-                *(const double *)value_of(scenario, key));
-    }
-}
-
-KEY_PRINT(set_yes)
-{
-    if (ar_scenario_has(scenario, key)) {
-        fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
-                *(const bool *)value_of(scenario, key) ? "yes" : "no");
-    }
-}
-
 KEY_PRINT(trace)
 {
     fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
@@ -300,25 +280,6 @@ KEY_PRINT(strategy)
 {
     char text[AR_STRATEGY_TEXT];
     fputs(ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text), file);
-}
-
-/* A setting of strategies with servers, as it was set; a value that is not is no setting. */
-KEY_PRINT(of_servers)
-{
-    const struct ar_key_row *row = &ar_keys[key];
-    if (!ar_scenario_has(scenario, key)) {
-        return;
-    }
-    fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
-    if (row->words != NULL) {
-        key_print_choice(scenario, key, file);
-    } else if (row->parse == key_parse_count) {
-        key_print_count(scenario, key, file);
-    } else if (row->parse == key_parse_number) {
-        fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
-    } else {
-        key_print_yes_or_no(scenario, key, file);
-    }
 }
 
 KEY_PRINT(schedule)

@@ -23,11 +23,8 @@ KEY_PARSE(number);
 KEY_PARSE(choice);
 KEY_PARSE(yes_or_no);
 KEY_PARSE(setting);
-KEY_PRINT(text);
-KEY_PRINT(count);
-KEY_PRINT(number);
-KEY_PRINT(choice);
-KEY_PRINT(yes_or_no);
+KEY_PRINT(value);
+KEY_PRINT(as_set);
 KEY_PRINT(settings);
 
 /** Of one key, or of few. */
@@ -46,13 +43,9 @@ KEY_PARSE(schedule);
 KEY_PARSE(straggler);
 KEY_PRINT(mesh);
 KEY_PRINT(along);
-KEY_PRINT(samples_per_s_at);
-KEY_PRINT(set_number);
-KEY_PRINT(set_yes);
 KEY_PRINT(trace);
 KEY_PRINT(precision);
 KEY_PRINT(strategy);
-KEY_PRINT(of_servers);
 KEY_PRINT(schedule);
 KEY_PRINT(bucket);
 KEY_PRINT(framework);

@@ -23,7 +23,7 @@
 
 /* A size of a workload, 0 unless it is set. */
 #define MODEL_SIZE(name)                                                                           \
-    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(model.name), 1, \
+    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(model.name), 1, \
         100000000
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
@@ -73,7 +73,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape, NULL},
     [AR_KEY_ROOT] = {"--root", "R", "0",
                      "place in its group of the rank that gives or gets all; in a send, that gives",
-                     BARE, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(root), 0,
+                     BARE, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(root), 0,
                      UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes as nccl-tests counts them, see 'allreckon list operations': "
@@ -88,7 +88,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
          "gpt and llama take their shape from the options below, others may; or the path "
          "of a step of ASTRA-sim, SimAI or Chakra (.et)",
-         LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+         LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
          FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
@@ -107,14 +107,14 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
                           "tokens that the experts of the fullest GPU get over the mean of all",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_number, key_print_value,
                           FIELD(model.imbalance), 1, 1e6},
     [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
                              LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                             key_print_count, FIELD(layout.global_batch), 1, UINT32_MAX},
+                             key_print_value, FIELD(layout.global_batch), 1, UINT32_MAX},
     [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
-                            AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
+                            AR_LIST_OF_COUNTS, key_parse_count, key_print_value,
                             FIELD(layout.micro_batch), 1, UINT32_MAX},
     [AR_KEY_STRATEGY] =
         {"--strategy", "S", "data",
@@ -124,41 +124,41 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
                         "parameter servers; default: as many as nodes of workers", SERVERS,
-                        AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
-                        FIELD(async.servers), 1, 1000000},
+                        AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set, FIELD(async.servers),
+                        1, 1000000},
     [AR_KEY_SERVERS_AT] = {"--servers-at", "PLACE", "nodes",
                            "nodes (of their own, behind those of the workers), workers (beside "
                            "them) or both (N nodes, and one beside the workers of each node, as in "
                            "BytePS)",
-                           SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                           SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
                            FIELD(async.servers_at), .words = ar_servers_at_names},
     [AR_KEY_WORKER] = {"--worker", "W", "gpu",
                        "who pushes and pulls: each gpu, or a node, whose GPUs first sum what they "
                        "found (as MXNet and BytePS do)",
-                       SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                       SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
                        FIELD(async.worker), .words = ar_worker_names},
     [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
                            "steps that a worker computes before it pushes and pulls", SERVERS,
-                           AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
-                           FIELD(async.every), 1, 10000},
+                           AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set, FIELD(async.every),
+                           1, 10000},
     [AR_KEY_PULL] = {"--pull", "P", "whole",
                      "a step begins with all parameters (whole), or with its first slice while "
                      "the next one is pulled (sliced, as in LightLDA)",
-                     SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_of_servers,
+                     SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
                      FIELD(async.pull), .words = ar_pull_names},
     [AR_KEY_UNITS] = {"--units", "U", NULL,
                       "of work-units: units of a step, each a batch of one GPU; default: 10 for "
                       "each worker",
-                      SERVERS, AR_LIST_OF_COUNTS, key_parse_count, key_print_of_servers,
+                      SERVERS, AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set,
                       FIELD(units.count), 1, 1000000},
     [AR_KEY_BACKUPS] = {"--backups", "yes|no", "yes",
                         "of work-units: the slowest are done twice at the end", SERVERS,
-                        AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_of_servers,
+                        AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_as_set,
                         FIELD(units.has_backups)},
     [AR_KEY_TAIL] = {"--tail", "A", NULL,
                      "of work-units: times of units are Pareto with this exponent, above 1, in "
                      "place of the lognormal of --jitter",
-                     SERVERS, AR_LIST_OF_TEXTS, key_parse_number, key_print_of_servers,
+                     SERVERS, AR_LIST_OF_TEXTS, key_parse_number, key_print_as_set,
                      FIELD(units.tail), 1.01, 100},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
@@ -168,65 +168,65 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
                           "activations that the backward pass computes again: none, selective "
                           "(attention) or full (all but the inputs of layers)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
                           FIELD(layout.recompute), .words = ar_recompute_names},
     [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
                                   "tp also splits norms and residuals, by tokens",
                                   LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
-                                  key_print_yes_or_no, FIELD(layout.is_sequence_parallel)},
+                                  key_print_value, FIELD(layout.is_sequence_parallel)},
     [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
                           "unfused (products, and the softmax in memory), flash1 or flash2 (one "
                           "kernel, FlashAttention of 2022 or 2023)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
                           FIELD(layout.attention), .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",
                         "gradients of replicas are summed layer by layer beside the last backward "
                         "pass, not after it at once",
-                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
-                        key_print_yes_or_no, FIELD(layout.overlaps)},
+                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_value,
+                        FIELD(layout.overlaps)},
     [AR_KEY_OVERLAP_TENSOR] = {"--overlap-tensor", "yes|no", "no",
                                "collectives of tensor parallelism run beside the products that "
                                "they belong to, in tp pieces; with --sequence-parallel",
                                LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
-                               key_print_set_yes, FIELD(layout.overlaps_tensor)},
+                               key_print_as_set, FIELD(layout.overlaps_tensor)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
                          STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                         key_print_count, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
+                         key_print_value, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
     [AR_KEY_OPERATORS] = {"--operators", "G.csv", NULL,
                           "a graph of operators in place of a trace: a shipped one (see "
                           "'allreckon list operators'), or the path of a CSV file of "
                           "name,time_s,output_bytes,needs, which are names joined by +",
-                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
                           FIELD(operators_name)},
     [AR_KEY_PLACEMENT] = {"--placement", "P", "greedy",
                           "where operators lie: greedy or anneal, which look for a place, or a CSV "
                           "file of operator,device",
-                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
+                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
                           FIELD(placement)},
     [AR_KEY_DEPTH] = {"--depth", "D", "1",
                       "rotate: parts of the model that each worker has at once; star: rounds that "
                       "are under way",
-                      PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(depth), 1,
+                      PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(depth), 1,
                       1000},
     [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
-                       PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(rounds),
+                       PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(rounds),
                        1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
                           "precision of gradients on the wire, of a workload in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
                           STEP | LAYOUT | FILES, AR_LIST_OF_TEXTS, key_parse_choice,
-                          key_print_choice, FIELD(layout.gradients), .words = ar_precision_names},
+                          key_print_value, FIELD(layout.gradients), .words = ar_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
                        "replicas exchange a fraction F of all gradients, the largest: values and "
                        "places of 4 bytes, by an all-gather; choosing and adding them is not "
                        "counted; default: all, by an all-reduce",
                        STEP | LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_number,
-                       key_print_set_number, FIELD(layout.sparse_frac), 1e-9, 1},
+                       key_print_as_set, FIELD(layout.sparse_frac), 1e-9, 1},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
                       STEP | AR_KEY_IN_PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                      key_print_count, FIELD(batch), 1, 1000000},
+                      key_print_value, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); default: "
@@ -251,12 +251,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                  "batch B; also a list 32=950,64=1100; of a workload: that one "
                                  "replica, pp x tp GPUs, had with B sequences per step",
                                  STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS,
-                                 key_parse_samples_per_s_at, key_print_samples_per_s_at,
-                                 FIELD(rates_text), .former = "--images-per-s-at"},
+                                 key_parse_samples_per_s_at, key_print_as_set, FIELD(rates_text),
+                                 .former = "--images-per-s-at"},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
-                               STEP, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
+                               STEP, AR_LIST_OF_TEXTS, key_parse_number, key_print_value,
                                FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
@@ -266,17 +266,17 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
                          "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
                          "node, flat ring)",
-                         STEP | FILES, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                         STEP | FILES, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
                          FIELD(baseline), .words = ar_baseline_names},
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
                          "node",
                          COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
-                         key_print_count, FIELD(channels), 1, AR_CHANNELS_MAX},
+                         key_print_value, FIELD(channels), 1, AR_CHANNELS_MAX},
     [AR_KEY_WINDOW] = {"--window", "W", "8",
                        "messages in flight per connection; 1: each must arrive before the next",
                        COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
-                       key_print_count, FIELD(window), 1, AR_WINDOW_MAX},
+                       key_print_value, FIELD(window), 1, AR_WINDOW_MAX},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
                        "one of 'allreckon list engines', such as 2.18.3, which stands for all of "
@@ -286,16 +286,16 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
                        STEP | LAYOUT | PLACED | FILES | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
-                       key_print_number, FIELD(jitter_frac), 0, 1},
+                       key_print_value, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
                            STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS,
-                           key_parse_count, key_print_count, FIELD(iterations_count), 1, 100000},
+                           key_parse_count, key_print_value, FIELD(iterations_count), 1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1",
                      "of the jitter and of the starts of asynchronous workers; the same "
                      "seed gives the same result",
                      STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_COUNTS, key_parse_count,
-                     key_print_count, FIELD(seed), 0, UINT32_MAX},
+                     key_print_value, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
