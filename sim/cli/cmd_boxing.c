@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "ar_boxing.h"
-#include "ar_cluster_hops.h"
 #include "ar_note.h"
 #include "ar_text.h"
 #include "ar_units.h"

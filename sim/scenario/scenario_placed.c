@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_cluster_hops.h"
 #include "ar_note.h"
 #include "ar_run.h"
 #include "ar_text.h"

@@ -59,6 +59,7 @@
 #include "ar_framework.h"
 #include "ar_graph_trial.h"
 #include "ar_mesh.h"
+#include "ar_operators.h"
 #include "ar_strategy.h"
 #include "ar_work_units.h"
 
@@ -153,6 +154,15 @@ uint32_t ar_step_ranks(const struct ar_step *step);
 
 /** The mesh of a layout: pp, dp, ep, tp, without those of size 1, along the axes of the bits. */
 struct ar_mesh ar_step_mesh(const struct ar_layout *layout, uint32_t axes);
+
+/** Messages between any two GPUs of a cluster, alone: what placed operators send (ar_operators.h).
+ *
+ *     time_s = bytes / bandwidth of the narrowest link + gap
+ *     latency_s = setup + latency of the path + what the message costs besides
+ *
+ * Their sum is the time of a send by every engine that knows messages (test_placed_step). They
+ * refer to the cluster, whose GPUs reach each other (ar_cluster_check_reach()). */
+struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster);
 
 /** The buckets of a step of a trace, without slowdown. */
 enum ar_status ar_step_workload(const struct ar_step *step, struct ar_arena *arena,

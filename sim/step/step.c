@@ -3,7 +3,6 @@
 
 #include "ar_clock.h"
 #include "ar_draw.h"
-#include "step_async.h"
 #include "step_parts.h"
 
 const char *const ar_baseline_names[] = {

@@ -1,5 +1,3 @@
-#include "step_async.h"
-
 #include <math.h>
 
 #include "ar_draw.h"

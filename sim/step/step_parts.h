@@ -87,6 +87,11 @@ enum ar_status step_sharing_begin(struct ar_step *step, struct step_sharing *sha
 enum ar_status step_sharing_find(struct ar_step *step, struct step_sharing *sharing,
                                  struct ar_error *err);
 
+/** A step of a strategy with servers: an asynchronous run (ar_async.h) in place of a graph, all
+ * iterations at once, in the memory of the step; fills in its results but for those of the
+ * baseline. */
+enum ar_status step_async_run(struct ar_step *step, struct ar_error *err);
+
 /** A plan, which becomes the step's. */
 enum ar_status step_create_plan(struct ar_step *step, const struct ar_collective *collective,
                                 const struct ar_closed **plan, struct ar_error *err);

@@ -1,5 +1,3 @@
-#include "ranks.h"
-
 #include <inttypes.h>
 #include <mpi.h>
 #include <poll.h>
@@ -7,6 +5,7 @@
 
 #include "ar_progress.h"
 #include "ar_signals.h"
+#include "sweep.h"
 
 enum { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END, ROWS_AT_ONCE = 1000 };
 

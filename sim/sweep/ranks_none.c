@@ -1,7 +1,7 @@
 /* A program that was built without MPI. */
 #include <inttypes.h>
 
-#include "ranks.h"
+#include "sweep.h"
 
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
 {

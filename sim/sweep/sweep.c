@@ -8,7 +8,6 @@
 #include "ar_run.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "ranks.h"
 #include "sweep_files.h"
 
 enum { LONG_S = 30 };

@@ -44,7 +44,7 @@ struct sweep {
 };
 
 /** Computes and writes the rows of a space. With a launcher every rank calls it, also one whose
- * space failed (`status` and `err`): see ranks.h. */
+ * space failed (`status` and `err`): see ranks_run(). */
 enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
                          enum ar_status status, struct ar_error *err);
 
@@ -60,5 +60,17 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
+
+/** Runs a sweep on the ranks of a launcher, mpirun or srun.
+ *
+ * Every rank reads the same command line and files and finds the same points, which the ranks make
+ * sure of. Rank 0 gives points out, gathers the rows, keeps the journal and writes the output;
+ * every rank computes with worker processes of its own. These are forked by a server process, which
+ * is forked before MPI starts: fork() and the memory of a fast network do not go together.
+ *
+ * Every rank has made its space, or failed to (`status` and `err`). Rank 0 returns what became of
+ * it, the others AR_OK. A program that was built without MPI fails (AR_USAGE): it would do the same
+ * sweep on every rank. */
+enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err);
 
 #endif
