@@ -10,7 +10,6 @@
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "chrome_trace.h"
-#include "cmd_export.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"

@@ -5,7 +5,6 @@
 #include "ar_note.h"
 #include "ar_run.h"
 #include "astra_workload.h"
-#include "cmd_export.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "goal.h"

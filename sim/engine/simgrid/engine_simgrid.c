@@ -3,7 +3,6 @@
 
 #include "ar_phase_flows.h"
 #include "ar_simgrid_xml.h"
-#include "engine_graph.h"
 #include "simgrid_child.h"
 
 /* What a child answers of a trial: the job times and, if asked for, the finish of each rank and the

@@ -6,7 +6,6 @@
 #include "ar_arena.h"
 #include "ar_clock.h"
 #include "ar_simgrid_xml.h"
-#include "engine_graph.h"
 #include "simgrid_child.h"
 
 /* --- routes ----------------------------------------------------------------------------------- */

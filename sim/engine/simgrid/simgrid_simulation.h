@@ -9,7 +9,8 @@
 
 #include <sys/uio.h>
 
-#include "ar_cluster.h"
+#include "ar_graph_trial.h"
+#include "ar_platform.h"
 #include "simgrid_fork.h"
 
 /** SimGrid's settings that matter to a result: pinned, and recorded with every row. Its defaults
@@ -45,6 +46,14 @@ struct simgrid_simulation {
 /** Writes the platform of a cluster, or takes the user's own, forks the simulation on it and copies
  * its results back. */
 enum ar_status simgrid_simulate(struct simgrid_simulation *simulation, struct ar_error *err);
+
+/** The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
+ * other routes. In the arena. */
+enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
+                                  struct ar_flow **pairs, size_t *count, struct ar_error *err);
+
+/** Runs a graph rank by rank, in the program. */
+enum ar_status engine_graph_run(struct ar_graph_trial *trial, struct ar_error *err);
 
 /** Writes SimGrid's version and the pinned settings. */
 enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err);

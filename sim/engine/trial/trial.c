@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "ar_clock.h"
+#include "ar_graph_trial.h"
 
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
@@ -99,4 +100,23 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     }
     trial->wall_s = ar_clock_s() - began_s;
     return status;
+}
+
+uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial)
+{
+    const struct ar_graph *graph = trial->graph;
+    uint64_t messages = 0;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        const struct ar_collective *collective = &trial->sendings[task->work].collective;
+        enum ar_task_kind kind = graph->works[task->work].kind;
+        uint64_t all = kind == AR_TASK_COMPUTE   ? 0
+                       : kind == AR_TASK_MESSAGE ? (uint64_t)trial->ranks * collective->channels
+                                                 : ar_collective_messages(collective);
+        if (__builtin_mul_overflow(all, task->count, &all) ||
+            __builtin_add_overflow(messages, all / graph->roles_count, &messages)) {
+            return UINT64_MAX;
+        }
+    }
+    return messages;
 }
