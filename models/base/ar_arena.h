@@ -11,6 +11,7 @@
 #ifndef AR_BASE_ARENA_H
 #define AR_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define AR_ARENA_BYTES_MAX ((size_t)4 << 30)
@@ -20,6 +21,7 @@ struct ar_arena {
     struct ar_arena_item *last;
     size_t bytes;     /**< that it has taken, */
     size_t bytes_max; /**< and may; 0: as much as there is */
+    bool is_broken;   /**< some memory was not to be had: asked once, after several allocations */
 };
 
 /** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */

@@ -19,9 +19,11 @@ static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 {
     size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
     if (left < sizeof(struct ar_arena_item) || bytes > left - sizeof(struct ar_arena_item)) {
+        arena->is_broken = true;
         return NULL;
     }
     struct ar_arena_item *item = calloc(1, sizeof *item + bytes);
+    arena->is_broken = arena->is_broken || item == NULL;
     if (item != NULL) {
         item->before = arena->last;
         arena->last = item;
@@ -33,10 +35,8 @@ static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) {
-        return NULL;
-    }
-    struct ar_arena_item *item = add_item(arena, bytes);
+    bool is_too_large = __builtin_mul_overflow(count, size, &bytes);
+    struct ar_arena_item *item = add_item(arena, is_too_large ? SIZE_MAX : bytes);
     return item != NULL ? item->bytes : NULL;
 }
 
@@ -82,18 +82,17 @@ void ar_arena_end(struct ar_arena *arena)
         }
         free(item);
     }
-    arena->bytes = 0;
+    *arena = (struct ar_arena){.bytes_max = arena->bytes_max};
 }
 
 /* Elements that a list of `count` has room for: a power of two. */
 static size_t room_of(size_t count)
 {
-    enum { FIRST_ROOM = 8 };
-    size_t room = count > 0 ? FIRST_ROOM : 0;
-    while (room < count && room <= SIZE_MAX / 2) {
-        room *= 2;
-    }
-    return room;
+    enum { FIRST_ROOM = 8, BITS = 64 };
+    return count == 0             ? 0
+           : count <= FIRST_ROOM  ? FIRST_ROOM
+           : count > SIZE_MAX / 2 ? count
+                                  : (size_t)1 << (BITS - __builtin_clzl(count - 1));
 }
 
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)

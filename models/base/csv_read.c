@@ -191,9 +191,8 @@ static enum ar_status make_room(struct loader *loader, struct ar_arena *arena, c
     csv->cells = ar_arena_alloc(arena, cells, sizeof *csv->cells);
     csv->lines = ar_arena_alloc(arena, lines, sizeof *csv->lines);
     csv->directives = ar_arena_alloc(arena, comments, sizeof *csv->directives);
-    bool has_room =
-        loader->room != NULL && csv->cells != NULL && csv->lines != NULL && csv->directives != NULL;
-    return has_room ? AR_OK : ar_error_no_memory(loader->err, csv->path);
+    AR_NEED(!arena->is_broken, loader->err, csv->path);
+    return AR_OK;
 }
 
 static enum ar_status parse(struct ar_csv *csv, struct ar_arena *arena, const char *text,

@@ -20,9 +20,8 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
         .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),
         .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),
         .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
-    bool is_made = flows->peers != NULL && flows->first_steps != NULL && flows->sends != NULL &&
-                   flows->flow_of != NULL && flows->flows != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
+    AR_NEED(!arena->is_broken, err, "the flows of a collective");
+    return AR_OK;
 }
 
 static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)

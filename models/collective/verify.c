@@ -373,8 +373,7 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
                         .part = ar_arena_alloc(&arena, elements, sizeof *sets.part),
                         .sums = ar_arena_alloc(&arena, elements * words, sizeof *sets.sums),
                         .state = ar_arena_alloc(&arena, elements, sizeof *sets.state)};
-    AR_NEED(sets.now && sets.before && sets.part && sets.sums && sets.state, err,
-            "the verification");
+    AR_NEED(!arena.is_broken, err, "the verification");
     fill(&sets);
     AR_TRY(execute(&sets, err));
     return check_complete(&sets, err);

@@ -72,10 +72,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
-    AR_NEED(made->ranks && made->peers && made->like && made->pieces && made->flows &&
-                made->places && made->senders && made->kind_of && made->loads && made->users &&
-                made->slots,
-            err, "the messages of an exchange");
+    AR_NEED(!arena->is_broken, err, "the messages of an exchange");
     for (size_t i = 0; i < places; i++) {
         made->ranks[i] =
             ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));

@@ -20,9 +20,8 @@ static enum ar_status make_flows_room(struct ar_arena *arena, size_t count, stru
     paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
     paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
     paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
-    bool is_made = paths->begin != NULL && paths->latency_s != NULL &&
-                   paths->bandwidth_Bps != NULL && paths->tiers != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
+    AR_NEED(!arena->is_broken, err, "the sharing of links");
+    return AR_OK;
 }
 
 static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_t more,
@@ -149,11 +148,8 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
         .share_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->share_Bps),
         .final_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->final_Bps),
     };
-    bool is_made = maxmin->links != NULL && maxmin->known != NULL && maxmin->flows != NULL &&
-                   maxmin->used != NULL && maxmin->tight != NULL && maxmin->waiting != NULL &&
-                   maxmin->lowest != NULL && maxmin->left_Bps != NULL &&
-                   maxmin->share_Bps != NULL && maxmin->final_Bps != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
+    AR_NEED(!arena->is_broken, err, "the sharing of links");
+    return AR_OK;
 }
 
 const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
@@ -307,10 +303,8 @@ static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
-    bool is_made = paths->count == 0 ||
-                   (maxmin->begin != NULL && maxmin->bounds_Bps != NULL && maxmin->open != NULL &&
-                    maxmin->levels != NULL && maxmin->links_left != NULL);
-    return is_made ? AR_OK : ar_error_no_memory(err, "the sharing of links");
+    AR_NEED(!arena->is_broken, err, "the sharing of links");
+    return AR_OK;
 }
 
 enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,

@@ -29,10 +29,8 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     scratch->sums.period = ar_collective_ranks(collective);
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
-    bool is_made = scratch->sums.carried != NULL && scratch->sums.folded != NULL &&
-                   scratch->has_sender != NULL && scratch->is_visited != NULL;
-    return is_made ? flow_rates_create(arena, collective->cluster, &scratch->rates, err)
-                   : ar_error_no_memory(err, "the flows of a collective");
+    AR_NEED(!arena->is_broken, err, "the flows of a collective");
+    return flow_rates_create(arena, collective->cluster, &scratch->rates, err);
 }
 
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
@@ -149,8 +147,7 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     pattern->walks = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->walks);
     pattern->lane_hops = ar_arena_alloc(arena, (size_t)ar_collective_lanes(collective) + 1,
                                         sizeof *pattern->lane_hops);
-    AR_NEED(pattern->hops && pattern->walks && pattern->lane_hops, err,
-            "the flows of a collective");
+    AR_NEED(!arena->is_broken, err, "the flows of a collective");
     AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, 0, err));
     if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));

@@ -160,19 +160,17 @@ static enum ar_status find_ways(struct ar_arena *arena, struct tree_rates *rates
     rates->ways = ar_arena_alloc(arena, rates->pattern->hops_count, sizeof *rates->ways);
     rates->uses = ar_arena_alloc(arena, links, sizeof *rates->uses);
     rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
-    AR_NEED(number_of && rates->ways && rates->uses && rates->shares_Bps, err,
-            "the rates of a tree");
+    AR_NEED(!arena->is_broken, err, "the rates of a tree");
     rates->shared = ar_arena_alloc(arena, walk_paths(rates, number_of), sizeof *rates->shared);
     AR_NEED(rates->shared, err, "the rates of a tree");
     walk_paths(rates, number_of);
     return AR_OK;
 }
 
-static bool make_timetable(struct ar_arena *arena, size_t entries, struct timetable *timetable)
+static struct timetable make_timetable(struct ar_arena *arena, size_t entries)
 {
-    timetable->begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof *timetable->begin);
-    timetable->hops = ar_arena_alloc(arena, entries, sizeof *timetable->hops);
-    return timetable->begin != NULL && timetable->hops != NULL;
+    return (struct timetable){.begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof(uint32_t)),
+                              .hops = ar_arena_alloc(arena, entries, sizeof(uint32_t))};
 }
 
 enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -182,21 +180,21 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     size_t hops = pattern->hops_count;
     struct tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     AR_NEED(made, err, "the rates of a tree");
-    made->collective = collective;
-    made->pattern = pattern;
-    made->cost = &ar_cluster_facts(collective->cluster)->message;
-    made->parts = phase->parts;
-    made->reduces = phase->copies_from > 0;
-    made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
-    made->stations =
-        ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
-    made->answers_Bps =
-        ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
-    AR_NEED(made->courses && made->stations && made->answers_Bps &&
-                make_timetable(arena, hops, &made->firsts) &&
-                make_timetable(arena, hops * phase->parts, &made->each) &&
-                make_timetable(arena, hops, &made->ends),
-            err, "the rates of a tree");
+    *made = (struct tree_rates){
+        .collective = collective,
+        .pattern = pattern,
+        .cost = &ar_cluster_facts(collective->cluster)->message,
+        .parts = phase->parts,
+        .reduces = phase->copies_from > 0,
+        .courses = ar_arena_alloc(arena, hops, sizeof *made->courses),
+        .stations =
+            ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations),
+        .answers_Bps =
+            ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps),
+        .firsts = make_timetable(arena, hops),
+        .each = make_timetable(arena, hops * phase->parts),
+        .ends = make_timetable(arena, hops),
+    };
     AR_TRY(find_ways(arena, made, err));
     *rates = made;
     return AR_OK;
@@ -343,25 +341,27 @@ static void cut_into_turns(struct tree_rates *rates)
     }
 }
 
-/* A hop begins to use its links, or no longer does: what a hop gets there from now on. */
-static void enter(struct tree_rates *rates, uint32_t hop)
+/* A hop begins to use its links, or no longer does: what a hop gets there from now on; of nobody it
+ * is infinite. */
+static inline void change_flows(struct tree_rates *rates, uint32_t hop, int by)
 {
     const struct way *way = &rates->ways[hop];
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t number = rates->shared[way->first + i];
         struct use *use = &rates->uses[number];
-        rates->shares_Bps[number] = use->bandwidth_Bps / ++use->flows;
+        use->flows += (uint32_t)by;
+        rates->shares_Bps[number] = use->bandwidth_Bps / use->flows;
     }
+}
+
+static void enter(struct tree_rates *rates, uint32_t hop)
+{
+    change_flows(rates, hop, 1);
 }
 
 static void leave(struct tree_rates *rates, uint32_t hop)
 {
-    const struct way *way = &rates->ways[hop];
-    for (uint32_t i = 0; i < way->count; i++) {
-        uint32_t number = rates->shared[way->first + i];
-        struct use *use = &rates->uses[number];
-        rates->shares_Bps[number] = use->bandwidth_Bps / --use->flows; /* of nobody: infinite */
-    }
+    change_flows(rates, hop, -1);
 }
 
 /* What a hop gets now. */

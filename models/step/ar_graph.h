@@ -122,17 +122,17 @@ struct ar_need {
 
 struct ar_graph {
     uint32_t roles_count;
+    struct ar_arena *arena; /**< of all of it; broken: said by ar_graph_schedule() */
     struct ar_work *works;
     uint32_t works_count, works_room;
     uint32_t *places; /**< hash table of works: their numbers, 2 * works_room */
     struct ar_task *tasks;
-    uint32_t tasks_count, tasks_room;
+    uint32_t tasks_count;
     struct ar_need *needs;
-    uint32_t needs_count, needs_room;
+    uint32_t needs_count;
     uint32_t *first, *last; /**< [role][stream]: its tasks; AR_NO_TASK: none */
     bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
                       */
-    bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_schedule() */
 };
 
 /** The stream of a task, among those of all roles. */
@@ -141,17 +141,16 @@ static inline uint32_t ar_task_from(const struct ar_task *task)
     return task->role * AR_STREAMS_COUNT + (uint32_t)task->stream;
 }
 
-/** An empty graph, which the caller ends with ar_graph_destroy(), or hands to ar_arena_own() with
- * it; NULL if there is no memory. */
-struct ar_graph *ar_graph_create(uint32_t roles_count);
-void ar_graph_destroy(void *graph);
+/** An empty graph, which is the arena's, as all that is added to it. */
+enum ar_status ar_graph_create(struct ar_arena *arena, uint32_t roles_count,
+                               struct ar_graph **graph, struct ar_error *err);
 
 /** A work, that of an equal one if there is. */
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work);
 
 /** Appends a task to its stream: of what is given `work`, `count`, `role`, `to`, `stream`, `duty`,
  * `batch`, `chunk`, `layer`, `tensors`, `wait_s` and `copy_s` count. Returns its number. Without
- * memory the graph is broken and later calls do nothing. */
+ * memory the arena is broken and later calls do nothing. */
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task);
 
 /** Lets a task wait for another one, of any role; with AR_NO_TASK for nothing. */
@@ -188,7 +187,7 @@ struct ar_graph_request {
 };
 
 /** Works out when each task starts and ends, where ranks are alike. AR_BAD_DATA, with the tasks of
- * one circle, if tasks wait for each other; AR_NO_MEMORY if the graph is broken. All works are
+ * one circle, if tasks wait for each other; AR_NO_MEMORY if its arena is broken. All works are
  * timed. */
 enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err);
 

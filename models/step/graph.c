@@ -1,7 +1,6 @@
 #include "ar_graph.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const ar_axis_names[] = {
@@ -16,54 +15,18 @@ const char *const ar_duty_names[] = {
 #undef X
         NULL};
 
-struct ar_graph *ar_graph_create(uint32_t roles_count)
+enum ar_status ar_graph_create(struct ar_arena *arena, uint32_t roles_count,
+                               struct ar_graph **graph, struct ar_error *err)
 {
-    struct ar_graph *graph = calloc(1, sizeof *graph);
-    if (graph == NULL) {
-        return NULL;
-    }
-    graph->roles_count = roles_count;
+    struct ar_graph *made = ar_arena_alloc(arena, 1, sizeof *made);
     size_t streams = (size_t)roles_count * AR_STREAMS_COUNT;
-    graph->first = calloc(2 * streams, sizeof *graph->first);
-    if (graph->first == NULL) {
-        free(graph);
-        return NULL;
-    }
-    graph->last = graph->first + streams;
-    for (size_t i = 0; i < 2 * streams; i++) {
-        graph->first[i] = AR_NO_TASK;
-    }
-    return graph;
-}
-
-void ar_graph_destroy(void *made)
-{
-    struct ar_graph *graph = made;
-    if (graph != NULL) {
-        free(graph->works);
-        free(graph->places);
-        free(graph->tasks);
-        free(graph->needs);
-        free(graph->first);
-        free(graph);
-    }
-}
-
-/* Room for one more of a list; false if there is none. */
-static bool grow(struct ar_graph *graph, void **list, size_t size, uint32_t count, uint32_t *room)
-{
-    if (graph->is_broken || count < *room) {
-        return !graph->is_broken;
-    }
-    uint32_t wanted = *room == 0 ? 256 : *room * 2;
-    void *larger = wanted > *room ? realloc(*list, wanted * size) : NULL;
-    if (larger == NULL) {
-        graph->is_broken = true;
-        return false;
-    }
-    *list = larger;
-    *room = wanted;
-    return true;
+    uint32_t *ends = ar_arena_alloc(arena, 2 * streams, sizeof *ends);
+    AR_NEED(made && ends, err, "the tasks of a step");
+    memset(ends, 0xff, 2 * streams * sizeof *ends); /* AR_NO_TASK */
+    *made = (struct ar_graph){
+        .arena = arena, .roles_count = roles_count, .first = ends, .last = ends + streams};
+    *graph = made;
+    return AR_OK;
 }
 
 #define NO_WORK UINT32_MAX /* in a place of the table */
@@ -98,24 +61,16 @@ static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *w
     return at;
 }
 
-/* Room for one more work, and for the places of all; false if there is none. */
-static bool grow_works(struct ar_graph *graph)
+/* Twice the places, of all works. */
+static bool grow_places(struct ar_graph *graph)
 {
-    void *works = graph->works;
-    uint32_t room = graph->works_room;
-    bool has_grown =
-        grow(graph, &works, sizeof *graph->works, graph->works_count, &graph->works_room);
-    graph->works = works;
-    if (!has_grown || graph->works_room == room) {
-        return has_grown;
-    }
-    size_t bytes = 2 * (size_t)graph->works_room * sizeof *graph->places;
-    free(graph->places);
-    graph->places = malloc(bytes);
-    graph->is_broken = graph->places == NULL;
-    if (graph->is_broken) {
+    uint32_t room = graph->works_room == 0 ? 256 : 2 * graph->works_room;
+    size_t bytes = 2 * (size_t)room * sizeof *graph->places;
+    graph->places = ar_arena_alloc(graph->arena, bytes, 1);
+    if (graph->places == NULL) {
         return false;
     }
+    graph->works_room = room;
     memset(graph->places, 0xff, bytes);
     for (uint32_t i = 0; i < graph->works_count; i++) {
         graph->places[find_place(graph, &graph->works[i])] = i;
@@ -125,7 +80,13 @@ static bool grow_works(struct ar_graph *graph)
 
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
-    if (!grow_works(graph)) {
+    struct ar_work *works =
+        ar_arena_grow(graph->arena, graph->works, graph->works_count, 1, sizeof *works);
+    if (works == NULL || graph->arena->is_broken) {
+        return 0;
+    }
+    graph->works = works;
+    if (graph->works_count == graph->works_room && !grow_places(graph)) {
         return 0;
     }
     uint32_t *place = &graph->places[find_place(graph, work)];
@@ -138,8 +99,9 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
 {
-    void *tasks = graph->tasks;
-    if (!grow(graph, &tasks, sizeof *task, graph->tasks_count, &graph->tasks_room)) {
+    struct ar_task *tasks =
+        ar_arena_grow(graph->arena, graph->tasks, graph->tasks_count, 1, sizeof *tasks);
+    if (tasks == NULL || graph->arena->is_broken) {
         return AR_NO_TASK;
     }
     assert(task->role < graph->roles_count && task->to < graph->roles_count);
@@ -157,9 +119,12 @@ uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
 
 void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
 {
-    void *needs = graph->needs;
-    if (other == AR_NO_TASK || task == AR_NO_TASK ||
-        !grow(graph, &needs, sizeof *graph->needs, graph->needs_count, &graph->needs_room)) {
+    if (other == AR_NO_TASK || task == AR_NO_TASK) {
+        return;
+    }
+    struct ar_need *needs =
+        ar_arena_grow(graph->arena, graph->needs, graph->needs_count, 1, sizeof *needs);
+    if (needs == NULL) {
         return;
     }
     graph->needs = needs;

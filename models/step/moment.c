@@ -34,9 +34,7 @@ double moment_last_of(const struct moments *moments, uint32_t role, const struct
 
 static double *make_base(struct moments *moments)
 {
-    double *base_s = ar_arena_alloc(moments->memory, moments->request->ranks_count, sizeof *base_s);
-    moments->is_broken = moments->is_broken || base_s == NULL;
-    return base_s;
+    return ar_arena_alloc(moments->memory, moments->request->ranks_count, sizeof(double));
 }
 
 /* Gives a moment a base of its own. */
@@ -93,15 +91,16 @@ void moment_add(struct moments *moments, uint32_t role, struct moment *moment, u
     double *base_s = make_base(moments);
     moments->last_s = moments->last_s != NULL ? moments->last_s : make_base(moments);
     double *last_s = moments->last_s;
-    for (uint32_t rank = 0; !moments->is_broken && rank < count; rank++) {
+    bool is_broken = moments->memory->is_broken;
+    for (uint32_t rank = 0; !is_broken && rank < count; rank++) {
         last_s[rank] = 0;
     }
-    for (uint32_t rank = 0; !moments->is_broken && rank < count; rank++) {
+    for (uint32_t rank = 0; !is_broken && rank < count; rank++) {
         double *last = &last_s[group_of(moments->request->sizes, axes, rank)];
         *last = fmax(*last, moment_at(moments, role, moment, rank));
     }
-    for (uint32_t rank = 0; !moments->is_broken && rank < count; rank++) {
+    for (uint32_t rank = 0; !is_broken && rank < count; rank++) {
         base_s[rank] = last_s[group_of(moments->request->sizes, axes, rank)] + time_s;
     }
-    stand(moments, role, moments->is_broken ? NULL : base_s, moment);
+    stand(moments, role, is_broken ? NULL : base_s, moment);
 }

@@ -17,9 +17,8 @@ struct moment {
 /** The ranks of a request, and the arena of moments. */
 struct moments {
     const struct ar_graph_request *request;
-    struct ar_arena *memory;
-    double *last_s; /**< scratch: [rank of a role]; NULL: not needed yet */
-    bool is_broken; /**< there was no memory */
+    struct ar_arena *memory; /**< broken where there was none */
+    double *last_s;          /**< scratch: [rank of a role]; NULL: not needed yet */
 };
 
 /** When a role begins. */

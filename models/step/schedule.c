@@ -256,7 +256,6 @@ static enum ar_status report_circle(const struct ar_graph *graph, uint32_t stuck
 static uint32_t *make_numbers(struct walk *walk, size_t count)
 {
     uint32_t *numbers = ar_arena_alloc(walk->moments.memory, count + 1, sizeof *numbers);
-    walk->moments.is_broken = walk->moments.is_broken || numbers == NULL;
     for (size_t i = 0; numbers != NULL && i < count; i++) {
         numbers[i] = AR_NO_TASK;
     }
@@ -270,7 +269,6 @@ static void begin_ranks(struct walk *walk)
     struct ar_arena *memory = walk->moments.memory;
     size_t count = (size_t)graph->tasks_count + 1;
     walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
-    walk->moments.is_broken = walk->end == NULL;
     if (walk->moments.request->sendings != NULL) {
         return;
     }
@@ -278,9 +276,7 @@ static void begin_ranks(struct walk *walk)
     walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
     walk->held = make_numbers(walk, count);
     walk->series = make_numbers(walk, count);
-    walk->moments.is_broken =
-        walk->moments.is_broken || walk->is_needed == NULL || walk->ready_s == NULL;
-    for (uint32_t i = 0; !walk->moments.is_broken && i < graph->needs_count; i++) {
+    for (uint32_t i = 0; !memory->is_broken && i < graph->needs_count; i++) {
         walk->is_needed[graph->needs[i].task] = true;
     }
 }
@@ -298,9 +294,7 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
     walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
     walk->next = ar_arena_alloc(walk->moments.memory, graph->roles_count, sizeof *walk->next);
-    if (walk->moments.is_broken || walk->next == NULL) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(!walk->moments.memory->is_broken, err, "the tasks of a step");
     memcpy(walk->at, graph->first, streams * sizeof *walk->at);
     while (walk->awake_count < streams) {
         walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;
@@ -311,7 +305,7 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
 
 static void run_stream(struct walk *walk, uint32_t stream)
 {
-    while (walk->at[stream] != AR_NO_TASK && !walk->moments.is_broken) {
+    while (walk->at[stream] != AR_NO_TASK && !walk->moments.memory->is_broken) {
         uint32_t number = walk->at[stream];
         struct moment start;
         uint32_t missing = find_start(walk, number, walk->ended[stream], &start);
@@ -338,9 +332,7 @@ static enum ar_status walk_tasks(struct walk *walk, struct ar_error *err)
         } else {
             AR_TRY(run_series(walk, walk->held[run++], err));
         }
-        if (walk->moments.is_broken) {
-            return ar_error_no_memory(err, "the ranks of a step");
-        }
+        AR_NEED(!walk->moments.memory->is_broken, err, "the ranks of a step");
     }
     uint32_t stuck = find_stuck(walk);
     return stuck == AR_NO_TASK ? AR_OK : report_circle(walk->graph, stuck, err);
@@ -367,9 +359,7 @@ enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
 {
     struct ar_arena memory AR_ENDS_HERE = {NULL};
     struct walk walk = {.graph = graph, .moments = {.request = request, .memory = &memory}};
-    if (graph->is_broken) {
-        return ar_error_no_memory(err, "the tasks of a step");
-    }
+    AR_NEED(!graph->arena->is_broken, err, "the tasks of a step");
     AR_TRY(begin_walk(&walk, err));
     AR_TRY(walk_tasks(&walk, err));
     if (request->end_s != NULL) {

@@ -2,17 +2,18 @@
 
 #include "ar_graph.h"
 
+static struct ar_arena arena;
 static struct ar_graph *graph;
 static struct ar_error err;
 
 static void begin(void)
 {
-    graph = ar_graph_create(2);
+    cr_assert_eq(ar_graph_create(&arena, 2, &graph, &err), AR_OK);
 }
 
 static void end(void)
 {
-    ar_graph_destroy(graph);
+    ar_arena_end(&arena);
 }
 
 TestSuite(graph, .init = begin, .fini = end);

@@ -105,8 +105,9 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
 /** Multiplies them, as where a GPU was measured to be slower by that factor. */
 void ar_part_times_scale(struct ar_part_times *times, double factor);
 
-/** The graph of a step of a layout that was checked. The caller ends it with ar_graph_destroy(). */
+/** The graph of a step of a layout that was checked. */
 enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                 struct ar_graph **graph, struct ar_error *err);
+                                 struct ar_arena *arena, struct ar_graph **graph,
+                                 struct ar_error *err);
 
 #endif

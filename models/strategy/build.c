@@ -1,8 +1,6 @@
 /* The graph of a step: stage by stage in the order of the schedule, run by run. */
 #include "build.h"
 
-#include <stdlib.h>
-
 /* Those of the axes that have more than one GPU. */
 static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
 {
@@ -166,7 +164,8 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
 {
     const struct ar_pipeline *pipeline = &build->pipeline;
     size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
-    uint32_t *firsts = malloc((2 * count + pipeline->chunks) * sizeof *firsts);
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    uint32_t *firsts = ar_arena_alloc(&scratch, 2 * count + pipeline->chunks, sizeof *firsts);
     AR_NEED(firsts, err, "the tasks of a step");
     build->arrivals = firsts + count;
     for (size_t i = 0; i < 2 * count; i++) {
@@ -176,31 +175,27 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
         add_stage(build, stage, firsts, firsts + 2 * count);
     }
     link_arrivals(build, firsts, count);
-    free(firsts);
-    return build->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
+    return AR_OK;
 }
 
 enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                 struct ar_graph **graph, struct ar_error *err)
+                                 struct ar_arena *arena, struct ar_graph **graph,
+                                 struct ar_error *err)
 {
     const struct ar_placed *placed = layout->placed;
     if (placed != NULL) {
         return ar_operators_graph(placed->operators, placed->devices, placed->devices_count,
-                                  &placed->hops, graph, err);
+                                  &placed->hops, arena, graph, err);
     }
     struct ar_build build = {.layout = layout, .times = times};
     bool is_recorded = layout->recorded != NULL;
     if (!is_recorded) {
         build.pipeline = ar_layout_pipeline(layout);
     }
-    build.graph = ar_graph_create(is_recorded ? 1 : build.pipeline.stages);
-    AR_NEED(build.graph, err, "the tasks of a step");
+    AR_TRY(ar_graph_create(arena, is_recorded ? 1 : build.pipeline.stages, &build.graph, err));
     build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
-    enum ar_status status = is_recorded ? build_recorded(&build, err) : fill(&build, err);
-    if (status != AR_OK) {
-        ar_graph_destroy(build.graph);
-        return status;
-    }
+    AR_TRY(is_recorded ? build_recorded(&build, err) : fill(&build, err));
+    AR_NEED(!arena->is_broken, err, "the tasks of a step");
     *graph = build.graph;
     return AR_OK;
 }

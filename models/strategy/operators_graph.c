@@ -221,59 +221,40 @@ static void clear(uint32_t *list, uint32_t count)
     }
 }
 
-static bool has_memory(const struct placed *placed)
-{
-    return placed->graph != NULL && placed->tasks != NULL && placed->messages != NULL &&
-           placed->positions != NULL && placed->turns != NULL && placed->missing != NULL &&
-           placed->needed_by != NULL && placed->who != NULL && placed->ends_s != NULL &&
-           placed->heap.list != NULL && placed->free_s != NULL && placed->last_in != NULL &&
-           placed->list != NULL;
-}
-
-static enum ar_status fill(struct placed *placed, struct ar_error *err)
-{
-    AR_NEED(has_memory(placed), err, "the tasks of a step");
-    uint32_t count = placed->operators->count;
-    clear(placed->messages, count);
-    clear(placed->last_in, placed->devices_count);
-    add_operators(placed);
-    qsort(placed->list, placed->list_count, sizeof *placed->list, compare_messages);
-    clear(placed->messages, count);
-    add_messages(placed);
-    add_needs(placed);
-    return placed->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
-}
-
 enum ar_status ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
                                   uint32_t devices_count, const struct ar_hops *hops,
-                                  struct ar_graph **graph, struct ar_error *err)
+                                  struct ar_arena *arena, struct ar_graph **graph,
+                                  struct ar_error *err)
 {
-    struct ar_arena arena = {.last = NULL};
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    AR_TRY(ar_graph_create(arena, devices_count, graph, err));
     size_t count = (size_t)operators->count + 1, needs = (size_t)operators->needs_count + 1;
-    struct placed placed = {.operators = operators,
-                            .devices = devices,
-                            .devices_count = devices_count,
-                            .hops = hops,
-                            .graph = ar_graph_create(devices_count),
-                            .tasks = ar_arena_alloc(&arena, count, sizeof *placed.tasks),
-                            .messages = ar_arena_alloc(&arena, count, sizeof *placed.messages),
-                            .positions = ar_arena_alloc(&arena, count, sizeof *placed.positions),
-                            .turns = ar_arena_alloc(&arena, count, sizeof *placed.turns),
-                            .missing = ar_arena_alloc(&arena, count, sizeof *placed.missing),
-                            .needed_by = ar_arena_alloc(&arena, count, sizeof *placed.needed_by),
-                            .who = ar_arena_alloc(&arena, needs, sizeof *placed.who),
-                            .ends_s = ar_arena_alloc(&arena, count, sizeof *placed.ends_s),
-                            .heap.list = ar_arena_alloc(&arena, count, sizeof *placed.heap.list),
-                            .free_s = ar_arena_alloc(&arena, devices_count, sizeof *placed.free_s),
-                            .last_in =
-                                ar_arena_alloc(&arena, devices_count, sizeof *placed.last_in),
-                            .list = ar_arena_alloc(&arena, needs, sizeof *placed.list)};
-    enum ar_status status = fill(&placed, err);
-    ar_arena_end(&arena);
-    if (status == AR_OK) {
-        *graph = placed.graph;
-    } else {
-        ar_graph_destroy(placed.graph);
-    }
-    return status;
+    struct placed placed = {
+        .operators = operators,
+        .devices = devices,
+        .devices_count = devices_count,
+        .hops = hops,
+        .graph = *graph,
+        .tasks = ar_arena_alloc(&scratch, count, sizeof *placed.tasks),
+        .messages = ar_arena_alloc(&scratch, count, sizeof *placed.messages),
+        .positions = ar_arena_alloc(&scratch, count, sizeof *placed.positions),
+        .turns = ar_arena_alloc(&scratch, count, sizeof *placed.turns),
+        .missing = ar_arena_alloc(&scratch, count, sizeof *placed.missing),
+        .needed_by = ar_arena_alloc(&scratch, count, sizeof *placed.needed_by),
+        .who = ar_arena_alloc(&scratch, needs, sizeof *placed.who),
+        .ends_s = ar_arena_alloc(&scratch, count, sizeof *placed.ends_s),
+        .heap.list = ar_arena_alloc(&scratch, count, sizeof *placed.heap.list),
+        .free_s = ar_arena_alloc(&scratch, devices_count, sizeof *placed.free_s),
+        .last_in = ar_arena_alloc(&scratch, devices_count, sizeof *placed.last_in),
+        .list = ar_arena_alloc(&scratch, needs, sizeof *placed.list)};
+    AR_NEED(!scratch.is_broken, err, "the tasks of a step");
+    clear(placed.messages, operators->count);
+    clear(placed.last_in, devices_count);
+    add_operators(&placed);
+    qsort(placed.list, placed.list_count, sizeof *placed.list, compare_messages);
+    clear(placed.messages, operators->count);
+    add_messages(&placed);
+    add_needs(&placed);
+    AR_NEED(!arena->is_broken, err, "the tasks of a step");
+    return AR_OK;
 }

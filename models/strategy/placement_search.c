@@ -23,13 +23,13 @@ struct search {
 
 static enum ar_status find_end(const struct search *search, double *end_s, struct ar_error *err)
 {
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_graph *graph;
     AR_TRY(ar_operators_graph(search->operators, search->devices, search->request->devices_count,
-                              search->request->hops, &graph, err));
-    enum ar_status status = ar_graph_schedule(graph, err);
+                              search->request->hops, &scratch, &graph, err));
+    AR_TRY(ar_graph_schedule(graph, err));
     *end_s = ar_graph_end_s(graph);
-    ar_graph_destroy(graph);
-    return status;
+    return AR_OK;
 }
 
 static bool has_room(const struct search *search, uint32_t op, uint32_t device)

@@ -1,5 +1,4 @@
 /* The graph of a step that another program wrote down: one role, as all GPUs do the same. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_recorded.h"
@@ -84,11 +83,11 @@ static void add_task(struct ar_build *build, const struct ar_recorded *recorded,
 enum ar_status build_recorded(struct ar_build *build, struct ar_error *err)
 {
     const struct ar_recorded *recorded = build->layout->recorded;
-    struct made *made = calloc(recorded->tasks_count, sizeof *made);
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct made *made = ar_arena_alloc(&scratch, recorded->tasks_count, sizeof *made);
     AR_NEED(made, err, "the tasks of a step");
     for (uint32_t i = 0; i < recorded->tasks_count; i++) {
         add_task(build, recorded, i, made);
     }
-    free(made);
-    return build->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
+    return AR_OK;
 }

@@ -34,11 +34,12 @@ struct made {
 
 static struct made make(const struct ar_layout *layout, double sent_s)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_graph *graph;
     struct ar_graph_split splits[64];
     struct made made = {.end_s = 0};
     cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_strategy_graph(layout, &times, &graph, &err), AR_OK);
+    cr_assert_eq(ar_strategy_graph(layout, &times, &arena, &graph, &err), AR_OK);
     for (uint32_t i = 0; i < graph->works_count; i++) {
         graph->works[i].time_s =
             graph->works[i].kind == AR_TASK_COMPUTE ? graph->works[i].time_s : sent_s;
@@ -64,7 +65,6 @@ static struct made make(const struct ar_layout *layout, double sent_s)
         }
         made.messages += work->kind == AR_TASK_MESSAGE;
     }
-    ar_graph_destroy(graph);
     return made;
 }
 

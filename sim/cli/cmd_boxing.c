@@ -142,11 +142,11 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));
     AR_TRY(make_messages(request, &operators, &devices, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
-    AR_TRY(ar_operators_graph(operators, devices, scenario.gpus, &hops, &graph, err));
-    enum ar_status status = ar_graph_schedule(graph, err);
+    AR_TRY(ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena,
+                              &graph, err));
+    AR_TRY(ar_graph_schedule(graph, err));
     *time_s = ar_graph_end_s(graph);
-    ar_graph_destroy(graph);
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status fill_rows(const struct boxing_request *request,

@@ -88,15 +88,15 @@ static enum ar_status make_trial(const struct options *options, const struct ar_
                                  .time_s = AR_GRAPH_UNTIMED,
                                  .operation = scenario->operation,
                                  .bytes = scenario->payload_bytes};
-    struct ar_graph *graph = ar_arena_own(options->arena, ar_graph_create(1), ar_graph_destroy);
-    AR_NEED(graph, err, "a task");
+    struct ar_graph *graph;
+    AR_TRY(ar_graph_create(options->arena, 1, &graph, err));
     const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1};
     ar_graph_add(graph, &task);
     *trial = (struct ar_graph_trial){.graph = graph,
                                      .cluster = scenario->cluster,
                                      .ranks = ar_scenario_ranks(scenario),
                                      .sendings = sending};
-    return graph->is_broken ? ar_error_no_memory(err, "a task") : AR_OK;
+    return graph->arena->is_broken ? ar_error_no_memory(err, "a task") : AR_OK;
 }
 
 enum ar_status export_goal(const struct options *options, struct ar_error *err)

@@ -284,7 +284,9 @@ Test(goal, steps_take_what_recurrence_says)
 Test(goal, schedules_beyond_a_size_are_refused)
 {
     struct ar_error err;
-    struct ar_graph *graph = ar_graph_create(1);
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_graph *graph = NULL;
+    cr_assert_eq(ar_graph_create(&arena, 1, &graph, &err), AR_OK);
     const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = 1e-3};
     const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1000};
     const struct ar_graph_sending sending = {.collective = {.channels = 32}};
@@ -296,5 +298,4 @@ Test(goal, schedules_beyond_a_size_are_refused)
     graph->tasks[0].count = trial.ranks = UINT32_MAX;
     cr_expect_eq(ar_graph_trial_messages(&trial), UINT64_MAX);
     cr_expect_eq(goal_write(stdout, &trial, "a test", &err), AR_USAGE);
-    ar_graph_destroy(graph);
 }

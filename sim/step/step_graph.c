@@ -260,12 +260,10 @@ enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *s
     if (step->trace != NULL) {
         AR_TRY(step_take_trace(step, slowdown, err));
     }
-    struct ar_graph *graph;
-    AR_TRY(ar_strategy_graph(&step->layout, &step->times, &graph, err));
-    step->graph = ar_arena_own(&step->memory, graph, ar_graph_destroy);
-    AR_NEED(step->graph, err, "the tasks of a step");
-    step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
-    step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
+    AR_TRY(ar_strategy_graph(&step->layout, &step->times, &step->memory, &step->graph, err));
+    uint32_t tasks = step->graph->tasks_count;
+    step->jobs = ar_arena_alloc(&step->memory, tasks, sizeof *step->jobs);
+    step->job_times = ar_arena_alloc(&step->memory, tasks, sizeof *step->job_times);
     AR_NEED(step->jobs && step->job_times, err, "the tasks of a step");
     AR_TRY(step_part_messages(step, err));
     step->plans_count = 0;

@@ -116,7 +116,7 @@ enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err)
                 work_between(graph, task->work, (struct pair){found / roles, found % roles});
         }
     }
-    return graph->is_broken ? ar_error_no_memory(err, "the messages of a step") : AR_OK;
+    return graph->arena->is_broken ? ar_error_no_memory(err, "the messages of a step") : AR_OK;
 }
 
 /* --- messages between any two GPUs ----------------------------------------------------------- */

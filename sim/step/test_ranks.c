@@ -13,9 +13,11 @@
 enum { PLACES = 2, BYTES = 1000000 };
 
 /* Role 0 computes and sends to its counterparts, role 1 takes what comes and sums it. */
-static struct ar_graph *make_pair(bool waits_in_a_circle)
+static struct ar_graph *make_pair(struct ar_arena *arena, bool waits_in_a_circle)
 {
-    struct ar_graph *graph = ar_graph_create(2);
+    struct ar_error err;
+    struct ar_graph *graph = NULL;
+    cr_assert_eq(ar_graph_create(arena, 2, &graph, &err), AR_OK);
     uint32_t work = ar_graph_work(graph, &(struct ar_work){.time_s = 1e-3});
     uint32_t send = ar_graph_work(graph, &(struct ar_work){.kind = AR_TASK_MESSAGE,
                                                            .time_s = AR_GRAPH_UNTIMED,
@@ -63,7 +65,8 @@ Test(ranks, wait_for_their_counterparts_and_for_the_slowest_of_their_group)
 {
     static const double factors[2 * PLACES] = {1, 3, 1, 1};
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_graph *graph = make_pair(false);
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_graph *graph = make_pair(&arena, false);
     struct ar_graph_trial trial;
     struct ar_error err;
     struct ar_path path;
@@ -81,18 +84,17 @@ Test(ranks, wait_for_their_counterparts_and_for_the_slowest_of_their_group)
     cr_expect(support_near(trial.rank_end_s[0], 2e-3 + sent_s - 6e-3, 1e-9), "it waits for nobody");
     cr_expect(support_near(trial.rank_end_s[2], trial.end_s, 1e-3), "in one group with rank 3");
     cr_expect_eq(trial.messages_count, PLACES + 2 * (PLACES - 1) * PLACES);
-    ar_graph_destroy(graph);
 }
 
 Test(ranks, that_wait_in_a_circle_are_one_error_line)
 {
-    struct ar_graph *graph = make_pair(true);
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_graph *graph = make_pair(&arena, true);
     struct ar_graph_trial trial;
     struct ar_error err;
     cr_assert_eq(run_pair(graph, support_cluster("flat", NULL), NULL, &trial, &err), AR_INTERNAL);
     cr_expect_not_null(strstr(err.text, "actors wait"), "%s", err.text);
     cr_expect_null(strchr(err.text, '\n'));
-    ar_graph_destroy(graph);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
