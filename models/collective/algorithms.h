@@ -6,6 +6,18 @@
 
 #include "ar_algorithm.h"
 
+/* Publications of several of them. */
+#define AR_SOURCE_RING                                                                             \
+    "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, "   \
+    "J. "                                                                                          \
+    "Parallel Distrib. Comput. 69 (2009)"
+#define AR_SOURCE_DOUBLING                                                                         \
+    "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in "      \
+    "MPICH, Int. J. High Perform. Comput. Appl. 19 (2005)"
+#define AR_SOURCE_BRUCK                                                                            \
+    "Bruck et al., Efficient algorithms for all-to-all communications in multiport "               \
+    "message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997)"
+
 #define AR_ALGORITHM_LIST(X)                                                                       \
     X(ring)                                                                                        \
     X(hierarchical)                                                                                \

@@ -2,12 +2,6 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-static const char doubling_source[] =
-    "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
-    "Int. J. High Perform. Comput. Appl. 19 (2005)";
-static const char bruck_source[] =
-    "Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing "
-    "systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997)";
 static const char neighbour_source[] =
     "Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster with "
     "fast Ethernet, HPC-Asia (2005)";
@@ -19,10 +13,8 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
     .scratch = 1,
     .title = "around all ranks",
     .formula = "(N-1) (alpha + n/(N B)) + gamma n (N-1)/N",
-    .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
-              "workstations, J. Parallel Distrib. Comput. 69 (2009)",
+    .source = AR_SOURCE_RING,
     .operation = &ar_operation_reduce_scatter,
-    .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     STAGES({"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS}),
 };
@@ -31,10 +23,8 @@ const struct ar_algorithm ar_algorithm_all_gather_ring = {
     .name = "ring",
     .title = "around all ranks",
     .formula = "(N-1) (alpha + n/(N B))",
-    .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
-              "workstations, J. Parallel Distrib. Comput. 69 (2009)",
+    .source = AR_SOURCE_RING,
     .operation = &ar_operation_all_gather,
-    .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     STAGES({"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
@@ -44,9 +34,8 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
     .scratch = 2,
     .title = "at distances ..., 4, 2, 1; other than powers of two are folded",
     .formula = "log2 N alpha + n/B (N-1)/N, and 2 alpha + n/B to fold + gamma n (N-1)/N",
-    .source = doubling_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_reduce_scatter,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
            {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
            {"unfold", &block_fold_parts, 0, LINES_ALL, true, COPIES}),
@@ -56,9 +45,8 @@ const struct ar_algorithm ar_algorithm_all_gather_doubling = {
     .name = "recursive-doubling",
     .title = "at distances 1, 2, 4, ...; other than powers of two are folded",
     .formula = "log2 N alpha + n/B (N-1)/N, and 2 alpha + n/B to fold",
-    .source = doubling_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_all_gather,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold_parts, 0, LINES_ALL, false, COPIES},
            {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, COPIES},
            {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
@@ -68,9 +56,8 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
     .name = "bruck",
     .title = "in log2 N steps for any number of ranks",
     .formula = "log2 N alpha + n/B (N-1)/N + gamma n (N-1)/N",
-    .source = bruck_source,
+    .source = AR_SOURCE_BRUCK,
     .operation = &ar_operation_reduce_scatter,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"bruck reduce-scatter", &block_bruck_all_gather, 0, LINES_ALL, true, SUMS}),
 };
 
@@ -79,9 +66,8 @@ const struct ar_algorithm ar_algorithm_all_gather_bruck = {
     .scratch = 0.5,
     .title = "in log2 N steps for any number of ranks",
     .formula = "log2 N alpha + n/B (N-1)/N",
-    .source = bruck_source,
+    .source = AR_SOURCE_BRUCK,
     .operation = &ar_operation_all_gather,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, MOVES_ONCE}),
 };
 
@@ -91,7 +77,6 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_direct = {
     .formula = "alpha + n/B (N-1)/N + gamma n (N-1)/N",
     .source = direct_source,
     .operation = &ar_operation_reduce_scatter,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS}),
 };
 
@@ -101,7 +86,6 @@ const struct ar_algorithm ar_algorithm_all_gather_direct = {
     .formula = "alpha + n/B (N-1)/N",
     .source = direct_source,
     .operation = &ar_operation_all_gather,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
 };
 

@@ -2,19 +2,13 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-static const char doubling_source[] =
-    "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
-    "Int. J. High Perform. Comput. Appl. 19 (2005)";
-
 const struct ar_algorithm ar_algorithm_ring = {
     .name = "ring",
     .title = "flat ring: reduce-scatter then all-gather around all ranks",
     .formula = "2(N-1) (alpha + n/(N B)) + (N-1) gamma n/N",
-    .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
-              "workstations, J. Parallel Distrib. Comput. 69 (2009)",
+    .source = AR_SOURCE_RING,
     .shape_help = "Nx1 (one ring of all ranks)",
     .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     STAGES({"ring all-reduce", &block_ring_all_reduce, 0, LINES_ALL, false, SUMS_THEN_COPIES}),
 };
@@ -107,7 +101,6 @@ const struct ar_algorithm ar_algorithm_blueconnect = {
               "network hierarchy, MLSys (2019)",
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_LEVELS,
-    .calls = AR_CALLS_NONE,
     .is_ring_in_line = true,
     .phases = levels_phases,
     .move = levels_move,
@@ -119,9 +112,8 @@ const struct ar_algorithm ar_algorithm_recursive_doubling = {
     .title = "swap and add all of it, at distances 1, 2, 4, ...; other than powers of two "
              "are folded",
     .formula = "log2 N (alpha + n/B + gamma n), and 2 (alpha + n/B) + gamma n to fold",
-    .source = doubling_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
            {"doubling", &block_doubling, 0, LINES_ALL, false, SUMS},
            {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
@@ -136,7 +128,6 @@ const struct ar_algorithm ar_algorithm_halving_doubling = {
                "n to fold",
     .source = "Rabenseifner, Optimization of collective reduction operations, ICCS (2004)",
     .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
            {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, SUMS},
            {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, COPIES},
@@ -152,7 +143,6 @@ const struct ar_algorithm ar_algorithm_swing = {
     .source =
         "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, NSDI (2024)",
     .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
            {"swing reduce-scatter", &block_swing_all_gather, 0, LINES_ALL, true, SUMS},
            {"swing all-gather", &block_swing_all_gather, 0, LINES_ALL, false, COPIES},
@@ -165,7 +155,6 @@ const struct ar_algorithm ar_algorithm_direct = {
     .formula = "2 (alpha + n/B (N-1)/N) + gamma n (N-1)/N",
     .source = "the one-step all-reduce between GPUs behind one switch",
     .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
            {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
 };

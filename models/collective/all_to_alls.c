@@ -8,7 +8,6 @@ const struct ar_algorithm ar_algorithm_all_to_all_linear = {
     .formula = "alpha + n/B (N-1)/N",
     .source = "one message for each pair of ranks, as grouped sends of NCCL",
     .operation = &ar_operation_all_to_all,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"linear all-to-all", &block_linear_all_to_all, 0, LINES_ALL, false, COPIES}),
 };
 
@@ -16,11 +15,8 @@ const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
     .name = "pairwise",
     .title = "step by step: in step k to the k-th next rank",
     .formula = "(N-1) (alpha + n/(N B))",
-    .source =
-        "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in "
-        "MPICH, Int. J. High Perform. Comput. Appl. 19 (2005)",
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_all_to_all,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"pairwise all-to-all", &block_pairwise_all_to_all, 0, LINES_ALL, false, COPIES}),
 };
 
@@ -29,10 +25,8 @@ const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
     .scratch = 1,
     .title = "in log2 N steps, in each about half of the buffer",
     .formula = "log2 N (alpha + n/(2 B))",
-    .source = "Bruck et al., Efficient algorithms for all-to-all communications in multiport "
-              "message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8 (1997)",
+    .source = AR_SOURCE_BRUCK,
     .operation = &ar_operation_all_to_all,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, MOVES_TWICE}),
 };
 

@@ -136,7 +136,7 @@ struct ar_algorithm {
     const char *source;     /**< publication */
     const char *shape_help; /**< what X and Y mean; NULL: what `shapes` says */
     const struct ar_operation *operation; /**< what it achieves */
-    enum ar_shapes shapes;
+    enum ar_shapes shapes;                /**< flat unless a row says others */
     enum ar_calls calls;
 
     /** Every channel of the command line is two of ar_collective.h, of which one runs the mirror

@@ -57,7 +57,7 @@ struct block {
     bool is_at_once; /**< of an exchange */
     enum block_peers peers;
     /** Steps, at least one for a size above 1; messages of all members in all of them; and of how
-     * many parts the buffer is that they share. */
+     * many parts the buffer is that they share: NULL: as many as members. */
     uint32_t (*steps)(uint32_t size);
     uint64_t (*messages)(uint32_t size);
     uint32_t (*parts)(uint32_t size);
@@ -116,10 +116,37 @@ struct ar_stage {
     .stages = (const struct ar_stage[]){__VA_ARGS__},                                              \
     .stages_count = sizeof((const struct ar_stage[]){__VA_ARGS__}) / sizeof(struct ar_stage)
 
-/** As many parts as members. */
-static inline uint32_t block_parts_as_members(uint32_t size)
+/** What a block that is an exchange, whose `move` has its loops, begins with. */
+#define BLOCK_EXCHANGE(move_of)                                                                    \
+    .kind = AR_PHASE_EXCHANGE, .move = (move_of), .sends = move_of##_sends
+
+/* Steps and messages that several blocks have. */
+
+static inline uint32_t block_one_step(uint32_t size)
 {
-    return size;
+    (void)size;
+    return 1;
+}
+
+static inline uint32_t block_step_for_each(uint32_t size)
+{
+    return size - 1;
+}
+
+static inline uint64_t block_one_message(uint32_t size)
+{
+    (void)size;
+    return 1;
+}
+
+static inline uint64_t block_from_one_to_all(uint32_t size)
+{
+    return size - 1;
+}
+
+static inline uint64_t block_from_all_to_all(uint32_t size)
+{
+    return (uint64_t)size * (size - 1);
 }
 
 /** log2 of a size, at least 1, rounded down and up. */

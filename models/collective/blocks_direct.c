@@ -1,32 +1,5 @@
 #include "blocks.h"
 
-static uint32_t to_all_others(uint32_t size)
-{
-    return size - 1;
-}
-
-static uint32_t one_step(uint32_t size)
-{
-    (void)size;
-    return 1;
-}
-
-static uint64_t from_all_to_all(uint32_t size)
-{
-    return (uint64_t)size * (size - 1);
-}
-
-static uint64_t from_one_to_all(uint32_t size)
-{
-    return size - 1;
-}
-
-static uint64_t one_message(uint32_t size)
-{
-    (void)size;
-    return 1;
-}
-
 /* For `by` below the size. No division, and no sum that could overflow. */
 static uint32_t ahead(uint32_t size, uint32_t member, uint32_t by)
 {
@@ -86,20 +59,20 @@ static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
 }
 BLOCK_LOOPS(send)
 
-const struct block block_direct_all_gather = {
-    AR_PHASE_EXCHANGE,      true,       PEERS_ROUND,     to_all_others, from_all_to_all,
-    block_parts_as_members, all_gather, all_gather_sends};
-const struct block block_linear_scatter = {
-    AR_PHASE_EXCHANGE,      true,    PEERS_ANY,    to_all_others, from_one_to_all,
-    block_parts_as_members, scatter, scatter_sends};
-const struct block block_send = {AR_PHASE_EXCHANGE,      false, PEERS_ANY, one_step, one_message,
-                                 block_parts_as_members, send,  send_sends};
-const struct block block_linear_all_to_all = {
-    AR_PHASE_EXCHANGE,      true,       PEERS_ROUND,     to_all_others, from_all_to_all,
-    block_parts_as_members, all_to_all, all_to_all_sends};
-const struct block block_pairwise_all_to_all = {
-    AR_PHASE_EXCHANGE,      false,      PEERS_ROUND,     to_all_others, from_all_to_all,
-    block_parts_as_members, all_to_all, all_to_all_sends};
+const struct block block_direct_all_gather = {BLOCK_EXCHANGE(all_gather), .is_at_once = true,
+                                              .peers = PEERS_ROUND, .steps = block_step_for_each,
+                                              .messages = block_from_all_to_all};
+const struct block block_linear_scatter = {BLOCK_EXCHANGE(scatter), .is_at_once = true,
+                                           .steps = block_step_for_each,
+                                           .messages = block_from_one_to_all};
+const struct block block_send = {BLOCK_EXCHANGE(send), .steps = block_one_step,
+                                 .messages = block_one_message};
+const struct block block_linear_all_to_all = {BLOCK_EXCHANGE(all_to_all), .is_at_once = true,
+                                              .peers = PEERS_ROUND, .steps = block_step_for_each,
+                                              .messages = block_from_all_to_all};
+const struct block block_pairwise_all_to_all = {BLOCK_EXCHANGE(all_to_all), .peers = PEERS_ROUND,
+                                                .steps = block_step_for_each,
+                                                .messages = block_from_all_to_all};
 
 static uint64_t from_all_in_each_bit(uint32_t size)
 {
@@ -128,11 +101,9 @@ static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32
 }
 BLOCK_LOOPS(bruck_all_gather)
 
-const struct block block_bruck_all_to_all = {AR_PHASE_EXCHANGE,    false,
-                                             PEERS_AHEAD,          block_log2_up,
-                                             from_all_in_each_bit, block_parts_as_members,
-                                             bruck_all_to_all,     bruck_all_to_all_sends};
-const struct block block_bruck_all_gather = {AR_PHASE_EXCHANGE,    false,
-                                             PEERS_AHEAD,          block_log2_up,
-                                             from_all_in_each_bit, block_parts_as_members,
-                                             bruck_all_gather,     bruck_all_gather_sends};
+const struct block block_bruck_all_to_all = {BLOCK_EXCHANGE(bruck_all_to_all), .peers = PEERS_AHEAD,
+                                             .steps = block_log2_up,
+                                             .messages = from_all_in_each_bit};
+const struct block block_bruck_all_gather = {BLOCK_EXCHANGE(bruck_all_gather), .peers = PEERS_AHEAD,
+                                             .steps = block_log2_up,
+                                             .messages = from_all_in_each_bit};

@@ -135,23 +135,17 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
 }
 BLOCK_LOOPS(doubling_of_halves)
 
-const struct block block_fold = {
-    AR_PHASE_EXCHANGE,      false, PEERS_ANY, fold_steps, fold_messages,
-    block_parts_as_members, fold,  fold_sends};
-const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,           PEERS_ANY,
-                                       fold_steps,        fold_messages,   block_parts_as_members,
-                                       fold_parts,        fold_parts_sends};
-const struct block block_doubling = {
-    AR_PHASE_EXCHANGE,      false,    PEERS_SWAP,    block_log2_down, doubling_messages,
-    block_parts_as_members, doubling, doubling_sends};
-const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE,   false,
-                                                PEERS_ANY,           block_log2_down,
-                                                doubling_messages,   block_parts_as_members,
-                                                doubling_all_gather, doubling_all_gather_sends};
-const struct block block_doubling_of_halves = {AR_PHASE_EXCHANGE,  false,
-                                               PEERS_SWAP,         block_log2_down,
-                                               doubling_messages,  as_many_as_numbers,
-                                               doubling_of_halves, doubling_of_halves_sends};
+const struct block block_fold = {BLOCK_EXCHANGE(fold), .steps = fold_steps,
+                                 .messages = fold_messages};
+const struct block block_fold_parts = {BLOCK_EXCHANGE(fold_parts), .steps = fold_steps,
+                                       .messages = fold_messages};
+const struct block block_doubling = {BLOCK_EXCHANGE(doubling), .peers = PEERS_SWAP,
+                                     .steps = block_log2_down, .messages = doubling_messages};
+const struct block block_doubling_all_gather = {
+    BLOCK_EXCHANGE(doubling_all_gather), .steps = block_log2_down, .messages = doubling_messages};
+const struct block block_doubling_of_halves = {
+    BLOCK_EXCHANGE(doubling_of_halves), .peers = PEERS_SWAP, .steps = block_log2_down,
+    .messages = doubling_messages, .parts = as_many_as_numbers};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
 
@@ -202,27 +196,16 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
 }
 BLOCK_LOOPS(swing_all_gather)
 
-const struct block block_swing_all_gather = {AR_PHASE_EXCHANGE, false,
-                                             PEERS_SWAP,        block_log2_down,
-                                             doubling_messages, as_many_as_numbers,
-                                             swing_all_gather,  swing_all_gather_sends};
+const struct block block_swing_all_gather = {
+    BLOCK_EXCHANGE(swing_all_gather), .peers = PEERS_SWAP, .steps = block_log2_down,
+    .messages = doubling_messages, .parts = as_many_as_numbers};
 
 /* --- binomial trees --------------------------------------------------------------------------- */
-
-static uint32_t binomial_steps(uint32_t size)
-{
-    return block_log2_up(size);
-}
-
-static uint64_t binomial_messages(uint32_t size)
-{
-    return size - 1;
-}
 
 /* In each step those at multiples of twice the distance send that far; the distance halves. */
 static struct block_move binomial(uint32_t size, uint32_t member, uint32_t step, uint32_t *distance)
 {
-    *distance = 1u << (binomial_steps(size) - 1 - step);
+    *distance = 1u << (block_log2_up(size) - 1 - step);
     return (struct block_move){
         .sends = member % (2 * *distance) == 0 && size - member > *distance,
         .receives = member % (2 * *distance) == *distance,
@@ -277,14 +260,9 @@ static uint64_t folded_messages(uint32_t size)
     return as_many_as_numbers(size) - 1;
 }
 
-const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE,  false,
-                                               PEERS_ANY,          binomial_steps,
-                                               binomial_messages,  block_parts_as_members,
-                                               binomial_broadcast, binomial_broadcast_sends};
-const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE, false,
-                                             PEERS_ANY,         binomial_steps,
-                                             binomial_messages, block_parts_as_members,
-                                             binomial_scatter,  binomial_scatter_sends};
-const struct block block_folded_scatter = {
-    AR_PHASE_EXCHANGE,      false,          PEERS_ANY,           block_log2_down, folded_messages,
-    block_parts_as_members, folded_scatter, folded_scatter_sends};
+const struct block block_binomial_broadcast = {
+    BLOCK_EXCHANGE(binomial_broadcast), .steps = block_log2_up, .messages = block_from_one_to_all};
+const struct block block_binomial_scatter = {
+    BLOCK_EXCHANGE(binomial_scatter), .steps = block_log2_up, .messages = block_from_one_to_all};
+const struct block block_folded_scatter = {BLOCK_EXCHANGE(folded_scatter), .steps = block_log2_down,
+                                           .messages = folded_messages};

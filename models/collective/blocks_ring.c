@@ -17,30 +17,20 @@ static uint32_t behind(uint32_t size, uint32_t member, uint32_t back)
     return (uint32_t)(ahead % size);
 }
 
-static uint32_t one_round(uint32_t size)
-{
-    return size - 1;
-}
-
 static uint32_t two_rounds(uint32_t size)
 {
     return 2 * (size - 1);
 }
 
-static uint64_t all_in_one_round(uint32_t size)
-{
-    return (uint64_t)size * (size - 1);
-}
-
 static uint64_t all_in_two_rounds(uint32_t size)
 {
-    return 2 * all_in_one_round(size);
+    return 2 * block_from_all_to_all(size);
 }
 
 /* Member i of a chain passes on size - i parts. */
 static uint64_t half_of_a_round(uint32_t size)
 {
-    return all_in_one_round(size) / 2;
+    return block_from_all_to_all(size) / 2;
 }
 
 /* To the next one part `back` behind, which came as such in the step before. */
@@ -84,18 +74,16 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
     };
 }
 
-const struct block block_ring_reduce_scatter = {
-    AR_PHASE_WALK,          false,          PEERS_ANY, one_round, all_in_one_round,
-    block_parts_as_members, reduce_scatter, NULL};
-const struct block block_ring_all_gather = {
-    AR_PHASE_WALK,          false,      PEERS_ANY, one_round, all_in_one_round,
-    block_parts_as_members, all_gather, NULL};
-const struct block block_ring_all_reduce = {
-    AR_PHASE_WALK,          false,      PEERS_ANY, two_rounds, all_in_two_rounds,
-    block_parts_as_members, all_reduce, NULL};
-const struct block block_chain_scatter = {
-    AR_PHASE_WALK,          false,         PEERS_ANY, one_round, half_of_a_round,
-    block_parts_as_members, chain_scatter, NULL};
+#define WALK(move_of) .kind = AR_PHASE_WALK, .move = (move_of)
+
+const struct block block_ring_reduce_scatter = {WALK(reduce_scatter), .steps = block_step_for_each,
+                                                .messages = block_from_all_to_all};
+const struct block block_ring_all_gather = {WALK(all_gather), .steps = block_step_for_each,
+                                            .messages = block_from_all_to_all};
+const struct block block_ring_all_reduce = {WALK(all_reduce), .steps = two_rounds,
+                                            .messages = all_in_two_rounds};
+const struct block block_chain_scatter = {WALK(chain_scatter), .steps = block_step_for_each,
+                                          .messages = half_of_a_round};
 
 static uint32_t half_a_round(uint32_t size)
 {
@@ -136,7 +124,6 @@ static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, ui
 }
 BLOCK_LOOPS(neighbour_all_gather)
 
-const struct block block_neighbour_all_gather = {AR_PHASE_EXCHANGE,    false,
-                                                 PEERS_ALTERNATE,      half_a_round,
-                                                 all_in_half_a_round,  block_parts_as_members,
-                                                 neighbour_all_gather, neighbour_all_gather_sends};
+const struct block block_neighbour_all_gather = {BLOCK_EXCHANGE(neighbour_all_gather),
+                                                 .peers = PEERS_ALTERNATE, .steps = half_a_round,
+                                                 .messages = all_in_half_a_round};

@@ -1,12 +1,6 @@
 /* A switch that joins all members adds up what they send. */
 #include "blocks.h"
 
-static uint32_t one_step(uint32_t size)
-{
-    (void)size;
-    return 1;
-}
-
 static uint32_t one_part(uint32_t size)
 {
     (void)size;
@@ -16,12 +10,6 @@ static uint32_t one_part(uint32_t size)
 static uint64_t from_each(uint32_t size)
 {
     return size;
-}
-
-static uint64_t from_one(uint32_t size)
-{
-    (void)size;
-    return 1;
 }
 
 /* To the switch, which has no number. */
@@ -58,12 +46,11 @@ static struct block_move broadcast(uint32_t size, uint32_t member, uint32_t step
     return move;
 }
 
-const struct block block_sums_all_reduce = {AR_PHASE_SUMS, false,    false,      one_step,
-                                            from_each,     one_part, all_reduce, NULL};
-const struct block block_sums_reduce_scatter = {AR_PHASE_SUMS,  false,     PEERS_ANY,
-                                                one_step,       from_each, block_parts_as_members,
-                                                reduce_scatter, NULL};
-const struct block block_sums_reduce = {AR_PHASE_SUMS, false,    false,  one_step,
-                                        from_each,     one_part, reduce, NULL};
-const struct block block_sums_broadcast = {AR_PHASE_SUMS, false,    false,     one_step,
-                                           from_one,      one_part, broadcast, NULL};
+#define SUMS(move_of) .kind = AR_PHASE_SUMS, .steps = block_one_step, .move = (move_of)
+
+const struct block block_sums_all_reduce = {SUMS(all_reduce), .messages = from_each,
+                                            .parts = one_part};
+const struct block block_sums_reduce_scatter = {SUMS(reduce_scatter), .messages = from_each};
+const struct block block_sums_reduce = {SUMS(reduce), .messages = from_each, .parts = one_part};
+const struct block block_sums_broadcast = {SUMS(broadcast), .messages = block_one_message,
+                                           .parts = one_part};

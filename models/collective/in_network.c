@@ -47,7 +47,6 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_in_network = {
     .source = nvlink_source,
     .shape_help = one_switch_help,
     .operation = &ar_operation_reduce_scatter,
-    .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
     STAGES({"reduce-scatter by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES}),
 };
@@ -59,7 +58,6 @@ const struct ar_algorithm ar_algorithm_all_gather_in_network = {
     .source = nvlink_source,
     .shape_help = one_switch_help,
     .operation = &ar_operation_all_gather,
-    .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
     STAGES({"all-gather by a switch", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES}),
 };
@@ -71,7 +69,6 @@ const struct ar_algorithm ar_algorithm_broadcast_in_network = {
     .source = nvlink_source,
     .shape_help = one_switch_help,
     .operation = &ar_operation_broadcast,
-    .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
     STAGES({"multicast", &block_sums_broadcast, 0, LINES_ALL, false, COPIES}),
 };
@@ -83,7 +80,6 @@ const struct ar_algorithm ar_algorithm_reduce_in_network = {
     .source = nvlink_source,
     .shape_help = one_switch_help,
     .operation = &ar_operation_reduce,
-    .shapes = AR_SHAPES_FLAT,
     .wants_sums = true,
     STAGES({"reduce by a switch", &block_sums_reduce, 0, LINES_ALL, false, COPIES}),
 };

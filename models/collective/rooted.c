@@ -3,9 +3,6 @@
 #include "algorithms.h"
 #include "blocks.h"
 
-static const char binomial_source[] =
-    "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
-    "Int. J. High Perform. Comput. Appl. 19 (2005)";
 static const char long_source[] =
     "Barnett et al., Interprocessor collective communication library (InterCom), SHPCC (1994)";
 static const char linear_source[] = "one message for each rank, all at once";
@@ -14,9 +11,8 @@ const struct ar_algorithm ar_algorithm_broadcast_binomial = {
     .name = "binomial",
     .title = "binomial tree: the farthest half first",
     .formula = "log2 N (alpha + n/B)",
-    .source = binomial_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_broadcast,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, COPIES}),
 };
 
@@ -26,7 +22,6 @@ const struct ar_algorithm ar_algorithm_broadcast_scatter = {
     .formula = "(log2 N + N-1) alpha + 2 n/B (N-1)/N",
     .source = long_source,
     .operation = &ar_operation_broadcast,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
            {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES}),
 };
@@ -36,9 +31,8 @@ const struct ar_algorithm ar_algorithm_reduce_binomial = {
     .scratch = 2,
     .title = "binomial tree: neighbours first",
     .formula = "log2 N (alpha + n/B + gamma n)",
-    .source = binomial_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, SUMS}),
 };
 
@@ -51,7 +45,6 @@ const struct ar_algorithm ar_algorithm_reduce_gather = {
         "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and alpha + n/B + gamma n to fold",
     .source = long_source,
     .operation = &ar_operation_reduce,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"fold", &block_fold, 0, LINES_ALL, false, SUMS},
            {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
            {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, COPIES}),
@@ -63,7 +56,6 @@ const struct ar_algorithm ar_algorithm_gather_linear = {
     .formula = "alpha + n/B (N-1)/N",
     .source = linear_source,
     .operation = &ar_operation_gather,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"linear gather", &block_linear_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
@@ -72,9 +64,8 @@ const struct ar_algorithm ar_algorithm_gather_binomial = {
     .scratch = 0.5,
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
-    .source = binomial_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_gather,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, COPIES}),
 };
 
@@ -84,7 +75,6 @@ const struct ar_algorithm ar_algorithm_scatter_linear = {
     .formula = "alpha + n/B (N-1)/N",
     .source = linear_source,
     .operation = &ar_operation_scatter,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, COPIES}),
 };
 
@@ -93,9 +83,8 @@ const struct ar_algorithm ar_algorithm_scatter_binomial = {
     .scratch = 0.5,
     .title = "binomial tree",
     .formula = "log2 N alpha + n/B (N-1)/N",
-    .source = binomial_source,
+    .source = AR_SOURCE_DOUBLING,
     .operation = &ar_operation_scatter,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES}),
 };
 
@@ -105,6 +94,5 @@ const struct ar_algorithm ar_algorithm_send = {
     .formula = "alpha + n/B",
     .source = "one message",
     .operation = &ar_operation_send,
-    .shapes = AR_SHAPES_FLAT,
     STAGES({"send", &block_send, 0, LINES_ALL, false, COPIES}),
 };

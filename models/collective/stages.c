@@ -5,6 +5,11 @@ static uint32_t size_of(const struct ar_stage *stage, const struct ar_shape *sha
     return ar_shape_length(shape, stage->dimension);
 }
 
+static uint32_t parts_of_line(const struct ar_stage *stage, uint32_t size)
+{
+    return stage->block->parts != NULL ? stage->block->parts(size) : size;
+}
+
 static uint32_t steps_of(const struct ar_stage *stage, const struct ar_shape *shape)
 {
     uint32_t size = size_of(stage, shape);
@@ -25,7 +30,7 @@ static uint32_t moves_of(const struct ar_stage *stage)
 /* The parts of the buffer that messages are made of. */
 static uint32_t parts_of(const struct ar_stage *stage, const struct ar_shape *shape)
 {
-    uint32_t parts = stage->block->parts(size_of(stage, shape));
+    uint32_t parts = parts_of_line(stage, size_of(stage, shape));
     for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
         parts *= ar_shape_length(shape, i);
     }
@@ -81,7 +86,7 @@ static struct ar_slice slice_of(const struct ar_stage *stage, const struct ar_sh
                                 struct ar_span whole, struct block_parts parts)
 {
     uint32_t size = size_of(stage, shape);
-    uint32_t count = stage->block->parts(size);
+    uint32_t count = parts_of_line(stage, size);
     if (stage->lines == LINES_STRIPES) {
         return ar_slice_of_parts(whole, ar_shape_ranks(shape), parts.first, parts.run, size);
     }
@@ -227,7 +232,7 @@ static void count_sends(const struct ar_stage *stage, const struct ar_shape *sha
 {
     uint32_t size = size_of(stage, shape);
     bool are_stripes = stage->lines == LINES_STRIPES;
-    uint32_t parts = are_stripes ? ar_shape_ranks(shape) : stage->block->parts(size);
+    uint32_t parts = are_stripes ? ar_shape_ranks(shape) : parts_of_line(stage, size);
     for (uint32_t i = 0; i < count; i++) {
         sends->period[i] = are_stripes ? size : sends->period[i] == 0 ? parts : sends->period[i];
     }
