@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "probes.h"
+#include "rank.h"
 
 enum { ALL_PAIRS_RANKS = 16, LATENCY_BYTES = 8 };
 

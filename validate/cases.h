@@ -4,7 +4,10 @@
 #ifndef AR_VALIDATE_CASES_H
 #define AR_VALIDATE_CASES_H
 
+#include <stdio.h>
+
 #include "arguments.h"
+#include "backend.h"
 
 /** All measurements, in the order they are run. The same on all processes of a run. */
 struct cases {
@@ -33,5 +36,15 @@ enum ar_status cases_add_probes(const struct arguments *arguments, const struct 
 
 /** Appends, for each tier and size, the probes of all its pairs as one row (case_probes.c). */
 enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err);
+
+/** Writes machine, system, versions, date and command, and what the backend has to say. */
+void result_write_provenance(FILE *file, const struct backend *backend,
+                             const struct run_config *config, int argc, char *const *argv);
+
+/** Writes the names of the columns. */
+void result_write_header(FILE *file);
+
+/** Writes one row; columns of times stay empty if only the result was checked. Sorts the times. */
+void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement);
 
 #endif

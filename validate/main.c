@@ -7,7 +7,6 @@
 
 #include "ar_output.h"
 #include "cases.h"
-#include "result.h"
 
 /* Everything a run of the program has. */
 struct session {

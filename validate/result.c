@@ -1,4 +1,4 @@
-#include "result.h"
+#include "cases.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "cases.h"
-#include "probes.h"
-#include "result.h"
+#include "rank.h"
 
 /* The row as text; free()d by the caller. */
 static char *printed(struct measurement *row)

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "ar_exchange.h"
-#include "closed_sums.h"
-#include "closed_tree.h"
 #include "tree_rates.h"
 
 const char *ar_bound_name(enum ar_bound bound)

@@ -1,4 +1,4 @@
-#include "closed_sums.h"
+#include "closed.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "closed_tree.h"
+#include "closed.h"
 
 #include <string.h>
 

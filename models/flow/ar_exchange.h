@@ -13,7 +13,7 @@
 #define AR_EXCHANGE_H
 
 #include "ar_collective.h"
-#include "flow_rates.h"
+#include "ar_maxmin.h"
 
 struct ar_message_kind {
     double latency_s;
@@ -71,7 +71,7 @@ struct exchange_scratch;
 
 enum ar_status exchange_scratch_create(struct ar_arena *arena,
                                        const struct ar_collective *collective,
-                                       struct flow_rates *rates, struct exchange_scratch **scratch,
+                                       struct ar_maxmin *rates, struct exchange_scratch **scratch,
                                        struct ar_error *err);
 
 /** What links carry, in buffers of a channel. */

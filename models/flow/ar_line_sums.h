@@ -55,7 +55,7 @@ struct ar_line_sums {
  * are those of the phase. */
 enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, uint32_t first_step,
-                                 const struct ar_phase_flows *flows, struct flow_rates *rates,
+                                 const struct ar_phase_flows *flows, struct ar_maxmin *rates,
                                  struct link_sums *sums, struct ar_line_sums **line_sums,
                                  struct ar_error *err);
 

@@ -47,6 +47,9 @@ struct ar_maxmin_link {
  * nothing. */
 struct ar_maxmin {
     const struct ar_cluster *cluster;
+    struct ar_arena *arena; /**< of all of it, kept from flows to flows */
+    struct ar_paths paths;
+    double *rates_Bps;            /**< [flow]: the result */
     struct ar_maxmin_link *links; /**< [link]; see ar_maxmin_know() */
     uint32_t *known;              /**< links that are or were in use */
     uint32_t known_count;
@@ -76,14 +79,21 @@ const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t l
 enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
                                 struct ar_maxmin *maxmin, struct ar_error *err);
 
-/** Writes the rate of each flow in bytes per second. The time is that of going through all paths,
- * for as many rounds as full links wait for each other. */
-enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
-                               const struct ar_paths *paths, double *rates_Bps,
-                               struct ar_error *err);
+/** The paths of flows alone; with `period` above 0 they are folded (ar_paths_fold()). */
+enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
+                                    size_t count, uint32_t period, struct ar_error *err);
 
-/** All of this once. */
-enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
-                               size_t flows_count, double *rates_Bps, struct ar_error *err);
+/** Paths, and the rate of each flow in bytes per second; on a platform file, whose sharing is
+ * SimGrid's matter, they are a guess that SimGrid itself corrects. The time is that of going
+ * through all paths, for as many rounds as full links wait for each other. */
+enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                              uint32_t period, struct ar_error *err);
+
+/** The link of the path of a flow that has the least bandwidth for each flow on it, and how many
+ * these are. */
+uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows);
+
+/** Does a flow have less than the bandwidth of its path? */
+bool ar_maxmin_is_shared(const struct ar_maxmin *maxmin, size_t flow);
 
 #endif

@@ -39,7 +39,7 @@ static void find_like_steps(struct exchange_scratch *scratch, uint32_t steps)
 
 enum ar_status exchange_scratch_create(struct ar_arena *arena,
                                        const struct ar_collective *collective,
-                                       struct flow_rates *rates, struct exchange_scratch **scratch,
+                                       struct ar_maxmin *rates, struct exchange_scratch **scratch,
                                        struct ar_error *err)
 {
     struct exchange_scratch *made = ar_arena_alloc(arena, 1, sizeof *made);
@@ -175,15 +175,15 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
 {
     struct like_steps *known = &scratch->like[first_step + step];
     struct ar_exchange_step *made = &exchange->steps[step];
-    struct flow_rates *rates = scratch->rates;
+    struct ar_maxmin *rates = scratch->rates;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     find_moves(scratch, phase, first_step + step);
     find_flows(scratch);
     scratch->present = known;
     if (phase->is_at_once) { /* its paths have been added */
-        AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
+        AR_TRY(ar_maxmin_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
-        AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
+        AR_TRY(ar_maxmin_find(rates, scratch->flows, scratch->flows_count, period, err));
         exchange_add_loads(scratch, phase, sums);
     }
     AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, scratch->flows_count, err));
@@ -206,7 +206,7 @@ static uint32_t times_in_phase(const struct exchange_scratch *scratch, const str
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
                               uint32_t first_step, struct link_sums *sums, struct ar_error *err)
 {
-    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    const struct ar_maxmin *maxmin = scratch->rates;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     uint32_t phases = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
@@ -219,8 +219,8 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
             phases = scratch->present->count / times;
             find_moves(scratch, phase, first_step + step);
             find_flows(scratch);
-            AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
-                                         period, err));
+            AR_TRY(ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
+                                        period, err));
             exchange_add_loads_at_once(scratch, phase, times);
         }
     }

@@ -59,7 +59,7 @@ static void find_rates(const struct exchange_scratch *scratch, const struct ar_p
 void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
                          struct ar_exchange *exchange, struct ar_exchange_step *step)
 {
-    const struct flow_rates *rates = scratch->rates;
+    const struct ar_maxmin *rates = scratch->rates;
     const struct ar_message_kind *last = NULL;
     step->first_kind = exchange->kinds_count;
     scratch->stamp++;
@@ -79,7 +79,7 @@ void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase
         last = &exchange->kinds[step->first_kind + index];
         if (exchange->kinds_count > before) {
             struct ar_message_kind *made = &exchange->kinds[before];
-            made->link = flow_rates_narrowest(rates, flow, &made->flows);
+            made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
             step->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
         }
     }

@@ -27,7 +27,7 @@ static bool use_link(const struct exchange_scratch *scratch, uint32_t link, uint
     use(&users->sender, 1 + sender);
     use(&users->receiver, 1 + receiver);
     return users->sender != SEVERAL || users->receiver != SEVERAL ||
-           !ar_maxmin_know(&scratch->rates->maxmin, link)->is_shared;
+           !ar_maxmin_know(scratch->rates, link)->is_shared;
 }
 
 /* Whether all are. */
@@ -84,7 +84,7 @@ void exchange_add_loads(struct exchange_scratch *scratch, const struct ar_phase 
                         struct link_sums *sums)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    const struct ar_maxmin *maxmin = scratch->rates;
     double *carried = carried_by_links(scratch, sums);
     uint32_t count = scratch->present->count;
     double each = scratch->flows_count > 0 ? buffers_of(scratch, phase, 0) * count : 0;
@@ -109,7 +109,7 @@ void exchange_add_loads_at_once(struct exchange_scratch *scratch, const struct a
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t link = paths->links[i];
             if (scratch->loads[link] == 0) {
-                ar_maxmin_know(&scratch->rates->maxmin, link);
+                ar_maxmin_know(scratch->rates, link);
             }
             scratch->loads[link] += buffers;
         }
@@ -120,7 +120,7 @@ void exchange_add_loads_at_once(struct exchange_scratch *scratch, const struct a
 /* Half of what goes over a link goes the other way. */
 static void share_both_ways(struct exchange_scratch *scratch)
 {
-    struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    struct ar_maxmin *maxmin = scratch->rates;
     for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
         ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
     }
@@ -135,7 +135,7 @@ static void share_both_ways(struct exchange_scratch *scratch)
 
 void exchange_end_loads(struct exchange_scratch *scratch, uint32_t phases, struct link_sums *sums)
 {
-    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    const struct ar_maxmin *maxmin = scratch->rates;
     double *carried = carried_by_links(scratch, sums);
     if (scratch->present->goes_both_ways) {
         share_both_ways(scratch);

@@ -31,7 +31,7 @@ struct slot {
 
 struct exchange_scratch {
     const struct ar_collective *collective;
-    struct flow_rates *rates;
+    struct ar_maxmin *rates;
     uint32_t positions, lanes;
     uint32_t period;         /* positions after which the ranks and their paths repeat */
     uint32_t folded;         /* those that stand for all, if all do the same: `period`; else all */

@@ -158,7 +158,7 @@ static uint32_t count_lines(const struct resolving *at, struct ar_line_sums *mad
 
 enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, uint32_t first_step,
-                                 const struct ar_phase_flows *flows, struct flow_rates *rates,
+                                 const struct ar_phase_flows *flows, struct ar_maxmin *rates,
                                  struct link_sums *sums, struct ar_line_sums **line_sums,
                                  struct ar_error *err)
 {
@@ -171,7 +171,7 @@ enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collect
         .first_step = first_step,
         .positions = ar_shape_ranks(&collective->shape),
         .paths = &rates->paths,
-        .maxmin = &rates->maxmin,
+        .maxmin = rates,
         .buffers = ar_arena_alloc(rates->arena, flows->flows_count, sizeof *at.buffers),
         .all = ar_arena_alloc(rates->arena, links, sizeof *at.all),
         .stage = ar_arena_alloc(rates->arena, links, sizeof *at.stage),
@@ -179,7 +179,7 @@ enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collect
     };
     AR_NEED(made && at.buffers && at.all && at.stage && at.messages, err, "the sums of switches");
     *made = (struct ar_line_sums){.stages = phase->period, .is_uniform = true};
-    AR_TRY(flow_rates_find_paths(rates, flows->flows, flows->flows_count, 0, err));
+    AR_TRY(ar_maxmin_find_paths(rates, flows->flows, flows->flows_count, 0, err));
     made->first = ar_arena_alloc(arena, stages + 1, sizeof *made->first);
     AR_NEED(made->first, err, "the sums of switches");
     made->lines = ar_arena_alloc(arena, count_lines(&at, made), sizeof *made->lines);

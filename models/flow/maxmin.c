@@ -7,136 +7,13 @@
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12
 
-/* --- paths ----------------------------------------------------------------------------------- */
-
-static enum ar_status make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths,
-                                      struct ar_error *err)
-{
-    if (count <= paths->flows_room) {
-        return AR_OK;
-    }
-    paths->flows_room = count;
-    paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
-    paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
-    paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
-    paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
-    AR_NEED(!arena->is_broken, err, "the sharing of links");
-    return AR_OK;
-}
-
-static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_t more,
-                                      struct ar_paths *paths, struct ar_error *err)
-{
-    if (used + more <= paths->links_room) {
-        return AR_OK;
-    }
-    size_t before = paths->links_room, added = used + more + 8 * paths->flows_room - before;
-    paths->links = ar_arena_grow(arena, paths->links, before, added, sizeof *paths->links);
-    paths->turns = ar_arena_grow(arena, paths->turns, before, added, sizeof *paths->turns);
-    AR_NEED(paths->links && paths->turns, err, "the sharing of links");
-    paths->links_room = before + added;
-    return AR_OK;
-}
-
-/* A path is that of as many flows before, moved on: two nodes, as neighbours may swap. */
-enum { NODES_ON = 2, SLOTS_MAX = 128 };
-
-/* Up to which source and destination the last paths move along. */
-struct alike_ends {
-    struct ar_alike nodes;
-    uint32_t slots; /* ranks of NODES_ON nodes */
-    uint32_t source[SLOTS_MAX], destination[SLOTS_MAX];
-};
-
-/* Appends the path of a flow. */
-static enum ar_status ask_path(struct ar_arena *arena, const struct ar_cluster *cluster,
-                               struct ar_flow flow, size_t index, struct ar_paths *paths,
-                               struct ar_error *err)
-{
-    size_t used = paths->begin[index];
-    struct ar_path path;
-    ar_cluster_path(cluster, flow.source, flow.destination, &path);
-    AR_TRY(make_links_room(arena, used, path.links_count, paths, err));
-    paths->latency_s[index] = path.latency_s;
-    paths->bandwidth_Bps[index] = path.bandwidth_Bps;
-    paths->tiers[index] = path.tier;
-    for (uint32_t j = 0; j < path.links_count; j++) {
-        paths->links[used++] = ar_path_link(&path, j);
-    }
-    paths->begin[index + 1] = used;
-    return AR_OK;
-}
-
-/* Appends that of the same GPUs of nodes before, moved on. */
-static enum ar_status move_path(struct ar_arena *arena, const struct ar_alike *nodes, size_t index,
-                                struct ar_paths *paths, struct ar_error *err)
-{
-    size_t from = index - (size_t)NODES_ON * nodes->node_ranks;
-    size_t used = paths->begin[index], count = paths->begin[from + 1] - paths->begin[from];
-    AR_TRY(make_links_room(arena, used, count, paths, err));
-    const uint32_t *before = paths->links + paths->begin[from];
-    paths->latency_s[index] = paths->latency_s[from];
-    paths->bandwidth_Bps[index] = paths->bandwidth_Bps[from];
-    paths->tiers[index] = paths->tiers[from];
-    for (size_t j = 0; j < count; j++) {
-        uint32_t on = before[j] < nodes->links_end ? NODES_ON * nodes->node_links : 0;
-        paths->links[used + j] = before[j] + on;
-    }
-    paths->begin[index + 1] = used + count;
-    return AR_OK;
-}
-
-static bool moves_along(const struct alike_ends *ends, const struct ar_flow *flows, size_t index,
-                        uint32_t slot)
-{
-    const struct ar_flow *flow = &flows[index];
-    const struct ar_flow *before = flow - ends->slots;
-    return flow->source == before->source + ends->slots &&
-           flow->destination == before->destination + ends->slots &&
-           flow->source < ends->source[slot] && flow->destination < ends->destination[slot];
-}
-
-enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
-                             const struct ar_flow *flows, size_t count, struct ar_paths *paths,
-                             struct ar_error *err)
-{
-    struct alike_ends ends = {.nodes = {.end = 0}};
-    AR_TRY(make_flows_room(arena, count, paths, err));
-    paths->count = count;
-    paths->begin[0] = 0;
-    ends.nodes = count > 0 ? ar_cluster_alike(cluster, flows[0].source) : ends.nodes;
-    ends.slots = NODES_ON * ends.nodes.node_ranks;
-    bool may_move = ends.nodes.end > 0 && ends.slots <= SLOTS_MAX;
-    for (size_t i = 0, slot = 0; i < count; i++) {
-        if (may_move && i >= ends.slots && moves_along(&ends, flows, i, (uint32_t)slot)) {
-            AR_TRY(move_path(arena, &ends.nodes, i, paths, err));
-        } else {
-            AR_TRY(ask_path(arena, cluster, flows[i], i, paths, err));
-            if (may_move) {
-                ends.source[slot] = ar_cluster_alike(cluster, flows[i].source).end;
-                ends.destination[slot] = ar_cluster_alike(cluster, flows[i].destination).end;
-            }
-        }
-        slot = slot + 1 < ends.slots ? slot + 1 : 0;
-    }
-    return AR_OK;
-}
-
-void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uint32_t period)
-{
-    for (size_t i = 0; i < paths->begin[paths->count]; i++) {
-        paths->links[i] = ar_cluster_first_link(cluster, period, paths->links[i], &paths->turns[i]);
-    }
-}
-
-/* --- rates ----------------------------------------------------------------------------------- */
-
 enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
                                 struct ar_maxmin *maxmin, struct ar_error *err)
 {
     uint32_t links_count = ar_cluster_links_count(cluster);
     *maxmin = (struct ar_maxmin){
         .cluster = cluster,
+        .arena = arena,
         .links = ar_arena_alloc(arena, links_count, sizeof *maxmin->links),
         .known = ar_arena_alloc(arena, links_count, sizeof *maxmin->known),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
@@ -288,11 +165,14 @@ static size_t settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_
     return left;
 }
 
-static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin,
-                                const struct ar_paths *paths, struct ar_error *err)
+/* Room for shares and rates of the flows whose paths are known. */
+static enum ar_status make_room(struct ar_maxmin *maxmin, struct ar_error *err)
 {
+    const struct ar_paths *paths = &maxmin->paths;
+    struct ar_arena *arena = maxmin->arena;
     if (paths->count > maxmin->flows_room) {
         maxmin->flows_room = paths->count;
+        maxmin->rates_Bps = ar_arena_alloc(arena, paths->count, sizeof *maxmin->rates_Bps);
         maxmin->begin = ar_arena_alloc(arena, paths->count + 1, sizeof *maxmin->begin);
         maxmin->bounds_Bps = ar_arena_alloc(arena, paths->count, sizeof *maxmin->bounds_Bps);
         maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
@@ -307,29 +187,65 @@ static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin
     return AR_OK;
 }
 
-enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
-                               const struct ar_paths *paths, double *rates_Bps,
-                               struct ar_error *err)
+static void share(struct ar_maxmin *maxmin)
 {
-    AR_TRY(make_room(arena, maxmin, paths, err));
+    const struct ar_paths *paths = &maxmin->paths;
     if (count_flows(maxmin, paths) == 1) { /* no two meet */
-        memcpy(rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *rates_Bps);
-        return AR_OK;
+        memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
+        return;
     }
     begin(maxmin, paths);
     for (size_t open = paths->count; open > 0;) {
-        open = settle(maxmin, open, rates_Bps);
+        open = settle(maxmin, open, maxmin->rates_Bps);
+    }
+}
+
+enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
+                                    size_t count, uint32_t period, struct ar_error *err)
+{
+    AR_TRY(ar_paths_find(maxmin->arena, maxmin->cluster, flows, count, &maxmin->paths, err));
+    if (period > 0) {
+        ar_paths_fold(&maxmin->paths, maxmin->cluster, period);
     }
     return AR_OK;
 }
 
-enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
-                               size_t flows_count, double *rates_Bps, struct ar_error *err)
+enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                              uint32_t period, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_paths paths = {.count = 0};
-    struct ar_maxmin maxmin;
-    AR_TRY(ar_paths_find(&arena, cluster, flows, flows_count, &paths, err));
-    AR_TRY(ar_maxmin_create(&arena, cluster, &maxmin, err));
-    return ar_maxmin_share(&arena, &maxmin, &paths, rates_Bps, err);
+    bool has_platform = ar_cluster_platform_path(maxmin->cluster) != NULL;
+    bool is_any_shared = false;
+    AR_TRY(ar_maxmin_find_paths(maxmin, flows, count, period, err));
+    AR_TRY(make_room(maxmin, err));
+    share(maxmin);
+    for (size_t i = 0; has_platform && i < count && !is_any_shared; i++) {
+        is_any_shared = ar_maxmin_is_shared(maxmin, i);
+    }
+    return is_any_shared
+               ? ar_cluster_platform_rates(maxmin->cluster, flows, count, maxmin->rates_Bps, err)
+               : AR_OK;
+}
+
+/* Sums in another order may differ in the last digits. */
+bool ar_maxmin_is_shared(const struct ar_maxmin *maxmin, size_t flow)
+{
+    return maxmin->rates_Bps[flow] < maxmin->paths.bandwidth_Bps[flow] * (1 - 1e-9);
+}
+
+uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows)
+{
+    const struct ar_paths *paths = &maxmin->paths;
+    uint32_t narrowest = 0;
+    double min_Bps = -1;
+    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+        const struct ar_maxmin_link *link = &maxmin->links[paths->links[i]];
+        uint32_t on_link = link->is_shared ? maxmin->flows[paths->links[i]] : 1;
+        double each_Bps = link->bandwidth_Bps / on_link;
+        if (min_Bps < 0 || each_Bps < min_Bps) {
+            min_Bps = each_Bps;
+            narrowest = paths->links[i];
+            *flows = on_link;
+        }
+    }
+    return narrowest;
 }

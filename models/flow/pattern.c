@@ -5,8 +5,8 @@
 
 #include "ar_exchange.h"
 #include "ar_line_sums.h"
+#include "ar_maxmin.h"
 #include "ar_phase_flows.h"
-#include "flow_rates.h"
 
 /* Room to resolve the phases of one collective, reused from phase to phase. */
 struct scratch {
@@ -14,7 +14,7 @@ struct scratch {
     struct link_sums sums;    /* all phases so far */
     bool *has_sender;         /* per lane and position: some position sends to it */
     bool *is_visited;         /* per lane and position */
-    struct flow_rates rates;  /* of the flows */
+    struct ar_maxmin rates;   /* of the flows */
 };
 
 static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -30,13 +30,13 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
     AR_NEED(!arena->is_broken, err, "the flows of a collective");
-    return flow_rates_create(arena, collective->cluster, &scratch->rates, err);
+    return ar_maxmin_create(arena, collective->cluster, &scratch->rates, err);
 }
 
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
                             size_t place, struct ar_pattern *pattern)
 {
-    const struct flow_rates *rates = &scratch->rates;
+    const struct ar_maxmin *rates = &scratch->rates;
     size_t flow = scratch->of.flow_of[place];
     struct ar_hop hop = {
         .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
@@ -47,8 +47,8 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
         .first_step = scratch->of.first_steps[place],
         .sends = scratch->of.sends[place],
     };
-    hop.link = flow_rates_narrowest(rates, flow, &hop.flows);
-    pattern->is_shared |= flow_rates_is_shared(rates, flow);
+    hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
+    pattern->is_shared |= ar_maxmin_is_shared(rates, flow);
     return hop;
 }
 
@@ -148,7 +148,7 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     pattern->lane_hops = ar_arena_alloc(arena, (size_t)ar_collective_lanes(collective) + 1,
                                         sizeof *pattern->lane_hops);
     AR_NEED(!arena->is_broken, err, "the flows of a collective");
-    AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, 0, err));
+    AR_TRY(ar_maxmin_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, 0, err));
     if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
     } else {
@@ -185,7 +185,7 @@ static void add_busy_time(const struct ar_phase *phase, struct scratch *scratch)
 /* Links that are not shared bound no sum. */
 static double find_busiest(const struct scratch *scratch, uint32_t ranks)
 {
-    const struct ar_maxmin *maxmin = &scratch->rates.maxmin;
+    const struct ar_maxmin *maxmin = &scratch->rates;
     uint32_t period = scratch->sums.period;
     double max_s_per_byte = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {

@@ -1,4 +1,4 @@
-#include "choice.h"
+#include "driver.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "gnuplot.h"
+#include "driver.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "hover.h"
+#include "driver.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

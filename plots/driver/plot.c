@@ -10,10 +10,7 @@
 #include "ar_file.h"
 #include "ar_output.h"
 #include "ar_scratch.h"
-#include "choice.h"
-#include "gnuplot.h"
-#include "hover.h"
-#include "script.h"
+#include "driver.h"
 
 enum { TEXT_COLUMNS = 79, FILE_MAX = 1 << 20 };
 

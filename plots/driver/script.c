@@ -1,4 +1,4 @@
-#include "script.h"
+#include "driver.h"
 
 #include <string.h>
 

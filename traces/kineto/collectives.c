@@ -1,9 +1,8 @@
-#include "collectives.h"
+#include "steps.h"
 
 #include <math.h>
 
 #include "ar_text.h"
-#include "sizes.h"
 
 static const struct ar_column columns[] = {
 #define X(kind, field, ...)                                                                        \

@@ -4,7 +4,7 @@
 #ifndef AR_KINETO_MAKING_H
 #define AR_KINETO_MAKING_H
 
-#include "sizes.h"
+#include "steps.h"
 
 /** What is made, and from what; all of it lies in the arena. */
 struct making {

@@ -1,4 +1,4 @@
-#include "sizes.h"
+#include "steps.h"
 
 #include <inttypes.h>
 #include <string.h>

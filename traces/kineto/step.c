@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "ar_quantile.h"
-#include "collectives.h"
 #include "making.h"
+#include "steps.h"
 
 const char *const ar_kineto_times_names[] = {"recorded", "kernels", NULL};
 

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "timeline.h"
-
 /* --- in order of time ----------------------------------------------------------------------- */
 
 struct begin {

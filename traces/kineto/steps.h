@@ -52,4 +52,37 @@ double kineto_step_idle(const struct kineto_step *step);
 uint32_t *kineto_ops_of(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
                         size_t *count);
 
+/** Fills in the times of steps whose nodes are known. */
+enum ar_status kineto_time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
+                                 struct ar_arena *arena, struct ar_error *err);
+
+/** The step in which a time of the processor lies, or NULL. */
+struct kineto_step *kineto_step_at(const struct kineto_steps *steps, double time_s);
+
+/** Lists those of the last of the used steps in `made`; those that move nothing, such as waits, are
+ * left out. `ready_s` says when each node of a step was done. */
+enum ar_status kineto_collectives_find(const struct kineto_steps *steps,
+                                       const struct kineto_step *const *used, size_t used_count,
+                                       const double *ready_s, struct ar_arena *arena,
+                                       struct ar_kineto_step *made, struct ar_error *err);
+
+/** Bytes of a type as PyTorch calls it ("Float", "c10::Half"), 0 if it is not known. */
+uint32_t kineto_type_bytes(const char *type);
+
+/** Its precision; false if it has none here. */
+bool kineto_type_precision(const char *type, enum ar_precision *precision);
+
+/** Where the sizes of gradients come from. */
+enum kineto_sizes { KINETO_SIZES_SHAPES, KINETO_SIZES_PARAMETERS, KINETO_SIZES_BUCKETS };
+
+/** The elements of each arrival of a step; 0 for those that are not known or not of its last
+ * backward pass. AR_BAD_DATA if nothing is known, or `parameters` (NULL: none) are others. */
+enum ar_status kineto_sizes_find(const struct kineto_steps *steps, const struct kineto_step *step,
+                                 const struct ar_trace *parameters, struct ar_arena *arena,
+                                 uint64_t **elements, enum kineto_sizes *from,
+                                 struct ar_error *err);
+
+/** How many arrivals are of the last backward pass: the last ones. */
+size_t kineto_sizes_count(const struct kineto_steps *steps, const struct kineto_step *step);
+
 #endif

@@ -1,4 +1,4 @@
-#include "timeline.h"
+#include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>

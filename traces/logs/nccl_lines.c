@@ -1,4 +1,4 @@
-#include "nccl_lines.h"
+#include "nccl_text.h"
 
 #include <stdio.h>
 #include <string.h>

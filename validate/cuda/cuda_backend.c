@@ -1,7 +1,6 @@
 /* Ranks on the GPUs of this process; more ranks than GPUs share them. */
 #include "backend.h"
 #include "cuda_device.h"
-#include "cuda_probes.h"
 #include "cuda_schedule.h"
 
 enum { RANKS_MAX = 256, RANKS_STANDARD = 4 };

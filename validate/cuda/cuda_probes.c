@@ -1,4 +1,4 @@
-#include "cuda_probes.h"
+#include "cuda_schedule.h"
 
 #include "crew.h"
 #include "cuda_device.h"

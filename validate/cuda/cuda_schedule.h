@@ -8,11 +8,14 @@
  * step (of phases at once: in all their steps) all sends before all receives, so no event is waited
  * for before it is recorded. Messages of
  * no elements are left out. Ranks may share a GPU.
+ *
+ * Probes are those of rank.h: a message is a peer-to-peer copy, a launch that of an empty kernel.
  */
 #ifndef AR_VALIDATE_CUDA_SCHEDULE_H
 #define AR_VALIDATE_CUDA_SCHEDULE_H
 
 #include "crew.h"
+#include "measurement.h"
 
 /** Allocates buffers, slots, streams and events, all the arena's. With `config->uses_graph` the
  * work is captured once, and launched as one graph. The time of a run is that between two events of
@@ -23,5 +26,10 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
                                     const struct run_config *config, uint32_t gpus,
                                     struct ar_arena *arena, struct crew **crew,
                                     struct ar_error *err);
+
+/** Runs a probe between the GPUs of its ranks and writes its times. */
+enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
+                              struct ar_arena *arena, struct measurement *measurement,
+                              struct ar_error *err);
 
 #endif

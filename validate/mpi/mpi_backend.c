@@ -6,7 +6,6 @@
 #endif
 
 #include "backend.h"
-#include "mpi_transport.h"
 #include "mpi_world.h"
 #include "rank.h"
 

@@ -1,4 +1,10 @@
-#include "mpi_transport.h"
+/* A rank as a process of MPI: non-blocking point-to-point messages, the channel as tag.
+ *
+ * A port has a window of requests, one that receives a slot for each. Receives are posted ahead for
+ * all slots, so that a message finds its slot when it arrives; the slots are in the memory of the
+ * run, so a CUDA-aware library sends from one GPU's memory to another's.
+ */
+#include "mpi_world.h"
 
 #include <inttypes.h>
 #include <mpi.h>

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "backend.h"
+#include "executor.h"
 
 struct mpi_world {
     uint32_t rank;
@@ -38,5 +39,12 @@ void mpi_world_broadcast(unsigned char *data, uint32_t bytes);
 /** Combines what the first `ranks` processes found; those beyond come here as well. On process 0
  * times are the slowest rank's; the mismatches are combined on all. */
 void mpi_world_collect(uint32_t ranks, struct measurement *measurement);
+
+/** Opens the ports of this process among the first `ranks` processes, which all call it. They are
+ * closed when the arena ends, by which time all that was sent must have been received. */
+enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
+                                    const struct run_config *config, size_t slot_bytes,
+                                    struct ar_arena *arena, struct transport **transport,
+                                    struct ar_error *err);
 
 #endif

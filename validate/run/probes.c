@@ -1,4 +1,4 @@
-#include "probes.h"
+#include "rank.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,6 @@
 
 #include "ar_clock.h"
 #include "crew.h"
-#include "probes.h"
 
 struct rank {
     struct crew crew;

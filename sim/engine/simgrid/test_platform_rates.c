@@ -61,10 +61,13 @@ Test(platform_rates, fat_links_bound_a_flow_and_links_without_direction_serve_bo
                     ROUTE("a", "b", HOP("wire") HOP("fat")) ROUTE("b", "a", HOP("wire") HOP("fat"))
                         ROUTE("c", "d", HOP("fat")) "</zone>" FOOT,
         NULL, path);
-    double rates_Bps[3];
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_maxmin maxmin;
     struct ar_error err;
     cr_assert_eq(ar_cluster_prepare_paths(cluster, flows, 3, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_maxmin_rates(cluster, flows, 3, rates_Bps, &err), AR_OK);
+    cr_assert_eq(ar_maxmin_create(&arena, cluster, &maxmin, &err), AR_OK);
+    cr_assert_eq(ar_maxmin_find(&maxmin, flows, 3, 0, &err), AR_OK, "%s", err.text);
+    double *rates_Bps = maxmin.rates_Bps;
     for (size_t i = 0; i < 3; i++) {
         cr_expect(support_near(rates_Bps[i], expected[i], 1e-12), "%zu: %.9g", i, rates_Bps[i]);
     }
