@@ -110,7 +110,9 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
     uint32_t places = build->pipeline.stages * build->pipeline.chunks;
     uint32_t place = action->chunk * build->pipeline.stages + stage;
     uint32_t layers = ar_layout_chunk_layers(layout);
-    uint32_t each = layout->strategy->run_layers(build, action->is_backward, ends_batches);
+    uint32_t each = layout->strategy->run_layers != NULL
+                        ? layout->strategy->run_layers(build, action->is_backward, ends_batches)
+                        : 1;
     bool is_end = place == (action->is_backward ? places - 1 : 0);
     *first = take(build, stage, action, is_end);
     for (uint32_t done = 0; done < layers; done += each) {

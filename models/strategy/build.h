@@ -69,11 +69,12 @@ struct ar_parameters {
     double dense, experts;
 };
 
-/** Appends a collective of parameters or gradients over all replicas, which begins when the task
- * `after` has ended. Returns the last task; AR_NO_TASK where there is nothing to do. */
+/** Appends a collective over all replicas, an all-gather of parameters or a sum of their gradients,
+ * which begins when the task `after` has ended. Returns the last task; AR_NO_TASK where there is
+ * nothing to do. */
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         double element_bytes, const struct ar_action *action, uint32_t after);
+                         const struct ar_action *action, uint32_t after);
 
 /** Parameters that a GPU works with in a run, and in a stage. */
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);
@@ -91,6 +92,18 @@ void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
 enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
 uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
                       enum build_edge edge, const struct ar_action *action, uint32_t after);
+
+/** The same of a run: of a trace build_shards() at its first layer, else build_gradients(). */
+uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
+                          const struct ar_operation *operation, enum build_edge edge,
+                          uint32_t after);
+
+/** The last task of a stream of a stage so far; AR_NO_TASK: there is none. */
+static inline uint32_t build_last(const struct ar_build *build, uint32_t stage,
+                                  enum ar_stream stream)
+{
+    return build->graph->last[stage * AR_STREAMS_COUNT + stream];
+}
 
 /** Lets a stage's optimizer, for a part of its parameters, wait for a task; of a trace with
  * statistics for their exchange. */

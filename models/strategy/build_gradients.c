@@ -65,24 +65,27 @@ static struct ar_work sum_of(const struct ar_layout *layout, const struct ar_ope
                             .bytes = (uint64_t)(ranks * sent * (element_bytes + AR_PLACE_BYTES))};
 }
 
-/* Appends a sum of gradients. */
+/* Appends a collective of parameters, or a sum of gradients. */
 static uint32_t add_sum(struct ar_build *build, uint32_t stage,
                         const struct ar_operation *operation, uint32_t axes, double elements,
-                        double element_bytes, const struct ar_action *action)
+                        const struct ar_action *action)
 {
-    struct ar_work work = sum_of(build->layout, operation, axes, elements, element_bytes);
+    const struct ar_layout *layout = build->layout;
+    enum ar_precision precision = operation == &ar_operation_all_gather
+                                      ? ar_precision_stored(layout->precision)
+                                      : layout->gradients;
+    struct ar_work work = sum_of(layout, operation, axes, elements, ar_precision_bytes(precision));
     return build_collective(build, stage, AR_STREAM_GRADIENTS, work.operation, work.axes,
                             (double)work.bytes, 1, action);
 }
 
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         double element_bytes, const struct ar_action *action, uint32_t after)
+                         const struct ar_action *action, uint32_t after)
 {
-    uint32_t dense =
-        add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, element_bytes, action);
-    uint32_t experts = add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts,
-                               element_bytes, action);
+    uint32_t dense = add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, action);
+    uint32_t experts =
+        add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts, action);
     ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
 }
@@ -131,10 +134,9 @@ uint32_t build_shards(struct ar_build *build, const struct ar_operation *operati
             layer != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
             continue;
         }
-        uint32_t task = build_gradients(
-            build, 0, operation, (struct ar_parameters){.dense = (double)bucket->elements},
-            ar_precision_bytes(is_sum ? layout->gradients : ar_precision_stored(layout->precision)),
-            action, after);
+        uint32_t task = build_gradients(build, 0, operation,
+                                        (struct ar_parameters){.dense = (double)bucket->elements},
+                                        action, after);
         if (task != AR_NO_TASK) {
             struct ar_task *made = &build->graph->tasks[last = task];
             made->layer = bucket->layer;
@@ -144,6 +146,16 @@ uint32_t build_shards(struct ar_build *build, const struct ar_operation *operati
         }
     }
     return last;
+}
+
+uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
+                          const struct ar_operation *operation, enum build_edge edge,
+                          uint32_t after)
+{
+    return build->layout->trace != NULL
+               ? build_shards(build, operation, run->first, edge, &run->action, after)
+               : build_gradients(build, run->stage, operation, build_run_parameters(build, run),
+                                 &run->action, after);
 }
 
 /* What replicas exchange after the gradients, on the compute stream since nothing hides it. */

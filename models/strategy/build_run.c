@@ -32,12 +32,6 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     }
 }
 
-static uint32_t last_task(const struct ar_build *build, const struct ar_run *run,
-                          enum ar_stream stream)
-{
-    return build->graph->last[run->stage * AR_STREAMS_COUNT + stream];
-}
-
 /* What of tensor parallelism runs beside the computation of a run: a product and its collective go
  * in tp pieces, so that all but one piece of the shorter of the two are hidden (NVIDIA,
  * TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It begins with
@@ -51,7 +45,7 @@ static uint32_t add_hidden_tensor(struct ar_build *build, const struct ar_run *r
         return AR_NO_TASK;
     }
     ar_graph_need(build->graph, first, begins);
-    return last_task(build, run, AR_STREAM_GRADIENTS);
+    return build_last(build, run->stage, AR_STREAM_GRADIENTS);
 }
 
 /* Tokens go to their experts and back. */

@@ -20,60 +20,41 @@ struct place {
     int needs[NEEDS_MAX];
 };
 
-#define COMPUTED(name, part, ...)                                                                  \
-    {                                                                                              \
-        name, NULL, AR_EVOFORMER_##part,                                                           \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
-#define GATHERED(name, tensor, ...)                                                                \
-    {                                                                                              \
-        name, &ar_operation_all_gather, AR_EVOFORMER_##tensor,                                     \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
-#define TURNED(name, tensor, ...)                                                                  \
-    {                                                                                              \
-        name, &ar_operation_all_to_all, AR_EVOFORMER_##tensor,                                     \
-        {                                                                                          \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
+#define GATHERED (&ar_operation_all_gather)
+#define TURNED   (&ar_operation_all_to_all)
 
 static const struct place places[] = {
-    COMPUTED("row bias", ROW_BIAS, PAIR_BEFORE, NOTHING), /* 0 */
-    GATHERED("row bias", ROW_BIASES, 0, NOTHING),
-    COMPUTED("row input", ROW_INPUT, MSA_BEFORE, NOTHING),
-    COMPUTED("row attention", ROW, 1, 2),
-    TURNED("MSA to columns", MSA_PARTS, 3, NOTHING),
-    COMPUTED("column attention, transition", COLUMN, 4, NOTHING), /* 5 */
-    COMPUTED("outer product input", OUTER_INPUT, 5, NOTHING),
-    GATHERED("outer product", OUTER_FACTORS, 6, NOTHING),
-    COMPUTED("outer product mean", OUTER, 7, PAIR_BEFORE),
-    TURNED("MSA to rows", MSA_PARTS, 5, NOTHING),
-    COMPUTED("triangle out, input", TRIANGLE_INPUT, 8, NOTHING), /* 10 */
-    GATHERED("triangle out", TRIANGLE_FACTORS, 10, NOTHING),
-    COMPUTED("triangle out, gate", TRIANGLE_GATE, 8, NOTHING),
-    COMPUTED("triangle out", TRIANGLE, 11, 12),
-    TURNED("pairs to columns", PAIR_PARTS, 13, NOTHING),
-    COMPUTED("triangle in, input", TRIANGLE_INPUT, 14, NOTHING), /* 15 */
-    GATHERED("triangle in", TRIANGLE_FACTORS, 15, NOTHING),
-    COMPUTED("triangle in, gate", TRIANGLE_GATE, 14, NOTHING),
-    COMPUTED("triangle in", TRIANGLE, 16, 17),
-    TURNED("pairs to rows", PAIR_PARTS, 18, NOTHING),
-    COMPUTED("start bias", PAIR_BIAS, 19, NOTHING), /* 20 */
-    GATHERED("start bias", PAIR_BIASES, 20, NOTHING),
-    COMPUTED("start input", PAIR_INPUT, 19, NOTHING),
-    COMPUTED("start attention", PAIR, 21, 22),
-    TURNED("pairs to columns", PAIR_PARTS, 23, NOTHING),
-    COMPUTED("end bias", PAIR_BIAS, 24, NOTHING), /* 25 */
-    GATHERED("end bias", PAIR_BIASES, 25, NOTHING),
-    COMPUTED("end input", PAIR_INPUT, 24, NOTHING),
-    COMPUTED("end attention", PAIR, 26, 27),
-    COMPUTED("pair transition", TRANSITION, 28, NOTHING),
-    TURNED("pairs to rows", PAIR_PARTS, 29, NOTHING), /* 30 */
+    {"row bias", NULL, AR_EVOFORMER_ROW_BIAS, {PAIR_BEFORE, NOTHING}}, /* 0 */
+    {"row bias", GATHERED, AR_EVOFORMER_ROW_BIASES, {0, NOTHING}},
+    {"row input", NULL, AR_EVOFORMER_ROW_INPUT, {MSA_BEFORE, NOTHING}},
+    {"row attention", NULL, AR_EVOFORMER_ROW, {1, 2}},
+    {"MSA to columns", TURNED, AR_EVOFORMER_MSA_PARTS, {3, NOTHING}},
+    {"column attention, transition", NULL, AR_EVOFORMER_COLUMN, {4, NOTHING}}, /* 5 */
+    {"outer product input", NULL, AR_EVOFORMER_OUTER_INPUT, {5, NOTHING}},
+    {"outer product", GATHERED, AR_EVOFORMER_OUTER_FACTORS, {6, NOTHING}},
+    {"outer product mean", NULL, AR_EVOFORMER_OUTER, {7, PAIR_BEFORE}},
+    {"MSA to rows", TURNED, AR_EVOFORMER_MSA_PARTS, {5, NOTHING}},
+    {"triangle out, input", NULL, AR_EVOFORMER_TRIANGLE_INPUT, {8, NOTHING}}, /* 10 */
+    {"triangle out", GATHERED, AR_EVOFORMER_TRIANGLE_FACTORS, {10, NOTHING}},
+    {"triangle out, gate", NULL, AR_EVOFORMER_TRIANGLE_GATE, {8, NOTHING}},
+    {"triangle out", NULL, AR_EVOFORMER_TRIANGLE, {11, 12}},
+    {"pairs to columns", TURNED, AR_EVOFORMER_PAIR_PARTS, {13, NOTHING}},
+    {"triangle in, input", NULL, AR_EVOFORMER_TRIANGLE_INPUT, {14, NOTHING}}, /* 15 */
+    {"triangle in", GATHERED, AR_EVOFORMER_TRIANGLE_FACTORS, {15, NOTHING}},
+    {"triangle in, gate", NULL, AR_EVOFORMER_TRIANGLE_GATE, {14, NOTHING}},
+    {"triangle in", NULL, AR_EVOFORMER_TRIANGLE, {16, 17}},
+    {"pairs to rows", TURNED, AR_EVOFORMER_PAIR_PARTS, {18, NOTHING}},
+    {"start bias", NULL, AR_EVOFORMER_PAIR_BIAS, {19, NOTHING}}, /* 20 */
+    {"start bias", GATHERED, AR_EVOFORMER_PAIR_BIASES, {20, NOTHING}},
+    {"start input", NULL, AR_EVOFORMER_PAIR_INPUT, {19, NOTHING}},
+    {"start attention", NULL, AR_EVOFORMER_PAIR, {21, 22}},
+    {"pairs to columns", TURNED, AR_EVOFORMER_PAIR_PARTS, {23, NOTHING}},
+    {"end bias", NULL, AR_EVOFORMER_PAIR_BIAS, {24, NOTHING}}, /* 25 */
+    {"end bias", GATHERED, AR_EVOFORMER_PAIR_BIASES, {25, NOTHING}},
+    {"end input", NULL, AR_EVOFORMER_PAIR_INPUT, {24, NOTHING}},
+    {"end attention", NULL, AR_EVOFORMER_PAIR, {26, 27}},
+    {"pair transition", NULL, AR_EVOFORMER_TRANSITION, {28, NOTHING}},
+    {"pairs to rows", TURNED, AR_EVOFORMER_PAIR_PARTS, {29, NOTHING}}, /* 30 */
 };
 
 enum { PLACES = sizeof places / sizeof places[0], MSA_LAST = 9, PAIR_LAST = PLACES - 1 };

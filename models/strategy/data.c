@@ -31,20 +31,17 @@ static void after(struct ar_build *build, const struct ar_run *run, uint32_t tas
         return;
     }
     (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
-                          build_run_parameters(build, run),
-                          ar_precision_bytes(build->layout->gradients), &run->action, task);
+                          build_run_parameters(build, run), &run->action, task);
 }
 
 static void end(struct ar_build *build, uint32_t stage)
 {
     const struct ar_action action = {.is_backward = true};
-    uint32_t streams = stage * AR_STREAMS_COUNT;
     if (!build->layout->overlaps) {
-        (void)build_gradients(
-            build, stage, &ar_operation_all_reduce, build_stage_parameters(build, stage),
-            ar_precision_bytes(build->layout->gradients), &action, build->ends[0]);
+        (void)build_gradients(build, stage, &ar_operation_all_reduce,
+                              build_stage_parameters(build, stage), &action, build->ends[0]);
     }
-    (void)build_optimizer(build, stage, 1, build->graph->last[streams + AR_STREAM_GRADIENTS]);
+    (void)build_optimizer(build, stage, 1, build_last(build, stage, AR_STREAM_GRADIENTS));
 }
 
 const struct ar_strategy ar_strategy_data = {

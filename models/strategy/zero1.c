@@ -9,13 +9,10 @@ static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool 
 
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    if (build->layout->trace != NULL && run->action.is_backward) {
-        (void)build_shards(build, &ar_operation_reduce_scatter, run->first, BUILD_ENDS,
-                           &run->action, task);
-    } else if (build->layout->overlaps && run->ends_batches) {
-        (void)build_gradients(build, run->stage, &ar_operation_reduce_scatter,
-                              build_run_parameters(build, run),
-                              ar_precision_bytes(build->layout->gradients), &run->action, task);
+    bool is_sent = build->layout->trace != NULL ? run->action.is_backward
+                                                : build->layout->overlaps && run->ends_batches;
+    if (is_sent) {
+        (void)build_run_shards(build, run, &ar_operation_reduce_scatter, BUILD_ENDS, task);
     }
 }
 
@@ -23,21 +20,17 @@ static void end(struct ar_build *build, uint32_t stage)
 {
     const struct ar_action action = {.is_backward = true};
     struct ar_parameters all = build_stage_parameters(build, stage);
-    uint32_t streams = stage * AR_STREAMS_COUNT;
     if (!build->layout->overlaps) {
-        (void)build_gradients(build, stage, &ar_operation_reduce_scatter, all,
-                              ar_precision_bytes(build->layout->gradients), &action,
+        (void)build_gradients(build, stage, &ar_operation_reduce_scatter, all, &action,
                               build->ends[0]);
     }
     uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
-                                         build->graph->last[streams + AR_STREAM_GRADIENTS]);
+                                         build_last(build, stage, AR_STREAM_GRADIENTS));
     if (build->layout->trace != NULL) {
         (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
-        return;
+    } else {
+        (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
     }
-    (void)build_gradients(build, stage, &ar_operation_all_gather, all,
-                          ar_precision_bytes(ar_precision_stored(build->layout->precision)),
-                          &action, optimizer);
 }
 
 const struct ar_strategy ar_strategy_zero1 = {

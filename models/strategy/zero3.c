@@ -4,48 +4,24 @@
  * buckets are what FSDP wraps: layers of which one has its parameters all have them. */
 #include "build.h"
 
-static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
-{
-    (void)build, (void)is_backward, (void)is_last;
-    return 1;
-}
-
 /* Sends the gradients of the run that waits. */
 static void send_waiting(struct ar_build *build)
 {
-    const struct ar_run *run = &build->waiting;
-    if (build->waiting_for == AR_NO_TASK) {
-        return;
+    if (build->waiting_for != AR_NO_TASK) {
+        (void)build_run_shards(build, &build->waiting, &ar_operation_reduce_scatter, BUILD_ENDS,
+                               build->waiting_for);
+        build->waiting_for = AR_NO_TASK;
     }
-    if (build->layout->trace != NULL) {
-        (void)build_shards(build, &ar_operation_reduce_scatter, run->first, BUILD_ENDS,
-                           &run->action, build->waiting_for);
-    } else {
-        (void)build_gradients(
-            build, run->stage, &ar_operation_reduce_scatter, build_run_parameters(build, run),
-            ar_precision_bytes(build->layout->gradients), &run->action, build->waiting_for);
-    }
-    build->waiting_for = AR_NO_TASK;
-}
-
-/* A bucket ends at the layer that is its first going forward. */
-static uint32_t gather(struct ar_build *build, const struct ar_run *run, uint32_t after)
-{
-    if (build->layout->trace != NULL) {
-        return build_shards(build, &ar_operation_all_gather, run->first,
-                            run->action.is_backward ? BUILD_BEGINS : BUILD_ENDS, &run->action,
-                            after);
-    }
-    return build_gradients(
-        build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
-        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action, after);
 }
 
 /* With one layer ahead the gather begins when the run before the last one has ended: so two layers
  * are there at most. */
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
 {
-    uint32_t gathered = gather(build, run, build->ends[build->layout->prefetch]);
+    /* A bucket ends at the layer that is its first going forward. */
+    enum build_edge edge = run->action.is_backward ? BUILD_BEGINS : BUILD_ENDS;
+    uint32_t gathered = build_run_shards(build, run, &ar_operation_all_gather, edge,
+                                         build->ends[build->layout->prefetch]);
     build->goes_on = build->layout->trace != NULL && gathered == AR_NO_TASK;
     if (!build->goes_on) {
         send_waiting(build);
@@ -78,7 +54,7 @@ static void end(struct ar_build *build, uint32_t stage)
 {
     send_waiting(build);
     (void)build_optimizer(build, stage, ar_layout_replicas(build->layout),
-                          build->graph->last[stage * AR_STREAMS_COUNT + AR_STREAM_GRADIENTS]);
+                          build_last(build, stage, AR_STREAM_GRADIENTS));
 }
 
 const struct ar_strategy ar_strategy_zero3 = {
@@ -86,7 +62,6 @@ const struct ar_strategy ar_strategy_zero3 = {
     .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered ahead",
     .shards_optimizer = true,
     .shards_all = true,
-    .run_layers = run_layers,
     .before = before,
     .after = after,
     .end = end,

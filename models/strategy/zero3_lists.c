@@ -74,11 +74,6 @@ static struct tensors tensors_of(const struct ar_build *build, const struct ar_r
     return tensors;
 }
 
-static enum ar_duty duty_of(const struct ar_run *run)
-{
-    return run->action.is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
-}
-
 /* Some collectives of a tensor, and the copies of its parts from or to the list: the host launches
  * one for each rank while those before it run. */
 static void add_lists(struct ar_build *build, const struct ar_run *run,
@@ -93,7 +88,7 @@ static void add_lists(struct ar_build *build, const struct ar_run *run,
     double list_s = ranks * views * VIEW_S + fmax(ranks * COPY_S, moved_s);
     build_collective(build, run->stage, AR_STREAM_COMPUTE, operation, BUILD_REPLICAS, bytes,
                      (uint32_t)times, &run->action);
-    build_compute(build, run->stage, times * list_s, duty_of(run), &run->action);
+    build_compute(build, run->stage, times * list_s, build_duty(&run->action), &run->action);
 }
 
 /* A buffer is set to zero before it is gathered into. */
@@ -102,15 +97,9 @@ static void gather(struct ar_build *build, const struct ar_run *run, double elem
     double bytes = elements * ar_precision_bytes(ar_precision_stored(build->layout->precision));
     add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
     if (ar_layout_replicas(build->layout) > 1) {
-        build_compute(build, run->stage, times * bytes * build->times->memory_s, duty_of(run),
-                      &run->action);
+        build_compute(build, run->stage, times * bytes * build->times->memory_s,
+                      build_duty(&run->action), &run->action);
     }
-}
-
-static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
-{
-    (void)build, (void)is_backward, (void)is_last;
-    return 1;
 }
 
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
@@ -152,7 +141,7 @@ static void after(struct ar_build *build, const struct ar_run *run, uint32_t tas
 static void end(struct ar_build *build, uint32_t stage)
 {
     (void)build_optimizer(build, stage, ar_layout_replicas(build->layout),
-                          build->graph->last[stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE]);
+                          build_last(build, stage, AR_STREAM_COMPUTE));
 }
 
 const struct ar_strategy ar_strategy_zero3_lists = {
@@ -161,7 +150,6 @@ const struct ar_strategy ar_strategy_zero3_lists = {
     .shards_optimizer = true,
     .shards_all = true,
     .needs_transformer = true,
-    .run_layers = run_layers,
     .before = before,
     .after = after,
     .end = end,
