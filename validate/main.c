@@ -34,14 +34,8 @@ static bool is_later_process(void)
     return false;
 }
 
-/* An error is one line, even where it quotes a text with a newline in it. */
-static int fail(enum ar_status status, struct ar_error *err)
+static int fail(enum ar_status status, const struct ar_error *err)
 {
-    for (char *at = err->text; *at != '\0'; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
-            *at = '?';
-        }
-    }
     fprintf(stderr, "allreckon-validate: %s\n", err->text);
     return ar_status_exit_code(status);
 }

@@ -19,6 +19,9 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
+    for (char *at = err->text; *at != '\0'; at++) { /* one line, whatever it quotes */
+        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
+    }
     err->status = status;
     return status;
 }

@@ -98,6 +98,10 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after);
 
+/** Layers of a run of data parallelism: one each of the last backward pass, if its gradients are
+ * sent beside it; else those of a chunk. */
+uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last);
+
 /** The last task of a stream of a stage so far; AR_NO_TASK: there is none. */
 static inline uint32_t build_last(const struct ar_build *build, uint32_t stage,
                                   enum ar_stream stream)

@@ -3,7 +3,7 @@
  * framework makes of them. */
 #include "build.h"
 
-static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
+uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
 {
     bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->trace != NULL;
     bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
@@ -48,7 +48,7 @@ const struct ar_strategy ar_strategy_data = {
     .name = "data",
     .title = "replicas have all parameters and sum their gradients",
     .sends_buckets = true,
-    .run_layers = run_layers,
+    .run_layers = build_data_layers,
     .after = after,
     .end = end,
 };

@@ -2,11 +2,6 @@
  * and gathers the others'; of a trace bucket by bucket. */
 #include "build.h"
 
-static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
-{
-    return ar_strategy_data.run_layers(build, is_backward, is_last);
-}
-
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     bool is_sent = build->layout->trace != NULL ? run->action.is_backward
@@ -37,7 +32,7 @@ const struct ar_strategy ar_strategy_zero1 = {
     .name = "zero1",
     .title = "replicas share the optimizer: reduce-scatter of gradients, all-gather of parameters",
     .shards_optimizer = true,
-    .run_layers = run_layers,
+    .run_layers = build_data_layers,
     .after = after,
     .end = end,
 };

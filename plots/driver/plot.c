@@ -162,7 +162,9 @@ static enum ar_status write_script(const struct job *job, const struct ar_plot_d
     char *style = NULL;
     char *template = NULL;
     AR_TRY(read_from(job, templates, "style", ".gp", &style, err));
-    AR_TRY(read_from(job, templates, drawing->kind->template_name, ".gp", &template, err));
+    const struct ar_plot_kind *kind = drawing->kind;
+    const char *name = kind->template_name != NULL ? kind->template_name : kind->name;
+    AR_TRY(read_from(job, templates, name, ".gp", &template, err));
     AR_TRY(open_in_work_dir(job, drawing->kind->name, ".gp", &output, err));
     ar_plot_write_head(output.file, drawing);
     fprintf(output.file, "\n%s\n%s", style, template);

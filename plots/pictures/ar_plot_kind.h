@@ -31,7 +31,7 @@ enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 20 };
 
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */
-    const char *template_name; /**< without ending */
+    const char *template_name; /**< without ending; NULL: its own name */
     bool has_text_version;
     bool has_series;               /**< rows that differ in more than their algorithm are series */
     bool has_all_batches;          /**< shows rows of all batches, precisions and gradient scales */

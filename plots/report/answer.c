@@ -77,8 +77,8 @@ static bool is_last_phase(const struct run *runs, size_t count, size_t i)
 }
 
 /* The line of all phases is the last one of a run and a number of GPUs. */
-static enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                   const char **title, struct ar_error *err)
+enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                            const char **title, struct ar_error *err)
 {
     struct run *runs = answer_room(csv, AR_COLUMNS(run_columns), sizeof *runs, arena);
     *title = "Time to train";
@@ -126,8 +126,8 @@ static const struct ar_column result_columns[] = {NAMED(result, row),
                                                   CELL(flag, result, inside),
                                                   AR_COLUMN_OTHERS};
 
-static enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                     const char **title, struct ar_error *err)
+enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                              const char **title, struct ar_error *err)
 {
     struct result *results = answer_room(csv, AR_COLUMNS(result_columns), sizeof *results, arena);
     size_t both = 0, banded = 0, inside = 0;
@@ -176,8 +176,8 @@ static const struct ar_column summed_columns[] = {
     CELL(number, summed, covered_frac), AR_COLUMN_OTHERS};
 
 /* Lines of all node counts have none. */
-static enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                      const char **title, struct ar_error *err)
+enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                               const char **title, struct ar_error *err)
 {
     struct summed *sums = answer_room(csv, AR_COLUMNS(summed_columns), sizeof *sums, arena);
     *title = "Predicted beside measured";
@@ -214,8 +214,8 @@ static const struct ar_column set_columns[] = {NAMED(set, set),
                                                AR_COLUMN_OTHERS};
 
 /* The last line is of all sets, if there are several. */
-static enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                  const char **title, struct ar_error *err)
+enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                           const char **title, struct ar_error *err)
 {
     struct set *sets = answer_room(csv, AR_COLUMNS(set_columns), sizeof *sets, arena);
     *title = "How wrong predictions are";
@@ -268,8 +268,8 @@ static void write_pass(FILE *text, const char *name, double measured_s, double p
 }
 
 /* The last line is of all kinds. */
-static enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                   const char **title, struct ar_error *err)
+enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                            const char **title, struct ar_error *err)
 {
     struct kind *kinds = answer_room(csv, AR_COLUMNS(kind_columns), sizeof *kinds, arena);
     *title = "Layers of a step, measured and computed";
@@ -285,21 +285,13 @@ static enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *ar
 /* --- all ---------------------------------------------------------------------------------- */
 
 /* The first file that is there names what the page is about. */
-static const struct {
-    enum page_file file;
-    page_sentences *write;
-} answers[] = {
-    {PAGE_STEP, answer_rows},   {PAGE_SWEEP, answer_rows},      {PAGE_LAYOUTS, answer_rows},
-    {PAGE_TRAIN, answer_train}, {PAGE_RESULTS, answer_results}, {PAGE_ACCURACY, answer_compared},
-    {PAGE_KINDS, answer_kinds}, {PAGE_SETS, answer_sets},       {PAGE_TASKS, answer_tasks}};
-
 static enum ar_status write_all(struct page_parts *parts, FILE *text, struct ar_error *err)
 {
     const char *title = NULL;
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        const struct ar_csv *csv = parts->files[answers[i].file];
-        if (csv != NULL) {
-            AR_TRY(answers[i].write(csv, parts->arena, text, &title, err));
+    for (size_t i = 0; i < PAGE_FILES; i++) {
+        const struct ar_csv *csv = parts->files[i];
+        if (csv != NULL && page_sources[i].answer != NULL) {
+            AR_TRY(page_sources[i].answer(csv, parts->arena, text, &title, err));
             parts->title = parts->title == NULL ? title : parts->title;
         }
     }

@@ -6,15 +6,10 @@
 
 #include "page.h"
 
-/** Writes the sentences of a file, each with a blank behind it, and finds what it is about. */
-typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                      const char **title, struct ar_error *err);
-
-/** Of rows of `ar_row.h`: steps, or collectives alone. */
-page_sentences answer_rows;
-
-/** Of the tasks of a step. */
-page_sentences answer_tasks;
+/** Of rows of `ar_row.h` (steps, or collectives alone), of the tasks of a step, and of what
+ * `train`, `reproduce`, `compare`, `accuracy` and `explain` leave. */
+page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_compared,
+    answer_sets, answer_kinds;
 
 /** Whether a column of such rows is a parameter: one in which rows differ before they are run. */
 bool answer_is_parameter(const char *column);

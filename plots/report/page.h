@@ -9,30 +9,41 @@
 #include "ar_csv.h"
 #include "ar_page.h"
 
+/** Writes the sentences of a file, each with a blank behind it, and finds what it is about. */
+typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                      const char **title, struct ar_error *err);
+
 /** The files, in the order of their tables on the page; the first ones, to payloads, are rows of
- * results. */
+ * results: symbol, name, title of the table, its sentences (NULL: none), the pictures of its set
+ * (-1: none). */
+#define PAGE_FILE_LIST(X)                                                                          \
+    X(STEP, "step.csv", "The step", answer_rows, -1)                                               \
+    X(SWEEP, "sweep.csv", "Predictions", answer_rows, AR_PLOT_SWEEP)                               \
+    X(LAYOUTS, "layouts.csv", "Layouts", answer_rows, AR_PLOT_LAYOUTS)                             \
+    X(PAYLOADS, "payload.csv", "One collective, by payload", NULL, -1)                             \
+    X(TRAIN, "train.csv", "Runs and their phases", answer_train, -1)                               \
+    X(RESULTS, "reproduce.csv", "Published results", answer_results, AR_PLOT_PUBLISHED)            \
+    X(CHANGES, "sensitivity.csv", "What the predictions depend on", NULL, -1)                      \
+    X(CURVES, "curves.csv", "Predicted curves", NULL, -1)                                          \
+    X(ACCURACY, "accuracy.csv", "Errors, summed up", answer_compared, -1)                          \
+    X(COMPARED, "compare.csv", "Measured and predicted calls", NULL, AR_PLOT_COMPARE)              \
+    X(KINDS, "kinds.csv", "Kinds of layers", answer_kinds, -1)                                     \
+    X(LAYERS, "layers.csv", "Layers", NULL, AR_PLOT_LAYERS)                                        \
+    X(SETS, "sets.csv", "Measured sets", answer_sets, AR_PLOT_ACCURACY)                            \
+    X(TASKS, "pipeline.csv", "Tasks", answer_tasks, -1)                                            \
+    X(PARAMETERS, "parameters.csv", "Parameters and their sources", NULL, -1)
+
 enum page_file {
-    PAGE_STEP,
-    PAGE_SWEEP,
-    PAGE_LAYOUTS,
-    PAGE_PAYLOADS,
-    PAGE_TRAIN,
-    PAGE_RESULTS,
-    PAGE_CHANGES,
-    PAGE_CURVES,
-    PAGE_ACCURACY,
-    PAGE_COMPARED,
-    PAGE_KINDS,
-    PAGE_LAYERS,
-    PAGE_SETS,
-    PAGE_TASKS,
-    PAGE_PARAMETERS,
-    PAGE_FILES
+#define X(symbol, ...) PAGE_##symbol,
+    PAGE_FILE_LIST(X)
+#undef X
+        PAGE_FILES
 };
 
 extern const struct page_source {
-    const char *name;  /**< of the file */
-    const char *title; /**< of its table */
+    const char *name, *title;
+    page_sentences *answer;
+    int set; /**< enum ar_plot_set */
 } page_sources[PAGE_FILES];
 
 struct page_picture {

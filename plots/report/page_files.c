@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "ar_file.h"
 #include "ar_plot.h"
 #include "ar_scratch.h"
@@ -12,21 +13,9 @@
 enum { COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
 
 const struct page_source page_sources[PAGE_FILES] = {
-    [PAGE_STEP] = {"step.csv", "The step"},
-    [PAGE_SWEEP] = {"sweep.csv", "Predictions"},
-    [PAGE_LAYOUTS] = {"layouts.csv", "Layouts"},
-    [PAGE_PAYLOADS] = {"payload.csv", "One collective, by payload"},
-    [PAGE_TRAIN] = {"train.csv", "Runs and their phases"},
-    [PAGE_RESULTS] = {"reproduce.csv", "Published results"},
-    [PAGE_CHANGES] = {"sensitivity.csv", "What the predictions depend on"},
-    [PAGE_CURVES] = {"curves.csv", "Predicted curves"},
-    [PAGE_ACCURACY] = {"accuracy.csv", "Errors, summed up"},
-    [PAGE_COMPARED] = {"compare.csv", "Measured and predicted calls"},
-    [PAGE_KINDS] = {"kinds.csv", "Kinds of layers"},
-    [PAGE_LAYERS] = {"layers.csv", "Layers"},
-    [PAGE_SETS] = {"sets.csv", "Measured sets"},
-    [PAGE_TASKS] = {"pipeline.csv", "Tasks"},
-    [PAGE_PARAMETERS] = {"parameters.csv", "Parameters and their sources"},
+#define X(symbol, ...) {__VA_ARGS__},
+    PAGE_FILE_LIST(X)
+#undef X
 };
 
 /* --- files -------------------------------------------------------------------------------- */
@@ -204,20 +193,14 @@ static enum ar_status draw_set(struct page_parts *parts, const char *directory,
 
 enum ar_status page_draw(struct page_parts *parts, struct ar_error *err)
 {
-    static const struct {
-        enum page_file file;
-        enum ar_plot_set set;
-    } sets[] = {{PAGE_SWEEP, AR_PLOT_SWEEP},       {PAGE_LAYOUTS, AR_PLOT_LAYOUTS},
-                {PAGE_RESULTS, AR_PLOT_PUBLISHED}, {PAGE_COMPARED, AR_PLOT_COMPARE},
-                {PAGE_LAYERS, AR_PLOT_LAYERS},     {PAGE_SETS, AR_PLOT_ACCURACY}};
     struct page_picture **end = &parts->pictures;
     const char *directory = NULL;
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
-        if (parts->files[sets[i].file] != NULL) {
+    for (size_t i = 0; i < PAGE_FILES; i++) {
+        if (parts->files[i] != NULL && page_sources[i].set >= 0) {
             if (directory == NULL) {
                 AR_TRY(make_directory(parts, &directory, err));
             }
-            AR_TRY(draw_set(parts, directory, sets[i].set, &end, err));
+            AR_TRY(draw_set(parts, directory, (enum ar_plot_set)page_sources[i].set, &end, err));
         }
     }
     return AR_OK;

@@ -24,14 +24,8 @@ static void occupy_standard_streams(void)
     }
 }
 
-/* An error is one line, even where it quotes a text with a newline in it. */
-static int fail(enum ar_status status, struct ar_error *err)
+static int fail(enum ar_status status, const struct ar_error *err)
 {
-    for (char *at = err->text; *at != '\0'; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
-            *at = '?';
-        }
-    }
     fflush(stdout);
     /* Other ranks have the same to say; an empty line was said before. */
     if (launcher_find().rank == 0 && err->text[0] != '\0') {
