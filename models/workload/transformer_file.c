@@ -1,4 +1,4 @@
-#include "ar_transformer_file.h"
+#include "ar_transformer.h"
 
 #include "ar_csv.h"
 #include "ar_text.h"

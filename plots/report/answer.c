@@ -1,5 +1,5 @@
 /* The answer: a paragraph of sentences whose numbers are those of the rows. */
-#include "answer.h"
+#include "page.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef AR_PAGE_ANSWER_FIND_H
 #define AR_PAGE_ANSWER_FIND_H
 
-#include "answer.h"
+#include "page.h"
 
 struct row {
     const char *cluster, *trace, *algorithm, *shape, *engine, *baseline, *operation, *mesh,

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "answer.h"
 #include "ar_file.h"
 #include "ar_plot.h"
 #include "ar_scratch.h"

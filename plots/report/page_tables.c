@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "ar_plot_quote.h"
 #include "ar_plot_unit.h"
 #include "page.h"

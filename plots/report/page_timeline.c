@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer.h"
 #include "ar_plot_quote.h"
 #include "ar_units.h"
+#include "page.h"
 
 /* A page is as wide as WIDTH units; more stages are not looked through one by one. */
 enum { WIDTH = 100000, STAGES_MAX = 256 };

@@ -14,7 +14,7 @@
 #include "ar_recorded.h"
 #include "ar_topo.h"
 #include "ar_trace_file.h"
-#include "ar_transformer_file.h"
+#include "ar_transformer.h"
 #include "resource.h"
 
 /** A file that was read. */

@@ -274,7 +274,8 @@ static inline uint32_t ar_routers_in_use(const struct ar_cluster *cluster, uint3
 enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                    struct ar_error *err);
 
-/** The order of routes by source, then by destination; for qsort() and tsearch(). */
+/** The order of pairs, and of routes, which begin with theirs, by source, then by destination; for
+ * qsort() and tsearch(). */
 int ar_route_compare(const void *a, const void *b);
 
 /** The known route of a pair, or NULL. */

@@ -155,8 +155,7 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
 
 int ar_route_compare(const void *a, const void *b)
 {
-    const struct ar_flow *left = &((const struct ar_platform_route *)a)->pair;
-    const struct ar_flow *right = &((const struct ar_platform_route *)b)->pair;
+    const struct ar_flow *left = a, *right = b;
     return left->source != right->source
                ? (left->source > right->source) - (left->source < right->source)
                : (left->destination > right->destination) -

@@ -32,16 +32,6 @@ static struct ar_flow pair_at(const struct flat *flat, uint64_t index)
                : (struct ar_flow){(uint32_t)(index / flat->ranks), (uint32_t)(index % flat->ranks)};
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const struct ar_flow *first = a;
-    const struct ar_flow *second = b;
-    return first->source != second->source
-               ? (first->source > second->source) - (first->source < second->source)
-               : (first->destination > second->destination) -
-                     (first->destination < second->destination);
-}
-
 /* SimGrid refuses a route that is there twice. */
 static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, struct flat *flat,
                                  struct ar_error *err)
@@ -49,9 +39,9 @@ static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, stru
     struct ar_flow *copy = ar_arena_alloc(flat->arena, count, sizeof *copy);
     AR_NEED(copy, err, "the routes of the platform");
     memcpy(copy, pairs, count * sizeof *copy);
-    qsort(copy, count, sizeof *copy, compare_pairs);
+    qsort(copy, count, sizeof *copy, ar_route_compare);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || compare_pairs(&copy[i - 1], &copy[i]) != 0) {
+        if (i == 0 || ar_route_compare(&copy[i - 1], &copy[i]) != 0) {
             copy[flat->pairs_count++] = copy[i];
         }
     }
@@ -71,8 +61,7 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
     flat->names = ar_arena_alloc(flat->arena, links_count, sizeof *flat->names);
     flat->tiers = ar_arena_alloc(flat->arena, links_count, sizeof *flat->tiers);
     flat->has_switch = ar_arena_alloc(flat->arena, flat->ranks, sizeof *flat->has_switch);
-    bool is_made = flat->names != NULL && flat->tiers != NULL && flat->has_switch != NULL;
-    for (uint64_t i = 0; is_made && i < flat->pairs_count; i++) {
+    for (uint64_t i = 0; !flat->arena->is_broken && i < flat->pairs_count; i++) {
         struct ar_flow pair = pair_at(flat, i);
         struct ar_path path;
         if (pair.source == pair.destination) {
@@ -84,17 +73,17 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
         if (path.links_count > 0) {
             flat->tiers[path.near_links[0]] |= (uint8_t)(1 << tier_of(&path));
         }
-        for (uint32_t j = 0; is_made && j < path.links_count; j++) {
+        for (uint32_t j = 0; j < path.links_count; j++) {
             char name[AR_SIMGRID_NAME_SIZE];
             const char **kept = &flat->names[path.near_links[j]];
             if (*kept == NULL) {
                 ar_cluster_link_name(flat->cluster, path.near_links[j], name, sizeof name);
                 *kept = ar_arena_text(flat->arena, name);
-                is_made = *kept != NULL;
             }
         }
     }
-    return is_made ? AR_OK : ar_error_no_memory(err, "the links of the platform");
+    AR_NEED(!flat->arena->is_broken, err, "the links of the platform");
+    return AR_OK;
 }
 
 /* `node-3.hca-0.out.net`, `node-3.port-1.out.nvlink.net`. */

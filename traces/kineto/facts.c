@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "ar_text.h"
-#include "making.h"
+#include "steps.h"
 
 static void __attribute__((format(printf, 2, 3)))
 note(struct making *making, const char *format, ...)

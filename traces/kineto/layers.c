@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "making.h"
+#include "steps.h"
 
 /* --- names ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "ar_quantile.h"
-#include "making.h"
 #include "steps.h"
 
 const char *const ar_kineto_times_names[] = {"recorded", "kernels", NULL};

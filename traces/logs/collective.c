@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collective.h"
+#include "log.h"
 
 enum {
     PARTS = 1,        /* `count` is of one rank's part, `size` of all parts */

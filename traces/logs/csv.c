@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective.h"
 #include "log.h"
 #include "words.h"
 

@@ -9,7 +9,6 @@
 
 #include "ar_hash.h"
 #include "ar_quantile.h"
-#include "collective.h"
 #include "log.h"
 #include "words.h"
 

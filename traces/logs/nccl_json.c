@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "collective.h"
 #include "column.h"
 #include "log.h"
 #include "nccl_run.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective.h"
+#include "log.h"
 
 static enum ar_status claimed_twice(const struct ar_log *log, uint64_t number,
                                     const struct ar_nccl_rank *first,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "collective.h"
 #include "log.h"
 #include "words.h"
 

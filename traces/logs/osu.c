@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "collective.h"
 #include "log.h"
 #include "words.h"
 
