@@ -146,45 +146,6 @@ static uint32_t part_at(uint32_t parts, uint32_t step, uint32_t first)
     return part < parts ? part : parts;
 }
 
-/* A move in terms of parts. */
-struct part_move {
-    bool sends;
-    enum ar_receive receive;
-    uint32_t send_to;
-    uint32_t receive_from;
-    uint32_t send_part;
-    uint32_t receive_part;
-};
-
-static struct part_move move_up(const struct ar_shape *shape, uint32_t position, uint32_t step)
-{
-    struct place place = place_of(shape, position);
-    uint32_t parts = parts_of(shape);
-    uint32_t side = step % PERIOD;
-    uint32_t child = child_at(shape, position, side);
-    struct part_move move = {.sends = false, .receive = AR_RECEIVE_NONE};
-    move.send_to = place.parent;
-    move.send_part = part_at(parts, step, place.first);
-    move.sends = place.parent != AR_NEVER && move.send_part < parts;
-    if (child != AR_NEVER) {
-        move.receive_from = child;
-        move.receive_part = part_at(parts, step, place.first - lead_over(place.side, side));
-        move.receive = move.receive_part < parts ? AR_RECEIVE_REDUCE : AR_RECEIVE_NONE;
-    }
-    return move;
-}
-
-/* What was received is sent, what was sent is received, the last part first. */
-static struct part_move backwards(struct part_move up, uint32_t parts)
-{
-    return (struct part_move){.sends = up.receive != AR_RECEIVE_NONE,
-                              .receive = up.sends ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
-                              .send_to = up.receive_from,
-                              .receive_from = up.send_to,
-                              .send_part = parts - 1 - up.receive_part,
-                              .receive_part = parts - 1 - up.send_part};
-}
-
 /* Of each phase. */
 static uint32_t steps_of(const struct ar_shape *shape)
 {
@@ -223,17 +184,33 @@ static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_P
     return 2;
 }
 
-static struct ar_move in_parts(struct part_move parts, uint32_t parts_count, uint64_t elements)
+static struct ar_slice slice_of(const struct ar_shape *shape, uint64_t elements, uint32_t part)
 {
     struct ar_span whole = {.first = 0, .count = elements};
-    struct ar_move move = {.sends = parts.sends, .receive = parts.receive};
-    if (parts.sends) {
-        move.send_to = parts.send_to;
-        move.send_span = ar_slice_all(ar_span_part(whole, parts_count, parts.send_part));
+    return ar_slice_all(ar_span_part(whole, parts_of(shape), part));
+}
+
+/* In a step of the way up; or the same backwards: what was received is sent, what was sent is
+ * received, the last part first. */
+static struct ar_move one_way(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                              uint32_t step, bool is_down)
+{
+    struct place place = place_of(shape, position);
+    uint32_t parts = parts_of(shape), side = step % PERIOD;
+    uint32_t child = child_at(shape, position, side);
+    uint32_t own = part_at(parts, step, place.first);
+    uint32_t part = part_at(parts, step, place.first - lead_over(place.side, side));
+    bool meets_parent = place.parent != AR_NEVER && own < parts;
+    bool meets_child = child != AR_NEVER && part < parts;
+    struct ar_move move = {.sends = is_down ? meets_child : meets_parent};
+    if (move.sends) {
+        move.send_to = is_down ? child : place.parent;
+        move.send_span = slice_of(shape, elements, is_down ? parts - 1 - part : own);
     }
-    if (parts.receive != AR_RECEIVE_NONE) {
-        move.receive_from = parts.receive_from;
-        move.receive_span = ar_slice_all(ar_span_part(whole, parts_count, parts.receive_part));
+    if (is_down ? meets_parent : meets_child) {
+        move.receive = is_down ? AR_RECEIVE_COPY : AR_RECEIVE_REDUCE;
+        move.receive_from = is_down ? place.parent : child;
+        move.receive_span = slice_of(shape, elements, is_down ? parts - 1 - own : part);
     }
     return move;
 }
@@ -241,15 +218,13 @@ static struct ar_move in_parts(struct part_move parts, uint32_t parts_count, uin
 static struct ar_move up(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                          uint32_t step)
 {
-    return in_parts(move_up(shape, position, step), parts_of(shape), elements);
+    return one_way(shape, elements, position, step, false);
 }
 
 static struct ar_move down(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    uint32_t parts = parts_of(shape);
-    struct part_move up = move_up(shape, position, steps_of(shape) - 1 - step);
-    return in_parts(backwards(up, parts), parts, elements);
+    return one_way(shape, elements, position, steps_of(shape) - 1 - step, true);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
