@@ -95,7 +95,8 @@ static void write_bandwidths(FILE *file, const struct measurement *measurement, 
         return;
     }
     double algbw_Bps = (double)measurement_bytes(measurement) / time_s;
-    fprintf(file, "%.9g,%.9g,", algbw_Bps, operation->busbw_Bps(algbw_Bps, measurement->ranks));
+    fprintf(file, "%.9g,%.9g,", algbw_Bps,
+            ar_operation_busbw_Bps(operation, algbw_Bps, measurement->ranks));
 }
 
 static void write_times(FILE *file, struct measurement *measurement)

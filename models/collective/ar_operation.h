@@ -32,6 +32,16 @@ struct ar_operation_place {
     uint64_t element;
 };
 
+/** Of which positions something is. */
+enum ar_operation_who {
+    AR_WHO_ALL,
+    AR_WHO_ROOT,  /**< position 0 */
+    AR_WHO_LAST,  /**< the last one */
+    AR_WHO_OWNER, /**< the one whose part of the buffer has the element (ar_operation_owner()) */
+    AR_WHO_BEHIND /**< of an all-to-all: as far behind as the part with the element is from the
+                       first one */
+};
+
 struct ar_operation {
     const char *name;    /**< "all-reduce" */
     const char *command; /**< "allreduce", as nccl-tests and the command line have it */
@@ -41,15 +51,23 @@ struct ar_operation {
     bool is_in_order; /**< positions of every channel are the ranks in order, from the root on: what
                            is at one position is meant for one rank */
 
-    /** Bus bandwidth of nccl-tests from payload over time: the rate at which an algorithm that is
-     * optimal in bytes would send on every link. */
-    double (*busbw_Bps)(double algbw_Bps, uint32_t ranks);
-
-    /** Whether a place holds a contribution before; and whether it must hold it after. A place that
-     * wants some contributions must have no others. */
-    bool (*holds)(const struct ar_operation_place *place, uint32_t contributor);
-    bool (*wants)(const struct ar_operation_place *place, uint32_t contributor);
+    uint32_t rounds; /**< in which every rank sends (N-1)/N of the payload at the least; 0: it sends
+                          all of it */
+    enum ar_operation_who holds; /**< they hold their own contribution before, others none */
+    enum ar_operation_who wants, wants_from; /**< they must hold after what these contributed, and
+                                                  nothing else; others may hold anything */
 };
+
+/** Bus bandwidth of nccl-tests from payload over time: the rate at which an algorithm that is
+ * optimal in bytes would send on every link. */
+double ar_operation_busbw_Bps(const struct ar_operation *operation, double algbw_Bps,
+                              uint32_t ranks);
+
+/** Whether a place holds a contribution before; and whether it must hold it after. */
+bool ar_operation_holds(const struct ar_operation *operation,
+                        const struct ar_operation_place *place, uint32_t contributor);
+bool ar_operation_wants(const struct ar_operation *operation,
+                        const struct ar_operation_place *place, uint32_t contributor);
 
 /** The position whose part of the buffer has the element, where ranks have parts; not in an
  * all-to-all. */

@@ -4,18 +4,6 @@
 
 #include "ar_text.h"
 
-static bool holds_own(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return place->position == contributor;
-}
-
-static bool wants_all(const struct ar_operation_place *place, uint32_t contributor)
-{
-    (void)place;
-    (void)contributor;
-    return true;
-}
-
 /* The part of a span that an element of it belongs to: the last one that begins, at part * count /
  * parts rounded down, at or before it. */
 static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element)
@@ -38,50 +26,7 @@ uint32_t ar_operation_owner(const struct ar_operation_place *place)
     return position;
 }
 
-static bool holds_own_part(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return place->position == contributor && ar_operation_owner(place) == contributor;
-}
-
-static bool wants_all_of_own_part(const struct ar_operation_place *place, uint32_t contributor)
-{
-    (void)contributor;
-    return ar_operation_owner(place) == place->position;
-}
-
-static bool wants_owners(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return ar_operation_owner(place) == contributor;
-}
-
-static bool holds_at_root(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return place->position == 0 && contributor == 0;
-}
-
-static bool wants_from_root(const struct ar_operation_place *place, uint32_t contributor)
-{
-    (void)place;
-    return contributor == 0;
-}
-
-static bool wants_all_at_root(const struct ar_operation_place *place, uint32_t contributor)
-{
-    (void)contributor;
-    return place->position == 0;
-}
-
-static bool wants_owners_at_root(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return place->position == 0 && ar_operation_owner(place) == contributor;
-}
-
-static bool wants_own_part_from_root(const struct ar_operation_place *place, uint32_t contributor)
-{
-    return contributor == 0 && ar_operation_owner(place) == place->position;
-}
-
-static bool wants_from_behind(const struct ar_operation_place *place, uint32_t contributor)
+static uint32_t behind(const struct ar_operation_place *place)
 {
     uint32_t x = place->shape->x;
     uint32_t y = ar_shape_ranks(place->shape) / x;
@@ -89,30 +34,46 @@ static bool wants_from_behind(const struct ar_operation_place *place, uint32_t c
         part_with((struct ar_span){.first = 0, .count = place->elements}, x * y, place->element);
     uint32_t column = (place->position % x + x - part / y) % x;
     uint32_t row = (place->position / x + y - part % y) % y;
-    return contributor == row * x + column;
+    return row * x + column;
 }
 
-static bool wants_at_last(const struct ar_operation_place *place, uint32_t contributor)
+static bool is_one_of(const struct ar_operation_place *place, enum ar_operation_who who,
+                      uint32_t position)
 {
-    return contributor == 0 && place->position == ar_shape_ranks(place->shape) - 1;
+    switch (who) {
+    case AR_WHO_ALL:
+        return true;
+    case AR_WHO_ROOT:
+        return position == 0;
+    case AR_WHO_LAST:
+        return position == ar_shape_ranks(place->shape) - 1;
+    case AR_WHO_OWNER:
+        return position == ar_operation_owner(place);
+    case AR_WHO_BEHIND:
+        return position == behind(place);
+    }
+    return false;
 }
 
-/* Every rank sends 2 (N-1)/N of the payload. */
-static double busbw_of_two_rounds(double algbw_Bps, uint32_t ranks)
+bool ar_operation_holds(const struct ar_operation *operation,
+                        const struct ar_operation_place *place, uint32_t contributor)
 {
-    return algbw_Bps * 2 * ((double)ranks - 1) / (double)ranks;
+    return place->position == contributor && is_one_of(place, operation->holds, contributor);
 }
 
-/* (N-1)/N of it. */
-static double busbw_of_one_round(double algbw_Bps, uint32_t ranks)
+bool ar_operation_wants(const struct ar_operation *operation,
+                        const struct ar_operation_place *place, uint32_t contributor)
 {
-    return algbw_Bps * ((double)ranks - 1) / (double)ranks;
+    return is_one_of(place, operation->wants, place->position) &&
+           is_one_of(place, operation->wants_from, contributor);
 }
 
-static double busbw_of_all(double algbw_Bps, uint32_t ranks)
+double ar_operation_busbw_Bps(const struct ar_operation *operation, double algbw_Bps,
+                              uint32_t ranks)
 {
-    (void)ranks;
-    return algbw_Bps;
+    return operation->rounds == 0
+               ? algbw_Bps
+               : algbw_Bps * operation->rounds * ((double)ranks - 1) / (double)ranks;
 }
 
 static const char buffer_of_one[] = "the buffer of one rank";
@@ -121,9 +82,10 @@ const struct ar_operation ar_operation_all_reduce = {
     .name = "all-reduce",
     .command = "allreduce",
     .payload = buffer_of_one,
-    .busbw_Bps = busbw_of_two_rounds,
-    .holds = holds_own,
-    .wants = wants_all,
+    .rounds = 2,
+    .holds = AR_WHO_ALL,
+    .wants = AR_WHO_ALL,
+    .wants_from = AR_WHO_ALL,
 };
 
 const struct ar_operation ar_operation_reduce_scatter = {
@@ -131,9 +93,10 @@ const struct ar_operation ar_operation_reduce_scatter = {
     .command = "reducescatter",
     .payload = "what one rank gives, N times what it gets",
     .has_parts = true,
-    .busbw_Bps = busbw_of_one_round,
-    .holds = holds_own,
-    .wants = wants_all_of_own_part,
+    .rounds = 1,
+    .holds = AR_WHO_ALL,
+    .wants = AR_WHO_OWNER,
+    .wants_from = AR_WHO_ALL,
 };
 
 const struct ar_operation ar_operation_all_gather = {
@@ -141,9 +104,10 @@ const struct ar_operation ar_operation_all_gather = {
     .command = "allgather",
     .payload = "what one rank gets, N times what it gives",
     .has_parts = true,
-    .busbw_Bps = busbw_of_one_round,
-    .holds = holds_own_part,
-    .wants = wants_owners,
+    .rounds = 1,
+    .holds = AR_WHO_OWNER,
+    .wants = AR_WHO_ALL,
+    .wants_from = AR_WHO_OWNER,
 };
 
 const struct ar_operation ar_operation_broadcast = {
@@ -151,9 +115,9 @@ const struct ar_operation ar_operation_broadcast = {
     .command = "broadcast",
     .payload = "the buffer of the root",
     .has_root = true,
-    .busbw_Bps = busbw_of_all,
-    .holds = holds_at_root,
-    .wants = wants_from_root,
+    .holds = AR_WHO_ROOT,
+    .wants = AR_WHO_ALL,
+    .wants_from = AR_WHO_ROOT,
 };
 
 const struct ar_operation ar_operation_reduce = {
@@ -161,9 +125,9 @@ const struct ar_operation ar_operation_reduce = {
     .command = "reduce",
     .payload = buffer_of_one,
     .has_root = true,
-    .busbw_Bps = busbw_of_all,
-    .holds = holds_own,
-    .wants = wants_all_at_root,
+    .holds = AR_WHO_ALL,
+    .wants = AR_WHO_ROOT,
+    .wants_from = AR_WHO_ALL,
 };
 
 const struct ar_operation ar_operation_gather = {
@@ -172,9 +136,10 @@ const struct ar_operation ar_operation_gather = {
     .payload = "what the root gets, N times what each rank gives",
     .has_parts = true,
     .has_root = true,
-    .busbw_Bps = busbw_of_one_round,
-    .holds = holds_own_part,
-    .wants = wants_owners_at_root,
+    .rounds = 1,
+    .holds = AR_WHO_OWNER,
+    .wants = AR_WHO_ROOT,
+    .wants_from = AR_WHO_OWNER,
 };
 
 const struct ar_operation ar_operation_scatter = {
@@ -183,9 +148,10 @@ const struct ar_operation ar_operation_scatter = {
     .payload = "what the root gives, N times what each rank gets",
     .has_parts = true,
     .has_root = true,
-    .busbw_Bps = busbw_of_one_round,
-    .holds = holds_at_root,
-    .wants = wants_own_part_from_root,
+    .rounds = 1,
+    .holds = AR_WHO_ROOT,
+    .wants = AR_WHO_OWNER,
+    .wants_from = AR_WHO_ROOT,
 };
 
 const struct ar_operation ar_operation_all_to_all = {
@@ -193,9 +159,10 @@ const struct ar_operation ar_operation_all_to_all = {
     .command = "alltoall",
     .payload = "the buffer of one rank, N times what it gives to each",
     .has_parts = true,
-    .busbw_Bps = busbw_of_one_round,
-    .holds = holds_own,
-    .wants = wants_from_behind,
+    .rounds = 1,
+    .holds = AR_WHO_ALL,
+    .wants = AR_WHO_ALL,
+    .wants_from = AR_WHO_BEHIND,
 };
 
 const struct ar_operation ar_operation_send = {
@@ -204,9 +171,9 @@ const struct ar_operation ar_operation_send = {
     .payload = "the message",
     .has_root = true,
     .is_in_order = true,
-    .busbw_Bps = busbw_of_all,
-    .holds = holds_at_root,
-    .wants = wants_at_last,
+    .holds = AR_WHO_ROOT,
+    .wants = AR_WHO_LAST,
+    .wants_from = AR_WHO_ROOT,
 };
 
 const struct ar_operation *const ar_operations[] = {

@@ -315,7 +315,7 @@ static void fill(const struct sets *sets)
             struct ar_operation_place place = place_of(sets, rank, element);
             uint64_t *set = set_of(sets, sets->now, rank, element);
             for (uint32_t from = 0; from < sets->ranks; from++) {
-                bool is_held = sets->algorithm->operation->holds(&place, from);
+                bool is_held = ar_operation_holds(sets->algorithm->operation, &place, from);
                 set[from / 64] |= (uint64_t)is_held << from % 64;
             }
         }
@@ -333,7 +333,7 @@ static enum ar_status check_element(const struct sets *sets, uint32_t rank, uint
     bool has_more = false;
     for (uint32_t from = 0; from < sets->ranks; from++) {
         bool has = (set[from / 64] >> from % 64 & 1) != 0;
-        bool wants = sets->algorithm->operation->wants(&place, from);
+        bool wants = ar_operation_wants(sets->algorithm->operation, &place, from);
         wants_any = wants_any || wants;
         has_more = has_more || (has && !wants);
         if (wants && !has) {

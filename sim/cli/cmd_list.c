@@ -37,7 +37,7 @@ static void show_operations(void)
     for (size_t i = 0; i < ar_operations_count; i++) {
         const struct ar_operation *operation = ar_operations[i];
         printf("%-14s payload: %s; busbw: %g of algbw on 8 GPUs; algorithms:", operation->command,
-               operation->payload, operation->busbw_Bps(1, 8));
+               operation->payload, ar_operation_busbw_Bps(operation, 1, 8));
         for (size_t j = 0; j < ar_algorithms_count; j++) {
             if (ar_algorithms[j]->operation == operation) {
                 printf(" %s", ar_algorithms[j]->name);

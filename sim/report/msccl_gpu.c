@@ -43,7 +43,7 @@ static uint32_t find_other(const struct msccl_gpu *gpu, uint32_t position, uint3
         .shape = &gpu->collective->shape, .elements = gpu->elements, .element = element};
     for (uint32_t other = 0; other < gpu->ranks; other++) {
         place.position = gives ? other : position;
-        if (gpu->collective->operation->wants(&place, gives ? position : other)) {
+        if (ar_operation_wants(gpu->collective->operation, &place, gives ? position : other)) {
             return other;
         }
     }

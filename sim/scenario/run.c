@@ -193,7 +193,7 @@ static void fill_collective(const struct ar_trial *trial, uint64_t payload_bytes
     row->allreduce_s = trial->times[0].finish_s - trial->times[0].start_s;
     if (row->allreduce_s > 0) {
         row->algbw_Bps = (double)payload_bytes / row->allreduce_s;
-        row->busbw_Bps = trial->collective.operation->busbw_Bps(row->algbw_Bps, ranks);
+        row->busbw_Bps = ar_operation_busbw_Bps(trial->collective.operation, row->algbw_Bps, ranks);
     }
     fill_trial(trial, row);
 }

@@ -104,9 +104,9 @@ static enum ar_status ask(const struct measurement *measurement, uint32_t channe
 {
     const struct ar_operation *operation = measurement->operation;
     struct ar_order order = measurement_order(measurement);
-    stretch->holds = operation->holds(place, place->position);
+    stretch->holds = ar_operation_holds(operation, place, place->position);
     for (uint32_t from = 0; from < measurement->ranks; from++) {
-        stretch->wants += operation->wants(place, from);
+        stretch->wants += ar_operation_wants(operation, place, from);
     }
     if (stretch->wants == 0 || stretch->wants == measurement->ranks) {
         return AR_OK;
@@ -115,7 +115,7 @@ static enum ar_status ask(const struct measurement *measurement, uint32_t channe
     AR_NEED(stretch->wanted_of, err, "the expected result");
     uint32_t count = 0;
     for (uint32_t from = 0; from < measurement->ranks; from++) {
-        if (operation->wants(place, from)) {
+        if (ar_operation_wants(operation, place, from)) {
             stretch->wanted_of[count++] = ar_order_rank(&order, channel, from);
         }
     }
