@@ -226,8 +226,8 @@ static enum ar_status add_node(struct reader *reader, const Chakra__Node *messag
 
 static enum ar_status read_nodes(struct reader *reader)
 {
-    const uint8_t *bytes;
-    size_t count;
+    const uint8_t *bytes = NULL;
+    size_t count = 0;
     AR_TRY(next_message(reader, &bytes, &count));
     Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, count, bytes);
     if (metadata == NULL) {
