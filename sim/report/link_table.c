@@ -200,7 +200,8 @@ static enum ar_status write_lines(FILE *file, const struct ar_view *view, const 
                                   const struct ar_row *rows, size_t rows_count, uint64_t top,
                                   struct ar_arena *arena, struct ar_error *err)
 {
-    struct ar_column columns[TABLE_COLUMNS + LINK_TABLE_ROWS_MAX];
+    struct ar_column *columns = ar_arena_alloc(arena, TABLE_COLUMNS + rows_count, sizeof *columns);
+    AR_NEED(columns, err, "the columns of a table");
     size_t shown = table->count < top ? table->count : (size_t)top;
     memcpy(columns, table_columns, sizeof table_columns);
     for (size_t i = 0; i < rows_count; i++) {
