@@ -25,9 +25,9 @@ const char *made_by_with_command(const struct options *options, const char *comm
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);
 
-/** The same for the directory --out, in which the command writes the files `names`, ended by NULL. One that
- * has a `more` mark is the command's, too (NULL: there is none). The directory is made; if nothing
- * comes into it, it goes with the arena of the options. */
+/** The same for the directory --out, in which the command writes the files `names`, ended by NULL.
+ * One that has a `more` mark is the command's, too (NULL: there is none). The directory is made; if
+ * nothing comes into it, it goes with the arena of the options. */
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err);
 
