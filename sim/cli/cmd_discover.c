@@ -45,20 +45,13 @@ static enum ar_status take_settings(const struct options *options, struct ar_set
     return AR_OK;
 }
 
-static enum ar_status write_topo(FILE *file, const void *what, const char *mark,
-                                 struct ar_error *err)
-{
-    (void)err;
-    fprintf(file, "# %s\n", mark);
-    ar_topo_write(what, file);
-    return AR_OK;
-}
-
 enum ar_status command_discover(const struct options *options, struct ar_error *err)
 {
     char name[64] = "discovered";
     struct ar_settings settings;
     struct ar_discovery *discovery = NULL;
+    struct ar_output *output;
+    const char *mark;
     struct ar_topo *topo = NULL;
     if (options->arguments_count == 0) {
         return ar_error_set(err, AR_USAGE,
@@ -79,5 +72,9 @@ enum ar_status command_discover(const struct options *options, struct ar_error *
         ar_note(option_notes(options), "%s", *note); /* they say why something is missing, too */
     }
     ar_note_flush(option_notes(options));
-    return status == AR_OK ? made_by_write(options, write_topo, topo, err) : status;
+    AR_TRY(status);
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    fprintf(output->file, "# %s\n", mark);
+    ar_topo_write(topo, output->file);
+    return made_by_end(output, err);
 }

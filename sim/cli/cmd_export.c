@@ -16,46 +16,12 @@
 #include "made_by.h"
 #include "pipeline.h"
 
-struct platform {
-    const struct ar_cluster *cluster;
-    uint32_t nodes;
-};
-
-/* What a timeline shows. */
-struct shown {
-    const struct ar_step *step;
-    const struct ar_row *row;
-    const uint32_t *workers; /* of a step with servers */
-    uint32_t workers_count;
-};
-
-static enum ar_status write_platform(FILE *file, const void *what, const char *mark,
-                                     struct ar_error *err)
-{
-    const struct platform *platform = what;
-    AR_TRY(ar_cluster_write_simgrid(platform->cluster, platform->nodes, NULL, 0, file, err));
-    fprintf(file, "<!-- %s -->\n", mark);
-    return AR_OK;
-}
-
-static enum ar_status write_trace(FILE *file, const void *what, const char *mark,
-                                  struct ar_error *err)
-{
-    const struct shown *shown = what;
-    (void)err;
-    if (shown->workers != NULL) {
-        chrome_trace_write_servers(file, &shown->step->async, shown->workers, shown->workers_count,
-                                   shown->row, mark);
-    } else {
-        chrome_trace_write(file, shown->step, shown->row, mark);
-    }
-    return AR_OK;
-}
-
 static enum ar_status export_platform(const struct options *options, struct ar_error *err)
 {
     key_set allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
     struct ar_scenario scenario;
+    struct ar_output *output;
+    const char *mark;
     AR_TRY(option_refuse_others(options, allowed, "--format simgrid-xml", err));
     if (options->ranks != NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -76,8 +42,10 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    const struct platform platform = {scenario.cluster, nodes};
-    return made_by_write(options, write_platform, &platform, err);
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(ar_cluster_write_simgrid(scenario.cluster, nodes, NULL, 0, output->file, err));
+    fprintf(output->file, "<!-- %s -->\n", mark);
+    return made_by_end(output, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -127,21 +95,27 @@ static enum ar_status make_marks(const struct options *options, const struct ar_
 
 /* Runs one step and writes it: with a timeline its ranks, with workers these, else its roles. */
 static enum ar_status run_step(const struct options *options, const struct ar_scenario *scenario,
-                               struct ar_timeline *timeline, struct shown shown,
-                               struct ar_error *err)
+                               struct ar_timeline *timeline, const uint32_t *workers,
+                               uint32_t workers_count, struct ar_error *err)
 {
     struct ar_row row;
+    struct ar_output *output;
+    const char *mark;
     struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
     step.timeline = timeline;
-    step.async.spans_room = shown.workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
+    step.async.spans_room = workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (timeline != NULL) {
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
-    shown.step = &step;
-    shown.row = &row;
-    return made_by_write(options, write_trace, &shown, err);
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    if (workers != NULL) {
+        chrome_trace_write_servers(output->file, &step.async, workers, workers_count, &row, mark);
+    } else {
+        chrome_trace_write(output->file, &step, &row, mark);
+    }
+    return made_by_end(output, err);
 }
 
 static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct ar_error *err)
@@ -168,8 +142,7 @@ static enum ar_status export_servers(const struct options *options,
     }
     AR_TRY(read_ranks(options, scenario, &workers, &workers_count, err));
     ar_note_before(option_notes(options), scenario, NULL, 0);
-    return run_step(options, scenario, NULL,
-                    (struct shown){.workers = workers, .workers_count = workers_count}, err);
+    return run_step(options, scenario, NULL, workers, workers_count, err);
 }
 
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
@@ -208,8 +181,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
         AR_TRY(make_marks(options, &scenario, &timeline, err));
     }
     ar_note_before(option_notes(options), &scenario, options->inputs, ar_run_cost_s(&scenario));
-    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL,
-                    (struct shown){.workers = NULL}, err);
+    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL, NULL, 0, err);
 }
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)

@@ -41,31 +41,21 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
 }
 
 /* In place of the mark there is one with the command. */
-struct schedule {
-    const struct ar_graph_trial *trial;
-    const char *made_by;
-};
-
-static enum ar_status write_goal(FILE *file, const void *what, const char *mark,
-                                 struct ar_error *err)
-{
-    const struct schedule *schedule = what;
-    (void)mark;
-    return goal_write(file, schedule->trial, schedule->made_by, err);
-}
-
 static enum ar_status write_schedule(const struct options *options,
                                      const struct ar_graph_trial *trial, struct ar_error *err)
 {
-    const struct schedule schedule = {trial, made_by_with_command(options, "// ")};
+    const char *command = made_by_with_command(options, "// "), *mark;
     struct ar_path path;
-    AR_NEED(schedule.made_by, err, "the command line");
+    struct ar_output *output;
+    AR_NEED(command, err, "the command line");
     if (trial->ranks < 2) {
         return ar_error_set(err, AR_USAGE,
                             "--gpus: found 1, which sends nothing; expected several GPUs with "
                             "--format goal");
     }
-    AR_TRY(made_by_write(options, write_goal, &schedule, err));
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(goal_write(output->file, trial, command, err));
+    AR_TRY(made_by_end(output, err));
     ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
     double byte_ns = 1e9 / path.bandwidth_Bps;
     if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
@@ -116,23 +106,12 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
     return write_schedule(options, &trial, err);
 }
 
-struct workload {
-    const struct ar_step *step;
-    double *left_out_s;
-};
-
-static enum ar_status write_astra(FILE *file, const void *what, const char *mark,
-                                  struct ar_error *err)
-{
-    const struct workload *workload = what;
-    (void)mark;
-    return astra_workload_write(file, workload->step, workload->left_out_s, err);
-}
-
 enum ar_status export_astra(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_row row;
+    struct ar_output *output;
+    const char *mark;
     if (option_key(options, AR_KEY_PAYLOAD) != NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--payload: found with --format astra-sim; expected a step, --trace or "
@@ -142,8 +121,9 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
     struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
     AR_TRY(ar_run_step(&scenario, &step, &row, err));
     double left_out_s = 0;
-    const struct workload workload = {&step, &left_out_s};
-    AR_TRY(made_by_write(options, write_astra, &workload, err));
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(astra_workload_write(output->file, &step, &left_out_s, err));
+    AR_TRY(made_by_end(output, err));
     if (left_out_s > 0) {
         ar_note(option_notes(options),
                 "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
@@ -165,18 +145,6 @@ static enum ar_status load_sizeless(const struct options *options, key_set allow
     return options_load(options, scenario, err);
 }
 
-struct blocks {
-    struct ar_collective collective;
-    struct msccl_use *use;
-};
-
-static enum ar_status write_msccl(FILE *file, const void *what, const char *mark,
-                                  struct ar_error *err)
-{
-    const struct blocks *blocks = what;
-    return msccl_write(file, &blocks->collective, mark, blocks->use, err);
-}
-
 enum ar_status export_msccl(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
@@ -184,18 +152,21 @@ enum ar_status export_msccl(const struct options *options, struct ar_error *err)
     AR_TRY(load_sizeless(options, key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE), &scenario, err));
     AR_TRY(option_check_messages(options, &scenario, err));
     struct msccl_use use;
-    const struct blocks blocks = {ar_scenario_collective(&scenario), &use};
-    AR_TRY(made_by_write(options, write_msccl, &blocks, err));
-    const struct ar_operation *operation = blocks.collective.operation;
-    char *root =
-        ar_arena_format(options->arena, " with root %" PRIu32 " alone", blocks.collective.root);
+    struct ar_output *output;
+    const char *mark;
+    const struct ar_collective collective = ar_scenario_collective(&scenario);
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(msccl_write(output->file, &collective, mark, &use, err));
+    AR_TRY(made_by_end(output, err));
+    const struct ar_operation *operation = collective.operation;
+    char *root = ar_arena_format(options->arena, " with root %" PRIu32 " alone", collective.root);
     AR_NEED(root, err, "a note");
     ar_note(
         option_notes(options),
         "MSCCL runs it for coll=%s %s place%s, any size (minBytes=0), protocol Simple; it takes "
         "%" PRIu32 " of MSCCL's channels (--channels: %" PRIu32 ")",
         use.call, use.is_in_place ? "in" : "out of", operation->has_root ? root : "", use.channels,
-        blocks.collective.channels);
+        collective.channels);
     return AR_OK;
 }
 
@@ -203,16 +174,7 @@ struct table {
     const struct ar_library *library;
     bool is_fitted;
     struct ar_collective collective;
-    struct tuner_gain *gain;
 };
-
-static enum ar_status write_tuner(FILE *file, const void *what, const char *mark,
-                                  struct ar_error *err)
-{
-    const struct table *table = what;
-    return tuner_write(file, table->library, table->is_fitted, &table->collective, mark,
-                       table->gain, err);
-}
 
 /* What a table rests on. */
 static void note_basis(const struct options *options, const struct table *table)
@@ -250,6 +212,8 @@ enum ar_status export_tuner(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct tuner_gain gain = {.factor = 1};
+    struct ar_output *output;
+    const char *mark;
     AR_TRY(load_sizeless(options,
                          key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_OPERATION) |
                              KEY_BIT(AR_KEY_ENGINE) | KEY_BIT(AR_KEY_TUNING),
@@ -259,7 +223,6 @@ enum ar_status export_tuner(const struct options *options, struct ar_error *err)
     const struct table table = {
         .library = is_fitted ? fitted : scenario.constants,
         .is_fitted = is_fitted,
-        .gain = &gain,
         .collective = {.cluster = scenario.cluster,
                        .operation =
                            ar_scenario_has(&scenario, AR_KEY_OPERATION) ? scenario.operation : NULL,
@@ -272,7 +235,10 @@ enum ar_status export_tuner(const struct options *options, struct ar_error *err)
                             "--set library.node_bus=...",
                             scenario.cluster_name);
     }
-    AR_TRY(made_by_write(options, write_tuner, &table, err));
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(tuner_write(output->file, table.library, table.is_fitted, &table.collective, mark, &gain,
+                       err));
+    AR_TRY(made_by_end(output, err));
     note_basis(options, &table);
     if (gain.factor > 1) {
         ar_note(

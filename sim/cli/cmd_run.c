@@ -192,14 +192,15 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
 }
 
 /* Where the operators of a step lie, as --placement reads it. */
-static enum ar_status write_placement(FILE *file, const void *what, const char *mark,
+static enum ar_status write_placement(const struct options *options, const struct ar_placed *placed,
                                       struct ar_error *err)
 {
-    const struct ar_placed *placed = what;
-    (void)err;
-    fprintf(file, "# %s\n", mark);
-    ar_placement_write(file, placed->operators, placed->devices);
-    return AR_OK;
+    struct ar_output *output;
+    const char *mark;
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    fprintf(output->file, "# %s\n", mark);
+    ar_placement_write(output->file, placed->operators, placed->devices);
+    return made_by_end(output, err);
 }
 
 static enum ar_status check_out(const struct options *options, struct ar_error *err)
@@ -226,7 +227,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
         ar_note_points(option_notes(options), &scenario, 1);
     }
     if (options->out != NULL) {
-        AR_TRY(made_by_write(options, write_placement, scenario.layout.placed, err));
+        AR_TRY(write_placement(options, scenario.layout.placed, err));
     }
     return run_all(options, &scenario, 1, err);
 }

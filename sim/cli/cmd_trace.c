@@ -73,21 +73,17 @@ static enum ar_status read_request(const struct options *options, struct ar_kine
     return find_inputs(options, request, err);
 }
 
-struct imported {
-    const char *path; /* of the profile */
-    const struct ar_kineto_step *step;
-};
-
 /* The file: who made it, and from what, is in its comments. */
-static enum ar_status write_trace(FILE *file, const void *what, const char *mark,
-                                  struct ar_error *err)
+static enum ar_status write_trace(const struct options *options, const char *path,
+                                  const struct ar_kineto_step *step, struct ar_error *err)
 {
-    const struct imported *imported = what;
-    const struct ar_kineto_step *step = imported->step;
     char shown[64];
-    const char *folder = strrchr(imported->path, '/');
-    (void)err;
-    ar_csv_show(folder != NULL ? folder + 1 : imported->path, shown);
+    const char *folder = strrchr(path, '/');
+    struct ar_output *output;
+    const char *mark;
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    FILE *file = output->file;
+    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
     fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown, step->gpu);
     for (size_t i = 0; i < step->collectives_count; i++) {
         const struct ar_kineto_collective *row = &step->collectives[i];
@@ -97,7 +93,7 @@ static enum ar_status write_trace(FILE *file, const void *what, const char *mark
         }
     }
     ar_trace_write(file, &step->trace);
-    return AR_OK;
+    return made_by_end(output, err);
 }
 
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
@@ -116,7 +112,7 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     if (step->trace.work != NULL) {
         step->trace.work = options->parameters; /* a path stays one */
     }
-    AR_TRY(made_by_write(options, write_trace, &(struct imported){path, step}, err));
+    AR_TRY(write_trace(options, path, step, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);
     }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ar_hash.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "option_rows.h"
 
@@ -291,16 +290,21 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
     return ar_output_commit(output, err);
 }
 
-enum ar_status made_by_write(const struct options *options, made_by_writer *write, const void *what,
-                             struct ar_error *err)
+enum ar_status made_by_begin(const struct options *options, struct ar_output **output,
+                             const char **mark, struct ar_error *err)
 {
-    struct ar_output *output;
-    const char *mark = made_by(options);
-    AR_NEED(mark, err, "the command line");
-    if (options->out == NULL) {
-        return write(stdout, what, mark, err);
+    *mark = made_by(options);
+    AR_NEED(*mark, err, "the command line");
+    if (options->out != NULL) {
+        return ar_output_begin(options->out, options->arena, output, err);
     }
-    AR_TRY(ar_output_begin(options->out, options->arena, &output, err));
-    AR_TRY(write(output->file, what, mark, err));
-    return ar_output_commit(output, err);
+    *output = ar_arena_alloc(options->arena, 1, sizeof **output);
+    AR_NEED(*output, err, "stdout");
+    (*output)->file = stdout;
+    return AR_OK;
+}
+
+enum ar_status made_by_end(struct ar_output *output, struct ar_error *err)
+{
+    return output->file == stdout ? AR_OK : ar_output_commit(output, err);
 }

@@ -10,6 +10,7 @@
 #ifndef AR_MADE_BY_H
 #define AR_MADE_BY_H
 
+#include "ar_output.h"
 #include "options.h"
 #include "parameters.h"
 
@@ -40,12 +41,11 @@ bool made_by_has_mark(const struct options *options, const char *mark);
 enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err);
 
-/** Writes `what`, with a mark if the format has comments. */
-typedef enum ar_status made_by_writer(FILE *file, const void *what, const char *mark,
-                                      struct ar_error *err);
-
-/** Writes to --out, a file that appears whole or not at all, or to stdout. */
-enum ar_status made_by_write(const struct options *options, made_by_writer *write, const void *what,
-                             struct ar_error *err);
+/** Begins the output of a command, into --out, a file that appears whole or not at all, or to
+ * stdout;
+ * `*mark` is for its comments. */
+enum ar_status made_by_begin(const struct options *options, struct ar_output **output,
+                             const char **mark, struct ar_error *err);
+enum ar_status made_by_end(struct ar_output *output, struct ar_error *err);
 
 #endif
