@@ -2,6 +2,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +10,20 @@
 
 /* What the arena allocated lies behind its item. */
 struct ar_arena_item {
-    struct ar_arena_item *before;
+    struct ar_arena_item *before, *after;
     void *object; /* NULL: memory only */
     void (*destroy)(void *object);
     alignas(max_align_t) char bytes[];
 };
 
+static size_t bytes_left(const struct ar_arena *arena)
+{
+    return (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
+}
+
 static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
 {
-    size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
+    size_t left = bytes_left(arena);
     if (left < sizeof(struct ar_arena_item) || bytes > left - sizeof(struct ar_arena_item)) {
         arena->is_broken = true;
         return NULL;
@@ -26,6 +32,9 @@ static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
     arena->is_broken = arena->is_broken || item == NULL;
     if (item != NULL) {
         item->before = arena->last;
+        if (arena->last != NULL) {
+            arena->last->after = item;
+        }
         arena->last = item;
         arena->bytes += sizeof *item + bytes;
     }
@@ -105,4 +114,27 @@ void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t mor
         memcpy(larger, list, count * size);
     }
     return larger;
+}
+
+void *ar_arena_extend(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
+{
+    size_t room = room_of(count), bytes = 0;
+    if (count + more <= room || count == 0) {
+        return ar_arena_grow(arena, list, count, more, size);
+    }
+    struct ar_arena_item *item =
+        (struct ar_arena_item *)(void *)((char *)list - offsetof(struct ar_arena_item, bytes));
+    bool is_too_large = __builtin_mul_overflow(room_of(count + more), size, &bytes) ||
+                        bytes - room * size > bytes_left(arena);
+    struct ar_arena_item *moved = is_too_large ? NULL : realloc(item, sizeof *item + bytes);
+    if (moved == NULL) {
+        arena->is_broken = true;
+        return NULL;
+    }
+    arena->bytes += bytes - room * size;
+    *(moved->after != NULL ? &moved->after->before : &arena->last) = moved;
+    if (moved->before != NULL) {
+        moved->before->after = moved;
+    }
+    return moved->bytes;
 }

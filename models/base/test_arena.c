@@ -58,6 +58,24 @@ Test(arena, sizes_beyond_memory_are_no_memory)
     ar_arena_end(&arena);
 }
 
+Test(arena, a_list_is_extended_wherever_it_stands)
+{
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = 1 << 20};
+    uint64_t *lists[3] = {NULL};
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint64_t **list = &lists[i % 3];
+        *list = ar_arena_extend(&arena, *list, i / 3, 1, sizeof **list);
+        (*list)[i / 3] = i;
+    }
+    for (uint64_t i = 0; i < 3000; i++) {
+        cr_assert_eq(lists[i % 3][i / 3], i);
+    }
+    cr_expect_leq(arena.bytes, 3 * (1024 * sizeof(uint64_t) + 256), "old lists do not stay");
+    cr_expect_null(ar_arena_extend(&arena, lists[1], 1000, SIZE_MAX / 16, sizeof *lists[1]));
+    cr_expect_null(ar_arena_extend(&arena, lists[1], 1000, 1 << 20, 1), "beyond the limit");
+    cr_expect(arena.is_broken);
+}
+
 Test(arena, a_list_grows_and_keeps_what_it_has)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};

@@ -81,7 +81,7 @@ static bool grow_places(struct ar_graph *graph)
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
     struct ar_work *works =
-        ar_arena_grow(graph->arena, graph->works, graph->works_count, 1, sizeof *works);
+        ar_arena_extend(graph->arena, graph->works, graph->works_count, 1, sizeof *works);
     if (works == NULL || graph->arena->is_broken) {
         return 0;
     }
@@ -100,7 +100,7 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
 {
     struct ar_task *tasks =
-        ar_arena_grow(graph->arena, graph->tasks, graph->tasks_count, 1, sizeof *tasks);
+        ar_arena_extend(graph->arena, graph->tasks, graph->tasks_count, 1, sizeof *tasks);
     if (tasks == NULL || graph->arena->is_broken) {
         return AR_NO_TASK;
     }
@@ -123,7 +123,7 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
         return;
     }
     struct ar_need *needs =
-        ar_arena_grow(graph->arena, graph->needs, graph->needs_count, 1, sizeof *needs);
+        ar_arena_extend(graph->arena, graph->needs, graph->needs_count, 1, sizeof *needs);
     if (needs == NULL) {
         return;
     }
