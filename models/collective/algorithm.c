@@ -94,9 +94,9 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
     bool is_flat = shapes == AR_SHAPES_FLAT || shapes == AR_SHAPES_EVEN;
     ar_shape_format(shape, text);
     if (is_flat && ar_shape_ranks(shape) != shape->x) {
-        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s", text,
-                            algorithm != NULL ? "the algorithm has one row"
-                                              : "the library makes its own choice");
+        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s %s", text,
+                            algorithm != NULL ? algorithm->name : "the library",
+                            algorithm != NULL ? "has one row" : "makes its own choice");
     }
     if (shapes == AR_SHAPES_EVEN && shape->x > 1 && shape->x % 2 != 0) {
         return ar_error_set(err, AR_USAGE,

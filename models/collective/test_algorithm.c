@@ -266,7 +266,7 @@ Test(algorithm, a_ring_refuses_a_second_row_and_names_the_shape_it_expects)
     struct ar_shape shape = {.x = 8, .y = 2};
     struct ar_error err = {.text = ""};
     cr_expect_eq(ar_algorithm_check_shape(support_algorithm("ring"), &shape, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, the algorithm has one row");
+    cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, ring has one row");
     cr_expect_eq(ar_verify(support_algorithm("ring"), &shape, 1, &err), AR_USAGE);
     cr_expect_eq(ar_algorithm_check_shape(NULL, &shape, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, the library makes its own choice");

@@ -231,7 +231,7 @@ static enum ar_status check_names(const struct ar_measured_index *index, const c
             k++;
         }
         if (k == index->sets_count) {
-            return ar_error_set(err, AR_USAGE,
+            return ar_error_set(err, AR_NO_INPUT,
                                 "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
                                 "%zu that there are",
                                 names[i], index->sets_count);

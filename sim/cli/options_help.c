@@ -143,7 +143,8 @@ static void command_help(FILE *file, const struct command *command)
                "Units: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
                "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "
                "error where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, "
-               "66 no such input, 69 no SimGrid, 70 internal, 71 no memory or processes, 74 I/O, "
+               "66 no such file, or none shipped by that name, 69 no SimGrid, 70 internal, 71 no "
+               "memory or processes, 74 I/O, "
                "130 interrupted.");
 }
 

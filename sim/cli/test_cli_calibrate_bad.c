@@ -172,7 +172,7 @@ Test(cli_calibrate_bad, compare)
         {"compare abci.csv", 64, "option --cluster is missing (abci.csv is no measured set"},
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
-        {"accuracy nowhere", 64, "unknown set \"nowhere\""},
+        {"accuracy nowhere", 66, "unknown set \"nowhere\""},
         {"compare abci.csv --cluster fitted.topo --algorithm torus3d", 64,
          "unknown algorithm \"torus3d\""},
         {"compare abci.csv --cluster fitted.topo --engine fast", 64, "unknown engine \"fast\""},
