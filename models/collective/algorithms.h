@@ -35,6 +35,7 @@
     X(recursive_doubling)                                                                          \
     X(halving_doubling)                                                                            \
     X(swing)                                                                                       \
+    X(node_swing)                                                                                  \
     X(direct)                                                                                      \
     X(in_network)                                                                                  \
     X(collnet_direct)                                                                              \

@@ -149,6 +149,24 @@ const struct ar_algorithm ar_algorithm_swing = {
            {"unfold", &block_fold, 0, LINES_ALL, true, COPIES}),
 };
 
+const struct ar_algorithm ar_algorithm_node_swing = {
+    .name = "node-swing",
+    .scratch = 1,
+    .title = "groups reduce-scatter and all-gather all at once, swing of each part across groups",
+    .formula =
+        "2 (alpha + n/B (X-1)/X) + 2 log2 Y alpha + 2 n/(X B) (Y-1)/Y + gamma n (XY-1)/(XY), "
+        "and 2 (alpha + n/(X B)) + gamma n/X to fold",
+    .source = "hierarchical all-reduce of github lor3ny/net-microbenchmark, AllReduceHIER_BW_MPI",
+    .operation = &ar_operation_all_reduce,
+    .shapes = AR_SHAPES_GROUPS,
+    STAGES({"group reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
+           {"fold", &block_fold, 1, LINES_ALL, false, SUMS},
+           {"swing reduce-scatter", &block_swing_all_gather, 1, LINES_ALL, true, SUMS},
+           {"swing all-gather", &block_swing_all_gather, 1, LINES_ALL, false, COPIES},
+           {"unfold", &block_fold, 1, LINES_ALL, true, COPIES},
+           {"group all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES}),
+};
+
 const struct ar_algorithm ar_algorithm_direct = {
     .name = "direct",
     .title = "reduce-scatter and all-gather, all messages of each at once",

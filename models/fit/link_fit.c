@@ -79,24 +79,20 @@ void ar_link_fit_open(struct ar_cluster *cluster)
 {
     static const struct {
         enum ar_link_cost cost;
-        double prior;
-        bool is_of_host; /* its memory, not that of a GPU */
-    } costs[] = {{AR_LINK_SETUP, 1e-6, false},
-                 {AR_LINK_MESSAGE_GAP, 0.2e-6, false},
-                 {AR_LINK_LATENCY_1K, 0.5e-6, false},
-                 {AR_LINK_LATENCY_8K, 1e-6, false},
-                 {AR_LINK_LATENCY_64K, 3e-6, false},
-                 {AR_LINK_LATENCY_512K, 3e-6, false},
-                 {AR_LINK_COPY_COST, 0.1e-9, true},
-                 {AR_LINK_FRESH_COST, 0.25e-9, true},
-                 {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, true}};
+        double of_host; /* prior where messages lie in the memory of a host, */
+        double of_gpu;  /* or of a GPU; 0: not fitted there */
+    } priors[] = {{AR_LINK_SETUP, 1e-6, 1e-6},           {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6},
+                  {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6},  {AR_LINK_LATENCY_8K, 1e-6, 1e-6},
+                  {AR_LINK_LATENCY_64K, 3e-6, 3e-6},     {AR_LINK_LATENCY_512K, 3e-6, 3e-6},
+                  {AR_LINK_COPY_COST, 0.1e-9, 0},        {AR_LINK_FRESH_COST, 0.25e-9, 0},
+                  {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0}};
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+    for (size_t i = 0; i < sizeof priors / sizeof priors[0]; i++) {
         struct ar_error ignored; /* these are numbers that a machine can have */
-        if (ar_cluster_link_cost(cluster, costs[i].cost) == 0 &&
-            !(costs[i].is_of_host && has_gpus)) {
-            (void)ar_cluster_set_link_cost(cluster, costs[i].cost, costs[i].prior, &ignored);
+        double prior = has_gpus ? priors[i].of_gpu : priors[i].of_host;
+        if (prior > 0 && ar_cluster_link_cost(cluster, priors[i].cost) == 0) {
+            (void)ar_cluster_set_link_cost(cluster, priors[i].cost, prior, &ignored);
         }
     }
 }

@@ -163,6 +163,17 @@ struct said {
     uint32_t channels;
 };
 
+/* What a name stands for in the tables of libraries and benchmarks, else among ours. */
+static struct said find_called(const struct ar_calibrate_request *request,
+                               const struct ar_operation *operation, const char *name)
+{
+    const struct ar_called *called =
+        request->called != NULL ? ar_called_find(request->called, operation->command, name) : NULL;
+    return called != NULL ? (struct said){find_algorithm(operation, called->algorithm),
+                                          called->shape, called->channels}
+                          : (struct said){find_algorithm(operation, name), "", 0};
+}
+
 /* Of a run that names what it ran. Of the backend nccl of the harness only what the library chose
  * by itself can be compared with its choice. */
 static enum measured_kind sort_named(const struct ar_calibrate_request *request,
@@ -178,13 +189,8 @@ static enum measured_kind sort_named(const struct ar_calibrate_request *request,
                : said->algorithm != NULL                       ? MEASURED_MESSAGES
                                                                : MEASURED_UNUSED;
     }
-    const struct ar_called *called =
-        request->called != NULL
-            ? ar_called_find(request->called, operation->command, run->algorithm)
-            : NULL;
-    *said = called != NULL ? (struct said){find_algorithm(operation, called->algorithm),
-                                           called->shape, called->channels}
-                           : (struct said){find_algorithm(operation, run->algorithm), "", 1};
+    *said = find_called(request, operation, run->algorithm);
+    said->channels = said->channels > 0 ? said->channels : 1;
     return said->algorithm != NULL && !run->has_gpu_buffers ? MEASURED_MESSAGES : MEASURED_UNKNOWN;
 }
 
@@ -205,12 +211,11 @@ static enum measured_kind sort(const struct ar_calibrate_request *request, const
         return MEASURED_CALL;
     }
     bool is_asked = request->is_messages && name != NULL;
-    *said = (struct said){find_algorithm(operation, is_asked ? name : "linear"), "", 1};
-    if (is_asked) {
-        bool has_channels = ar_scenario_has(request->scenario, AR_KEY_CHANNELS);
-        said->channels = has_channels               ? request->scenario->channels
-                         : facts->hcas_per_node > 0 ? facts->hcas_per_node
-                                                    : 1;
+    *said = find_called(request, operation, is_asked ? name : "linear");
+    if (is_asked && ar_scenario_has(request->scenario, AR_KEY_CHANNELS)) {
+        said->channels = request->scenario->channels;
+    } else if (said->channels == 0) { /* a ring of NCCL for each HCA */
+        said->channels = is_asked && facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
     }
     return said->algorithm != NULL ? MEASURED_MESSAGES : MEASURED_UNKNOWN;
 }
