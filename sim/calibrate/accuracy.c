@@ -89,6 +89,36 @@ static void add_pairs(const struct judged *judged, const struct ar_operation *op
     }
 }
 
+/* The times of a row on the two largest node counts that were fitted, ranks per node alike, as a
+ * power of the nodes; NAN: there are none. */
+static double law_through(const struct judged *judged, const struct ar_measured_row *row)
+{
+    const struct ar_measured *measured = judged->rows->measured;
+    const struct ar_library_row *low = NULL;
+    const struct ar_library_row *high = NULL;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *other = &measured->rows[i];
+        uint32_t nodes = other->call.run.nodes;
+        if (judged->is_held_out[i] || other->operation != row->operation ||
+            other->call.run.bytes != row->call.run.bytes ||
+            (uint64_t)other->call.run.ranks * row->call.run.nodes !=
+                (uint64_t)row->call.run.ranks * nodes ||
+            strcmp(other->run->algorithm, row->run->algorithm) != 0) {
+            continue;
+        }
+        if (high == NULL || nodes > high->run.nodes) {
+            low = high;
+            high = &other->call;
+        } else if (nodes < high->run.nodes && (low == NULL || nodes > low->run.nodes)) {
+            low = &other->call;
+        }
+    }
+    return low == NULL ? NAN
+                       : high->time_s * pow(row->call.run.nodes / (double)high->run.nodes,
+                                            log(high->time_s / low->time_s) /
+                                                log(high->run.nodes / (double)low->run.nodes));
+}
+
 /* Where the error of a set's held-out rows sits; "" if it is small. */
 static enum ar_status find_why(const struct judged *judged, const struct ar_operation *operation,
                                const struct pairs *pairs, struct ar_arena *arena, const char **why,
@@ -102,7 +132,11 @@ static enum ar_status find_why(const struct judged *judged, const struct ar_oper
         double predicted_s = judged->held_out->predictions[i].time_s;
         if (judged->is_held_out[i] && row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
             (operation == NULL || row->operation == operation) && isfinite(predicted_s)) {
-            rows[count++] = (struct why_row){row, predicted_s};
+            rows[count++] = (struct why_row){
+                .row = row,
+                .predicted_s = predicted_s,
+                .fitted_s = judged->fit != NULL ? judged->fit->predictions[i].time_s : NAN,
+                .law_s = law_through(judged, row)};
         }
     }
     *why = rows != NULL ? accuracy_why(rows, count, AR_ACCURACY_GOAL, arena) : NULL;

@@ -50,6 +50,16 @@ static double ratio_of(const struct why_row *row)
     return row->predicted_s / row->row->call.time_s;
 }
 
+static double law_of(const struct why_row *row)
+{
+    return row->law_s / row->row->call.time_s;
+}
+
+static double fit_of(const struct why_row *row)
+{
+    return row->fitted_s / row->row->call.time_s;
+}
+
 /* NAN of no values; sorts them. */
 static double median(double *values, size_t count)
 {
@@ -128,6 +138,22 @@ static size_t part(struct why_row *rows, size_t count, struct group group)
     return others;
 }
 
+/* Adds the median error of one of the estimates of rows, if it has one of half of them. */
+static const char *add_other(const char *text, const char *what, const struct why_row *rows,
+                             size_t count, double (*ratio)(const struct why_row *row),
+                             double *values, struct ar_arena *arena)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(ratio(&rows[i]))) {
+            values[used++] = fabs(ratio(&rows[i]) - 1);
+        }
+    }
+    return text == NULL || 2 * used < count
+               ? text
+               : ar_arena_format(arena, "%s; %s: %.1f %%", text, what, median(values, used) * 100);
+}
+
 const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
                          struct ar_arena *arena)
 {
@@ -164,8 +190,10 @@ const char *accuracy_why(struct why_row *rows, size_t count, double goal_frac,
         text = ar_arena_format(arena, "all: %.2f times measured (%zu rows)", median(values, count),
                                count);
     }
-    return text == NULL || scattered == 0
-               ? text
-               : ar_arena_format(arena, "%s; %zu rows scatter by more than %.0f %%", text,
-                                 scattered, (ACCURACY_SCATTER - 1) * 100);
+    if (text != NULL && scattered > 0) {
+        text = ar_arena_format(arena, "%s; %zu rows scatter by more than %.0f %%", text, scattered,
+                               (ACCURACY_SCATTER - 1) * 100);
+    }
+    text = add_other(text, "power law of the counts below", rows, count, law_of, values, arena);
+    return add_other(text, "these rows fitted", rows, count, fit_of, values, arena);
 }
