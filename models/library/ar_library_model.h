@@ -17,7 +17,8 @@
  *             the first chunk hop by hop: node hops x k / node + net hops x k / net,
  *             k = s chunk / (s + chunk). Calls that follow one another hide the other latencies.
  *     others  what switches sum, and pat: NCCL's own latency x switch.latency
- *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth
+ *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth; of NVLS the
+ *             bandwidth in a node alone has that factor, where its switches sum
  *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
  *
  *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows
@@ -38,8 +39,9 @@
  * / 2.
  *
  * Where a parameter starts from is its prior: NCCL's own constant of the release (with the latency
- * that the network's plug-in states), the rates of the cluster's rings, those across the network at
- * most what its HCAs carry, or the number that the list gives. NVLS has in a node the share of the
+ * that the network's plug-in states), the rates of the cluster's rings, across the network what its
+ * HCAs carry if that is known (the classes of speed that NCCL sorts them into hold nothing back),
+ * or the number that the list gives. NVLS has in a node the share of the
  * bandwidth that NCCL counts from 2.28 on (0.85 Hopper, 0.74 Blackwell), of older releases, too.
  * How far it may be away is a standard deviation of its logarithm: 0.69, a factor of two, as a
  * rule; 1.6 of what all latencies of the network have in common, since NCCL's are of InfiniBand and
@@ -87,7 +89,7 @@ enum ar_prior {
     X(AR_HALF, "half", "B", GIVEN, RING_LL, 2048, 1.5, "512 threads of 8 bytes, half of them")                                          \
     X(AR_KNEE, "ll.knee", "B", GIVEN, RING_LL, 16384, 0.69, "half the data of a slot: 32 KiB")                                          \
     X(AR_NODE_BANDWIDTH, "node.bandwidth", "B/s", NODE_BUS, RING_LL, 100e9, 0.69, "library.node_bus")                                   \
-    X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "library.net_bus, or hca.bandwidth")                      \
+    X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "hca.bandwidth, or library.net_bus")                      \
     X(AR_GROWTH, "net.growth", "1", GIVEN, RING_LL, 1, 0.1, "a network without contention")                                             \
     X(AR_LL_SHARE, "ll.node.share", "1", LL_SHARE, RING_LL, 0.25, 0.2, "")                                                              \
     X(AR_LL_NET_SHARE, "ll.net.share", "1", LL_SHARE, RING_LL, 0.25, 0.4, "")                                                           \

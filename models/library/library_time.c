@@ -124,12 +124,14 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
     struct ar_library_run empty = *run;
     enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
     bool is_nvls = algorithm == AR_CHOICE_NVLS || algorithm == AR_CHOICE_NVLS_TREE;
-    own.node_bus_Bps = values[AR_NODE_BANDWIDTH] * (is_nvls ? ar_tuning_nvls_share(tuning) : 1);
+    double of_switch = values[AR_SWITCH_BANDWIDTH];
+    own.node_bus_Bps =
+        values[AR_NODE_BANDWIDTH] * (is_nvls ? ar_tuning_nvls_share(tuning) * of_switch : 1);
     own.net_bus_Bps = values[AR_NET_BANDWIDTH] / growth(values, run);
     empty.bytes = 0;
     double latency_s = ar_tuning_time(&own, choice, &empty);
     double bytes_s = ar_tuning_time(&own, choice, run) - latency_s;
-    return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / values[AR_SWITCH_BANDWIDTH];
+    return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / (is_nvls ? 1 : of_switch);
 }
 
 /* What a call of simple loses while its slots fill. */

@@ -1,8 +1,6 @@
 /* The parameters of the fitted model and where they start from. */
 #include "ar_library_model.h"
 
-#include <math.h>
-
 /* Simple chains send a slot of each channel at a time: NVIDIA/nccl, 4 MiB of buffer, 8 steps. */
 #define SLOT 524288.0
 
@@ -43,9 +41,8 @@ static double read_prior(const struct ar_tuning *tuning,
         return tuning->channels * SLOT;
     case AR_PRIOR_NODE_BUS:
         return tuning->node_bus_Bps;
-    case AR_PRIOR_NET_BUS: /* NCCL knows classes of speeds, the cluster what they carry */
-        return tuning->net_payload_Bps > 0 ? fmin(tuning->net_bus_Bps, tuning->net_payload_Bps)
-                                           : tuning->net_bus_Bps;
+    case AR_PRIOR_NET_BUS: /* NCCL knows classes of speeds, which hold nothing back */
+        return tuning->net_payload_Bps > 0 ? tuning->net_payload_Bps : tuning->net_bus_Bps;
     default:
         return 0;
     }

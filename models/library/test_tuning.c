@@ -217,7 +217,7 @@ Test(tuning, priors_of_a_release_are_its_latencies)
     standard.net_bus_Bps = 0; /* of one node: a fit to it says nothing of a network */
     cr_expect_gt(ar_library_parameter_prior(&standard, AR_NET_BANDWIDTH), 0);
     cr_expect_str_eq(ar_library_parameter_prior_source(&old, AR_NET_BANDWIDTH),
-                     "library.net_bus, or hca.bandwidth");
+                     "hca.bandwidth, or library.net_bus");
     cr_expect_not_null(strstr(ar_library_parameter_prior_source(&old, AR_LL128_BASE), "v2.5.6-1"));
 }
 
@@ -232,7 +232,9 @@ Test(tuning, a_cluster_says_more_than_constants)
     cr_expect_float_eq(ar_library_parameter_prior(&tuning, AR_TREE_LL_NET_LATENCY), 80e-6, 1e-12);
     cr_expect_float_eq(ar_tuning_net_latency(&tuning, AR_TREE_SIMPLE), 14 + 2 * 75, 1e-9);
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 20e9);
-    tuning.net_payload_Bps = 200e9;
+    tuning.net_payload_Bps = 25e9; /* more than NCCL's class of it */
+    cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 25e9);
+    tuning.net_payload_Bps = 0; /* not known */
     cr_expect_eq(ar_library_parameter_prior(&tuning, AR_NET_BANDWIDTH), 24e9);
 }
 
