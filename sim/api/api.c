@@ -138,7 +138,6 @@ static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, 
         ar_scenario_has(&scenario, AR_KEY_MESH) || ar_scenario_has(&scenario, AR_KEY_WORKLOAD);
     AR_TRY(may_say_gpus ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
     AR_TRY(ar_scenario_load(&scenario, inputs, err));
-    AR_TRY(scenario.gpus > 0 ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
     if (ar_scenario_is_bare(&scenario)) {
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
         AR_TRY(ar_scenario_check_payload(&scenario, err));

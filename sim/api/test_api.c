@@ -63,6 +63,12 @@ Test(api, what_is_wrong_is_said_in_one_line)
     allreckon_set(prediction, "gpus", NULL);
     cr_assert_eq(allreckon_run(prediction), 64, "a caller is not ended");
     cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
+    allreckon_set(prediction, "cluster", "dgx-a100");
+    allreckon_set(prediction, "workload", "gpt3-175b");
+    allreckon_set(prediction, "global-batch", "64");
+    cr_assert_eq(allreckon_run(prediction), 64);
+    cr_expect_not_null(strstr(allreckon_error(prediction), "--gpus is missing"), "%s",
+                       allreckon_error(prediction));
     allreckon_set(prediction, "gpus", "8");
     allreckon_set(prediction, "cluster", "./no/such.topo");
     cr_assert_eq(allreckon_run(prediction), 66);

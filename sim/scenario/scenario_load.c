@@ -271,6 +271,7 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
 {
     char text[AR_SHAPE_TEXT];
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
+    AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
     if (scenario->gpus > max) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
                                   "found \"%" PRIu32 "\"; expected a whole number from 1 to "
