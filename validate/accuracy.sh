@@ -9,9 +9,16 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 measured=validate/data/abci_v100_nccl2.8.4_allreduce.csv
 
+# unquoted: CSV of stdin with semicolons for commas in quotes.
+unquoted() {
+  awk '{ n = split($0, part, "\""); line = part[1]
+    for (i = 2; i <= n; i++) { if (i % 2 == 0) gsub(/,/, ";", part[i]); line = line part[i] }
+    print line }'
+}
+
 # table COLUMNS [ROWS]: CSV of stdin as Markdown; NAME*100 is in percent, ROWS a pattern of lines.
 table() {
-  awk -F, -v wanted="$1" -v pattern="${2:-}" '
+  unquoted | awk -F, -v wanted="$1" -v pattern="${2:-}" '
     NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i
       n = split(wanted, column, " ")
       for (i = 1; i <= n; i++) { title = column[i]; sub(/\*100$/, " (%)", title); sub(/_frac/, "", title); gsub(/_/, " ", title)
@@ -108,8 +115,19 @@ done
 section "Published training runs" "A band is that of 100 draws of all that is not known of a run, from their 2.5th to their 97.5th percentile, and holds the prediction
 by the row's own values. What it means, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
 shown "allreckon reproduce --format csv"
-"$allreckon" reproduce --format csv --quiet |
-  table "row quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),'
+"$allreckon" reproduce --format csv --quiet >"$scratch/reproduce.csv"
+printf '\nAll runs, by publication: median and worst of |error|, and how many lie in their band:\n\n'
+unquoted <"$scratch/reproduce.csv" | awk -F, '
+  NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
+  $(place["error_frac"]) != "" { name = $1; sub(/-.*/, "", name); error = $(place["error_frac"]); print name, error < 0 ? -error : +error, $(place["inside"]) }' |
+  sort -k1,1 -k2,2g | awk '
+  function put() { if (n) printf "| %s | %d | %.1f | %.1f | %s |\n", name, n, 50 * (of[int((n + 1) / 2)] + of[int(n / 2) + 1]), 100 * of[n], bands ? yes " of " bands : "" }
+  BEGIN { print "| publication | runs | median (%) | worst (%) | inside |\n|---|--:|--:|--:|--:|" }
+  $1 != name { put(); name = $1; n = yes = bands = 0 }
+  { of[++n] = $2; bands += $3 != ""; yes += $3 == "yes" }
+  END { put() }'
+printf '\nThose with a band:\n\n'
+table "row title quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),' <"$scratch/reproduce.csv"
 
 cat <<'TEXT'
 
