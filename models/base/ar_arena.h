@@ -21,7 +21,8 @@ struct ar_arena {
     struct ar_arena_item *last;
     size_t bytes;     /**< that it has taken, */
     size_t bytes_max; /**< and may; 0: as much as there is */
-    bool is_broken;   /**< some memory was not to be had: asked once, after several allocations */
+    bool is_broken;   /**< some memory was not to be had since it began: asked once, after several
+                         allocations */
 };
 
 /** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */

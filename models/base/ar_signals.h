@@ -1,7 +1,7 @@
 /** \file ar_signals.h
  * The signals that end the program on the user's wish: SIGINT, SIGTERM and SIGHUP.
  *
- * They are held back while a file is written, so that it is whole or not there, and while a pool
+ * They are held back while a file gets its name, so that it is whole or not there, and while a pool
  * works, which takes them at the one place where it waits.
  */
 #ifndef AR_BASE_SIGNALS_H

@@ -156,7 +156,8 @@ const struct ar_algorithm ar_algorithm_node_swing = {
     .formula =
         "2 (alpha + n/B (X-1)/X) + 2 log2 Y alpha + 2 n/(X B) (Y-1)/Y + gamma n (XY-1)/(XY), "
         "and 2 (alpha + n/(X B)) + gamma n/X to fold",
-    .source = "hierarchical all-reduce of github lor3ny/net-microbenchmark, AllReduceHIER_BW_MPI",
+    /* Its program sends segments across nodes that overlap with sums; here each step ends. */
+    .source = "hierarchical all-reduce of github HLC-Lab/pico, its GPU program",
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     STAGES({"group reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},

@@ -78,11 +78,19 @@ static bool grow_places(struct ar_graph *graph)
     return true;
 }
 
+/* A list with room for one more; NULL from the first time on that there is none, or no number. */
+static void *extend(struct ar_graph *graph, void *list, uint32_t count, size_t size)
+{
+    enum { COUNT_MAX = 1 << 30 };
+    struct ar_arena *arena = graph->arena;
+    arena->is_broken = arena->is_broken || count >= COUNT_MAX;
+    return arena->is_broken ? NULL : ar_arena_extend(arena, list, count, 1, size);
+}
+
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
-    struct ar_work *works =
-        ar_arena_extend(graph->arena, graph->works, graph->works_count, 1, sizeof *works);
-    if (works == NULL || graph->arena->is_broken) {
+    struct ar_work *works = extend(graph, graph->works, graph->works_count, sizeof *works);
+    if (works == NULL) {
         return 0;
     }
     graph->works = works;
@@ -99,9 +107,8 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
 {
-    struct ar_task *tasks =
-        ar_arena_extend(graph->arena, graph->tasks, graph->tasks_count, 1, sizeof *tasks);
-    if (tasks == NULL || graph->arena->is_broken) {
+    struct ar_task *tasks = extend(graph, graph->tasks, graph->tasks_count, sizeof *tasks);
+    if (tasks == NULL) {
         return AR_NO_TASK;
     }
     assert(task->role < graph->roles_count && task->to < graph->roles_count);
@@ -122,8 +129,7 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
     if (other == AR_NO_TASK || task == AR_NO_TASK) {
         return;
     }
-    struct ar_need *needs =
-        ar_arena_extend(graph->arena, graph->needs, graph->needs_count, 1, sizeof *needs);
+    struct ar_need *needs = extend(graph, graph->needs, graph->needs_count, sizeof *needs);
     if (needs == NULL) {
         return;
     }

@@ -25,7 +25,7 @@
  * |                   | one of them                                 |
  *
  * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
- * skipped and counted. Rows that differ in something that a picture does not show (choice.h) are
+ * skipped and counted. Rows that differ in something that a picture does not show (driver.h) are
  * not drawn as one: it is left out, and the reason says which column it is and what to choose with
  * `where`. If nothing else is left to draw, that is an error.
  *

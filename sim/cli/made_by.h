@@ -42,8 +42,7 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err);
 
 /** Begins the output of a command, into --out, a file that appears whole or not at all, or to
- * stdout;
- * `*mark` is for its comments. */
+ * stdout; `*mark` is for its comments. */
 enum ar_status made_by_begin(const struct options *options, struct ar_output **output,
                              const char **mark, struct ar_error *err);
 enum ar_status made_by_end(struct ar_output *output, struct ar_error *err);

@@ -104,7 +104,7 @@ KEY_PRINT(as_set)
     }
     fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
     if (ar_keys[key].parse == key_parse_number) {
-        fprintf(file, "%.9g", *(const double *)value_of(scenario, key));
+        fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
     } else {
         key_print_value(scenario, key, file);
     }

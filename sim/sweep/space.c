@@ -361,7 +361,6 @@ static enum ar_status add_all(struct space *space, struct ar_error *err)
 {
     const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
-    ar_hash_text(&space->fingerprint, AR_VERSION);
     AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
@@ -385,6 +384,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     memset(space, 0, sizeof *space);
     space->request = request;
     space->fingerprint = AR_HASH_BEGIN;
+    ar_hash_text(&space->fingerprint, AR_VERSION);
     space->has_steps = is_laid_out || ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
     AR_TRY(is_laid_out ? space_add_layouts(space, err) : add_all(space, err));

@@ -69,8 +69,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
                             struct ar_error *err);
 void space_destroy(struct space *space);
 
-/** The first axis of layouts: all meshes of each number of GPUs in the list, or those numbers.
- * Refuses a list that is missing. */
+/** The first axis of layouts: all meshes of each number of GPUs in the list, or those numbers. */
 enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
                                  struct axis *first, struct ar_error *err);
 

@@ -210,7 +210,9 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
     return ar_error_set(err, AR_INTERNAL,
                         "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s",
                         journal->failed_count, journal->points_count, sweep->work.items_name,
-                        is_laid_out(sweep) ? row.mesh : ar_algorithm_name(point->algorithm),
+                        !is_laid_out(sweep)   ? ar_algorithm_name(point->algorithm)
+                        : row.mesh[0] != '\0' ? row.mesh
+                                              : "replicas",
                         ar_shape_ranks(&point->shape) * groups, row.status,
                         journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }

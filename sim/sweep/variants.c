@@ -95,7 +95,11 @@ static enum ar_status add_items(struct ar_arena *arena, struct axis *axis, int p
     for (const char *at = text + prefix_length; at != NULL;) {
         at += prefix_length == 0 ? strspn(at, " \t") : 0;
         int length = (int)strcspn(at, ",");
-        char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
+        int kept = length; /* without blanks, but those of a setting */
+        while (prefix_length == 0 && kept > 0 && strchr(" \t", at[kept - 1]) != NULL) {
+            kept--;
+        }
+        char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, kept, at);
         AR_TRY(item != NULL && has_ranges && strchr(item, ':') != NULL
                    ? add_range(arena, axis, item, err)
                    : add_value(axis, item, err));

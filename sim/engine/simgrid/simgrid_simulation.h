@@ -1,5 +1,5 @@
 /** \file simgrid_simulation.h
- * Private to this folder: a simulation on a cluster, in a child.
+ * Private to this folder: a simulation on a cluster, in a child, and what the program does for it.
  *
  * The parent writes the platform and forks; the child has a copy of the parent's memory, starts its
  * actors, runs them, and what it leaves in the results comes back.
