@@ -232,8 +232,8 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
                               struct space_request *points, struct space *space, const char **mark,
                               struct ar_error *err)
 {
-    static const char *const of_points[] = {"sweep.csv", "payload.csv", NULL};
-    static const char *const of_layouts[] = {"layouts.csv", NULL};
+    static const char *const of_points[] = {"sweep.csv", "payload.csv", "layouts.csv", NULL};
+    static const char *const of_layouts[] = {"layouts.csv", "sweep.csv", "payload.csv", NULL};
     points->notes = request->notes;
     AR_TRY(read_request(options, request, err));
     AR_TRY(read_space(options, points, err));

@@ -24,6 +24,11 @@ Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to
     cli_good(SWEEP "4 --out o --force");
     cr_expect_neq(access("o/payload.csv", F_OK), 0, "plot would draw it");
     cr_expect_lt(strlen(cli_read("o/sweep.csv")), strlen(before));
+    cli_good("$AR sweep --cluster dgx-a100 --workload mpt-7b --gpus 8 --mesh all --global-batch 16 "
+             "--out o --force");
+    cr_expect_neq(access("o/sweep.csv", F_OK), 0, "report would show both");
+    cli_good(SWEEP "4 --out o --force");
+    cr_expect_neq(access("o/layouts.csv", F_OK), 0, "plot would draw it");
 }
 
 Test(cli_force, a_complete_sweep_is_not_computed_again)

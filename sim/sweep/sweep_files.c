@@ -38,22 +38,28 @@ static enum ar_status write_csv(const char *directory, const char *name,
     return ar_output_commit(output, err);
 }
 
-enum ar_status sweep_files_write(const char *directory, const struct space *space,
-                                 const struct journal *journal, const struct sweep_order *all,
-                                 struct ar_error *err)
+/* Removes what is not of this sweep; plot and report would draw it. */
+static enum ar_status remove_csv(const char *directory, const char *name, struct ar_error *err)
 {
     char path[PATH_SIZE];
-    size_t steps = space->has_steps ? space->steps_count : space->points_count;
-    if (space->request->variants.is_laid_out) {
-        return write_csv(directory, "layouts.csv", journal, all, 0, steps, err);
-    }
-    AR_TRY(write_csv(directory, "sweep.csv", journal, all, 0, steps, err));
-    if (space->points_count > steps) {
-        return write_csv(directory, "payload.csv", journal, all, steps, space->points_count, err);
-    }
-    snprintf(path, sizeof path, "%s/payload.csv", directory);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     if (unlink(path) != 0 && errno != ENOENT) {
         return ar_error_set(err, AR_IO, "%s: cannot remove it: %s", path, strerror(errno));
     }
     return AR_OK;
+}
+
+enum ar_status sweep_files_write(const char *directory, const struct space *space,
+                                 const struct journal *journal, const struct sweep_order *all,
+                                 struct ar_error *err)
+{
+    bool is_laid_out = space->request->variants.is_laid_out;
+    size_t steps = space->has_steps ? space->steps_count : space->points_count;
+    AR_TRY(write_csv(directory, is_laid_out ? "layouts.csv" : "sweep.csv", journal, all, 0, steps,
+                     err));
+    AR_TRY(remove_csv(directory, is_laid_out ? "sweep.csv" : "layouts.csv", err));
+    if (!is_laid_out && space->points_count > steps) {
+        return write_csv(directory, "payload.csv", journal, all, steps, space->points_count, err);
+    }
+    return remove_csv(directory, "payload.csv", err);
 }

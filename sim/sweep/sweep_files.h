@@ -27,8 +27,8 @@ enum ar_status sweep_find_bests(const struct space *space, const struct journal 
                                 const struct sweep_order *all, struct ar_arena *arena,
                                 struct sweep_order *bests, struct ar_error *err);
 
-/** Writes the files, each whole or not at all and on the disk. payload.csv goes if it would have no
- * rows. */
+/** Writes the files, each whole or not at all and on the disk. A file of another sweep, of
+ * which this one has no rows, goes. */
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
                                  const struct journal *journal, const struct sweep_order *all,
                                  struct ar_error *err);
