@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"
+#include "sweep_files.h"
 
 /* What all meshes are tried with unless --strategy says it: without sharding most do not fit. */
 #define STRATEGIES "data,zero1,zero3"
@@ -223,8 +224,8 @@ static enum ar_status check_directory(const struct options *options, const char 
     *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
                             space->fingerprint, space->points_count);
     AR_NEED(*mark, err, "a sweep");
-    *is_complete = options->resume && !has_journal && has_file(options, names[0]) &&
-                   made_by_has_mark(options, *mark);
+    *is_complete = options->resume && !has_journal && made_by_has_mark(options, *mark) &&
+                   sweep_files_are_whole(options->out, space);
     return made_by_check_directory(options, has_journal ? none : names, *mark, err);
 }
 

@@ -40,6 +40,15 @@ Test(cli_force, a_complete_sweep_is_not_computed_again)
     cr_expect_str_empty(run.out);
     cr_expect_str_eq(cli_read("o/sweep.csv"), before, "with the same wall_s");
     cr_expect_neq(access("o/sweep.journal", F_OK), 0);
+    static const char *const damages[] = {"truncate -s -3", "truncate -s 0", "echo junk >",
+                                          "sed -i 2d"};
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        cli_good("%s o/sweep.csv", damages[i]);
+        run = cli_good(SWEEP "4:16:x2 --out o --resume");
+        cr_expect_eq(cli_lines_with(run.err, "o: complete, "), 0, "%s: %s", damages[i], run.err);
+        cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, cli_table(before)->rows_count,
+                     "%s", damages[i]);
+    }
 }
 
 Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete)

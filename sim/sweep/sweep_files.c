@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,4 +63,36 @@ enum ar_status sweep_files_write(const char *directory, const struct space *spac
         return write_csv(directory, "payload.csv", journal, all, steps, space->points_count, err);
     }
     return remove_csv(directory, "payload.csv", err);
+}
+
+/* The rows of a file, none if there is none; SIZE_MAX: one is not whole. */
+static size_t count_rows(const char *directory, const char *name)
+{
+    char path[PATH_SIZE], *line = NULL;
+    size_t capacity = 0, count = 0;
+    struct ar_row row;
+    struct ar_error ignored;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return 0;
+    }
+    ssize_t length = getline(&line, &capacity, file); /* the header */
+    while (count != SIZE_MAX && (length = getline(&line, &capacity, file)) > 0) {
+        bool is_whole = line[length - 1] == '\n' &&
+                        ar_record_read_line(ar_row_columns, line, &row, &ignored) == AR_OK &&
+                        strcmp(row.status, "ok") == 0;
+        count = is_whole ? count + 1 : SIZE_MAX;
+    }
+    free(line);
+    fclose(file);
+    return count;
+}
+
+bool sweep_files_are_whole(const char *directory, const struct space *space)
+{
+    bool is_laid_out = space->request->variants.is_laid_out;
+    size_t steps = space->has_steps || is_laid_out ? space->steps_count : space->points_count;
+    return count_rows(directory, is_laid_out ? "layouts.csv" : "sweep.csv") == steps &&
+           (is_laid_out || count_rows(directory, "payload.csv") == space->points_count - steps);
 }

@@ -33,6 +33,9 @@ enum ar_status sweep_files_write(const char *directory, const struct space *spac
                                  const struct journal *journal, const struct sweep_order *all,
                                  struct ar_error *err);
 
+/** Whether the files have a row for every point, each of which can be read and is no failure. */
+bool sweep_files_are_whole(const char *directory, const struct space *space);
+
 /** Writes rows to stdout. A table has a column in front for every axis with several values, but for
  * the engine, which it has anyway; of layouts the columns of these axes stay if it is too wide. */
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
