@@ -72,6 +72,10 @@ Test(notes, what_became_of_a_number_of_gpus_is_said_unless_it_is_to_be_expected)
     expect_note(BARE "gpus=13;algorithm=torus2d",
                 "torus2d on 13 GPUs is 1x13, a ring: there is no other grid");
     expect_note(BARE "gpus=998;algorithm=torus2d", "2x499, the squarest grid, ");
+    expect_note(BARE "gpus=6;algorithm=tree;shape=best", "tree 3x2, the default by nodes, the only "
+                                                         "shape tried; others by --shape XxY");
+    expect_note(BARE "gpus=1;algorithm=torus2d;shape=best", "as there is no other");
+    expect_none(BARE "gpus=1;algorithm=tree;shape=best", "others by");
     expect_note(BARE "gpus=6;algorithm=tree", "tree on 6 GPUs is 3x2: groups of 3, since");
     expect_note(BARE "gpus=13;algorithm=hierarchical", "is 1x13: groups of 1, since groups of a");
     expect_none(BARE "gpus=13;algorithm=torus2d;shape=1x13", "is 1x13");
