@@ -147,10 +147,10 @@ void ar_note_choice(FILE *notes, const struct ar_scenario *scenario)
     choice = (struct choice){.count = 0};
     if (try_shapes(scenario, scenario->algorithm, &choice, &ignored) == AR_OK &&
         choice.best_s < choice.own_s) {
-        ar_note(notes, "--shape best: %s takes %s; %s, the squarest grid, %s (engine %s)",
-                ar_shape_format(&choice.best.shape, best_shape),
-                ar_format_seconds(choice.best_s, best),
+        ar_note(notes,
+                "%s, the squarest grid, is used: %s; --shape best would use %s: %s (engine %s)",
                 ar_shape_format(&scenario->shape, own_shape), ar_format_seconds(choice.own_s, own),
-                choice.best.engine->name);
+                ar_shape_format(&choice.best.shape, best_shape),
+                ar_format_seconds(choice.best_s, best), choice.best.engine->name);
     }
 }

@@ -180,7 +180,7 @@ Test(run, a_note_tells_of_a_faster_grid_if_nobody_named_one)
             &scenarios_arena, CHOICE "payload=64MiB;engine=recurrence;%s", texts[i]));
         ar_note_choice(file, &scenario);
         fclose(file);
-        cr_expect_eq(strstr(notes, "--shape best: ") != NULL, i == 0, "%s: %s", texts[i], notes);
+        cr_expect_eq(strstr(notes, "is used: ") != NULL, i == 0, "%s: %s", texts[i], notes);
         free(notes);
     }
 }
