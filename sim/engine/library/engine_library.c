@@ -168,8 +168,7 @@ static enum ar_status check_operation(const struct ar_engine *engine,
 }
 
 static enum ar_status refuse_algorithm(const struct ar_engine *engine,
-                                       const struct ar_collective *collective,
-                                       const struct ar_tuning *tuning, struct ar_error *err)
+                                       const struct ar_collective *collective, struct ar_error *err)
 {
     char names[128] = "auto";
     for (size_t i = 0; i < ar_algorithms_count; i++) {
@@ -179,11 +178,10 @@ static enum ar_status refuse_algorithm(const struct ar_engine *engine,
             snprintf(names + used, sizeof names - used, ", %s", known->name);
         }
     }
-    return ar_error_set(err, AR_USAGE,
-                        "engine %s: found algorithm %s, which %s does not have; expected one of "
-                        "%s",
-                        engine->name, ar_algorithm_name(collective->algorithm),
-                        tuning->release->name, names);
+    return ar_error_set(
+        err, AR_USAGE,
+        "engine %s: found algorithm %s, which it has no formula for; expected one of %s",
+        engine->name, ar_algorithm_name(collective->algorithm), names);
 }
 
 static enum ar_status check(const struct ar_engine *engine, const struct ar_collective *collective,
@@ -205,7 +203,7 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
     if (calls == AR_CALLS_NONE) {
-        return refuse_algorithm(engine, collective, tuning, err);
+        return refuse_algorithm(engine, collective, err);
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
