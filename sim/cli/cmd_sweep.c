@@ -165,6 +165,32 @@ static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar
     return AR_OK;
 }
 
+static bool has_layout(const struct space *space, uint64_t gpus)
+{
+    size_t i = 0;
+    while (i < space->points_count && ar_shape_ranks(&space->points[i].shape) != gpus) {
+        i++;
+    }
+    return i < space->points_count;
+}
+
+/* Numbers of GPUs that have no row. */
+static void note_empty(const struct space *space)
+{
+    char text[128];
+    size_t length = 0;
+    for (size_t i = 0; i < space->gpus_count && length < 80; i++) {
+        if (!has_layout(space, space->gpus[i])) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRIu64,
+                                       length > 0 ? ", " : "", space->gpus[i]);
+        }
+    }
+    if (length > 0) {
+        ar_note(space->request->notes, "no layout divides and fits on so many GPUs: %s%s", text,
+                length < 80 ? "" : ", ...");
+    }
+}
+
 static void describe_layouts(const struct options *options, const struct space *space)
 {
     FILE *notes = space->request->notes;
@@ -173,6 +199,7 @@ static void describe_layouts(const struct options *options, const struct space *
             "framework adds",
             space->points_count + space->too_large, space->too_large,
             space->gpus_count > 1 ? "by number of GPUs, " : "");
+    note_empty(space);
     if (tries_strategies(options)) {
         ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");
     }

@@ -132,6 +132,14 @@ Test(cli_layout, what_varies_stays_in_a_narrow_table)
     cr_expect_not_null(strstr(run.out, "strategy  batch "), "%s", run.out);
 }
 
+Test(cli_layout, a_sweep_says_which_numbers_of_gpus_have_no_layout)
+{
+    struct cli_run run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 1,16,2 "
+                                  "--mesh all --global-batch 64 --best");
+    cr_expect_eq(cli_lines_with(run.err, "no layout divides and fits on so many GPUs: 1, 2"), 1,
+                 "%s", run.err);
+}
+
 Test(cli_layout, sweeps_without_a_layout_say_why)
 {
     static const char *const cases[][2] = {

@@ -205,8 +205,9 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
             request->shapes, request->gpus != NULL ? request->gpus : "");
     }
     if (adding->left_out > 0) {
-        ar_note(request->notes, "%zu of %zu points left out: %s", adding->left_out,
-                adding->left_out + taken, adding->reason.text);
+        ar_note(request->notes, "%zu of %zu points left out%s: %s", adding->left_out,
+                adding->left_out + taken, adding->left_out > 1 ? ", the last one" : "",
+                adding->reason.text);
     }
     return AR_OK;
 }
