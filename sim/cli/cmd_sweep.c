@@ -196,7 +196,7 @@ static void describe_layouts(const struct options *options, const struct space *
     FILE *notes = space->request->notes;
     ar_note(notes,
             "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
-            "framework adds",
+            "framework adds between kernels",
             space->points_count + space->too_large, space->too_large,
             space->gpus_count > 1 ? "by number of GPUs, " : "");
     note_empty(space);

@@ -61,7 +61,8 @@ static const struct option_row own_rows[] = {
     OWN("format", "F", OF(export), AT(format), NULL,
         "simgrid-xml, chrome-trace, goal, astra-sim, msccl or tuner"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
-        "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'",
+        "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
+        "DIR'",
         .is_shown_only = true),
     OWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv", .is_shown_only = true),
     OWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,

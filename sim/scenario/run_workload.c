@@ -108,7 +108,7 @@ void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
         room[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
     ar_note(notes,
-            "%s: %s billion parameters; kernels by cost table %s alone: what a framework adds "
+            "%s: %s billion parameters; kernels by cost table %s: what a framework adds "
             "between them is left out",
             scenario->workload_name, parameters, scenario->cost->name);
     if (scenario->rates != NULL) {

@@ -118,8 +118,7 @@ static enum ar_status find_parts(const struct ar_async *run, const struct async_
     return AR_OK;
 }
 
-/* --- links that are alike, and links that are never full ---------------------------------------
- */
+/* --- links that are alike, and links that are never full -------------------------------------- */
 
 static int compare_parts(const void *a, const void *b)
 {
