@@ -1,15 +1,13 @@
-/* Two layouts of zones, for fabrics whose routes go from gate to gate.
+/* A tree of zones, for fabrics whose routes go from gate to gate. A node is a Full zone (NVLink,
+ * PCIe and HCA links, and a router as its gate), a rack, a pod and the core a zone that holds its
+ * gate alone. They lie side by side in one zone, with routes between each and the one above it,
+ * which SimGrid joins: zones within zones would be nearer to the machine, but SimGrid 4.1 crashes
+ * where a gate lies in a zone beside the one that it serves. SimGrid wants a link in every route
+ * between zones, so a node has one link more, `node-<n>.net`, on both its routes: it carries half
+ * the latency of the network each time and never limits; HCA links then have none.
  *
- * Nested: a node is a Full zone (NVLink, PCIe and HCA links, and a router as its gate), a rack is a
- * Full zone of nodes and of one more zone that holds the rack's gate, a pod the same of racks, the
- * top is a Full zone of the topmost groups. SimGrid wants a link in every route between zones, so a
- * node has one link more, `node-<n>.net`, which carries the latency of the network and never
- * limits; HCA links then have none. The uplink of a group is the link to its neighbours, its
- * downlink that from its gate to what is in it.
- *
- * Star: where a node is one GPU without a PCIe switch, a rack is a Cluster zone of hosts, whose
- * routes cost a constant however many hosts there are; the HCA link out carries the latency. The
- * downlink of such a rack is on the way to its gate. */
+ * Star: where a node is one GPU without a PCIe switch, a rack is a Cluster zone of hosts, and
+ * its HCA link out carries the latency. */
 #include <assert.h>
 
 #include "ar_simgrid_xml.h"
@@ -90,7 +88,7 @@ static void write_links(const struct writer *writer)
             snprintf(name, sizeof name, "node-%u.net", node);
             ar_simgrid_write_net_link(
                 name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
-                cluster->latencies_s[AR_TIER_RACK], writer->file);
+                cluster->latencies_s[AR_TIER_RACK] / 2, writer->file);
         }
     }
     for (uint32_t level = 0; level < writer->levels_count; level++) {
@@ -174,91 +172,69 @@ static void write_nested_node(const struct writer *writer, uint32_t node)
     fprintf(writer->file, "</zone>\n");
 }
 
-/* The zone `node-3` or `rack-2`, or the part of a group that holds its gate, `rack-2.spine`. */
+/* Nodes are at height 0, groups of a level one above it, and above all the core. */
 struct zone {
-    bool is_node;
-    bool is_spine;
-    uint32_t level, number; /* the level of a group */
+    uint32_t height, number;
 };
 
-/* The name of a zone or, for its gate, of the node or group. */
-static const char *zone_name(const struct writer *writer, struct zone zone, bool is_gate,
-                             char *name, size_t size)
+static uint32_t zones_count(const struct writer *writer, uint32_t height)
 {
-    char group[NAME_SIZE];
-    if (zone.is_node) {
-        snprintf(name, size, "node-%u", zone.number);
-        return name;
+    if (height == 0) {
+        return writer->nodes_count;
     }
-    snprintf(
-        name, size, "%s%s",
-        ar_tree_group_name(&writer->cluster->tree, zone.level, zone.number, group, sizeof group),
-        zone.is_spine && !is_gate ? ".spine" : "");
+    return height <= writer->levels_count ? writer->groups_count[height - 1] : 1;
+}
+
+static struct zone zone_above(const struct writer *writer, struct zone zone)
+{
+    return (struct zone){
+        .height = zone.height + 1,
+        .number = zone.height < writer->levels_count
+                      ? zone.number / writer->cluster->tree.levels[zone.height].children
+                      : 0,
+    };
+}
+
+/* `node-3`, `rack-2`, `core` */
+static const char *zone_name(const struct writer *writer, struct zone zone, char *name, size_t size)
+{
+    if (zone.height == 0) {
+        snprintf(name, size, "node-%u", zone.number);
+    } else if (zone.height > writer->levels_count) {
+        snprintf(name, size, "core");
+    } else {
+        ar_tree_group_name(&writer->cluster->tree, zone.height - 1, zone.number, name, size);
+    }
     return name;
 }
 
-/* The route from a zone to its neighbour. */
-static void write_zone_route(const struct writer *writer, struct zone source,
-                             struct zone destination)
+static void write_zone_route(const struct writer *writer, const char *from, const char *to,
+                             const char *link)
 {
-    char from[NAME_SIZE], to[NAME_SIZE], from_gate[NAME_SIZE], to_gate[NAME_SIZE];
     fprintf(writer->file,
             "<zoneRoute src=\"%s\" dst=\"%s\" gw_src=\"%s.gate\" gw_dst=\"%s.gate\" "
             "symmetrical=\"NO\">",
-            zone_name(writer, source, false, from, sizeof from),
-            zone_name(writer, destination, false, to, sizeof to),
-            zone_name(writer, source, true, from_gate, sizeof from_gate),
-            zone_name(writer, destination, true, to_gate, sizeof to_gate));
-    if (source.is_node) {
-        fprintf(writer->file, "<link_ctn id=\"%s.net\" direction=\"NONE\"/>", from);
-    } else {
-        uint32_t uplink = uplink_of(writer, source.level, source.number);
-        write_hop(writer, source.is_spine ? uplink + 1 : uplink);
-    }
-    if (writer->is_star && !destination.is_spine && destination.level == 0) {
-        write_hop(writer, uplink_of(writer, 0, destination.number) + 1);
-    }
+            from, to, from, to);
+    ar_simgrid_write_hop(link, writer->file);
     fprintf(writer->file, "</zoneRoute>\n");
 }
 
-/* Zones with routes between all, and between each and the gate of their group, if they are in one.
- */
-static void write_zone_routes(const struct writer *writer, const struct zone *spine,
-                              struct zone first, uint32_t end)
+/* The routes between a zone and the one above it. */
+static void write_zone_routes(const struct writer *writer, struct zone zone)
 {
-    struct zone a = first, b = first;
-    for (a.number = first.number; a.number < end; a.number++) {
-        for (b.number = first.number; b.number < end; b.number++) {
-            if (a.number != b.number) {
-                write_zone_route(writer, a, b);
-            }
-        }
+    char name[NAME_SIZE], above[NAME_SIZE], up[NAME_SIZE], down[NAME_SIZE];
+    zone_name(writer, zone, name, sizeof name);
+    zone_name(writer, zone_above(writer, zone), above, sizeof above);
+    if (zone.height == 0) {
+        snprintf(up, sizeof up, "node-%u.net", zone.number);
+        snprintf(down, sizeof down, "%s", up);
+    } else {
+        uint32_t link = uplink_of(writer, zone.height - 1, zone.number);
+        ar_cluster_link_name(writer->cluster, link, up, sizeof up);
+        ar_cluster_link_name(writer->cluster, link + 1, down, sizeof down);
     }
-    for (a.number = first.number; a.number < end && spine != NULL; a.number++) {
-        write_zone_route(writer, a, *spine);
-        write_zone_route(writer, *spine, a);
-    }
-}
-
-static void write_spine(const struct writer *writer, const struct zone *spine)
-{
-    char name[NAME_SIZE];
-    if (spine != NULL) {
-        zone_name(writer, *spine, true, name, sizeof name);
-        fprintf(writer->file,
-                "<zone id=\"%s.spine\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n", name,
-                name);
-    }
-}
-
-static void write_nested_nodes(const struct writer *writer, const struct zone *spine,
-                               uint32_t first, uint32_t end)
-{
-    for (uint32_t node = first; node < end; node++) {
-        write_nested_node(writer, node);
-    }
-    write_spine(writer, spine);
-    write_zone_routes(writer, spine, (struct zone){.is_node = true, .number = first}, end);
+    write_zone_route(writer, name, above, up);
+    write_zone_route(writer, above, name, down);
 }
 
 static void write_star_nodes(const struct writer *writer, uint32_t first, uint32_t end)
@@ -276,44 +252,46 @@ static void write_star_nodes(const struct writer *writer, uint32_t first, uint32
     }
 }
 
-static void write_rack(const struct writer *writer, uint32_t rack)
+static void write_star_rack(const struct writer *writer, uint32_t rack)
 {
     uint32_t nodes = writer->cluster->tree.levels[0].children;
     uint32_t first = rack * nodes;
     uint32_t rest = writer->nodes_count - first;
-    uint32_t end = first + (rest < nodes ? rest : nodes);
-    fprintf(writer->file, "<zone id=\"rack-%u\" routing=\"%s\">\n", rack,
-            writer->is_star ? "Cluster" : "Full");
-    if (writer->is_star) {
-        fprintf(writer->file, "<router id=\"rack-%u.gate\"/>\n", rack);
-        write_star_nodes(writer, first, end);
-    } else {
-        write_nested_nodes(writer, &(struct zone){.is_spine = true, .number = rack}, first, end);
-    }
+    fprintf(writer->file, "<zone id=\"rack-%u\" routing=\"Cluster\">\n", rack);
+    fprintf(writer->file, "<router id=\"rack-%u.gate\"/>\n", rack);
+    write_star_nodes(writer, first, first + (rest < nodes ? rest : nodes));
     fprintf(writer->file, "</zone>\n");
 }
 
-/* Groups of a level and, above racks, the groups in them; the depth is that of the tree. */
-static void write_groups(const struct writer *writer, uint32_t level, const struct zone *spine,
-                         uint32_t first, uint32_t end)
+static void write_zone(const struct writer *writer, struct zone zone)
 {
-    for (uint32_t group = first; group < end; group++) {
-        if (level == 0) {
-            write_rack(writer, group);
-            continue;
-        }
-        uint32_t children = writer->cluster->tree.levels[level].children;
-        uint32_t rest = writer->groups_count[level - 1] - group * children;
+    if (zone.height == 0) {
+        write_nested_node(writer, zone.number);
+    } else if (zone.height == 1 && writer->is_star) {
+        write_star_rack(writer, zone.number);
+    } else {
         char name[NAME_SIZE];
-        struct zone own_spine = {.is_spine = true, .level = level, .number = group};
-        fprintf(writer->file, "<zone id=\"%s\" routing=\"Full\">\n",
-                zone_name(writer, own_spine, true, name, sizeof name));
-        write_groups(writer, level - 1, &own_spine, group * children,
-                     group * children + (rest < children ? rest : children));
-        fprintf(writer->file, "</zone>\n");
+        zone_name(writer, zone, name, sizeof name);
+        fprintf(writer->file, "<zone id=\"%s\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n",
+                name, name);
     }
-    write_spine(writer, spine);
-    write_zone_routes(writer, spine, (struct zone){.level = level, .number = first}, end);
+}
+
+/* All zones, and then the routes between them. */
+static void write_tree(const struct writer *writer)
+{
+    uint32_t lowest = writer->is_star ? 1 : 0;
+    uint32_t core = writer->has_network ? writer->levels_count + 1 : 0;
+    for (uint32_t height = lowest; height <= core; height++) {
+        for (uint32_t i = 0; i < zones_count(writer, height); i++) {
+            write_zone(writer, (struct zone){height, i});
+        }
+    }
+    for (uint32_t height = lowest; height < core; height++) {
+        for (uint32_t i = 0; i < zones_count(writer, height); i++) {
+            write_zone_routes(writer, (struct zone){height, i});
+        }
+    }
 }
 
 /* How many groups hold the nodes. */
@@ -339,16 +317,13 @@ static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, 
         .file = file,
     };
     count_groups(&writer);
-    ar_simgrid_begin(cluster, writer.is_star && writer.levels_count == 0 ? "Cluster" : "Full",
-                     file);
+    bool is_one_zone = writer.is_star && writer.levels_count == 0;
+    ar_simgrid_begin(cluster, is_one_zone ? "Cluster" : "DijkstraCache", file);
     write_links(&writer);
-    if (writer.levels_count > 0) {
-        uint32_t top = writer.levels_count - 1;
-        write_groups(&writer, top, NULL, 0, writer.groups_count[top]);
-    } else if (writer.is_star) {
+    if (is_one_zone) {
         write_star_nodes(&writer, 0, nodes_count);
     } else {
-        write_nested_nodes(&writer, NULL, 0, nodes_count);
+        write_tree(&writer);
     }
     ar_simgrid_end(file);
 }

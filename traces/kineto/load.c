@@ -110,11 +110,10 @@ static enum ar_status read_pieces(const char *path, gzFile file, struct kineto_j
     unsigned char piece[PIECE_BYTES];
     uint64_t bytes = 0;
     for (;;) {
-        int code = Z_OK;
+        int code;
         int count = gzread(file, piece, sizeof piece);
-        if (count == 0) {
-            gzerror(file, &code); /* of a file that is cut off */
-        }
+        gzerror(file,
+                &code); /* of a file that is cut off; zlib 1.3.2 forgets it with the next read */
         if (count < 0 || code != Z_OK) {
             return cannot_unpack(path, file, bytes, err);
         }
