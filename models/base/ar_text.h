@@ -10,9 +10,9 @@
 
 #include "ar_error.h"
 
-/** The entry of `names` nearest to `name` in edit distance, or NULL when none is near (more than a
- * third of the longer name would have to change, and more than two characters). `names_count` may
- * be 0. The result points into `names`. */
+/** The entry of `names` nearest to `name` in edit distance, where two neighbours swapped are one
+ * edit, or NULL when none is near: about a third of the longer name at most may change.
+ * `names_count` may be 0. The result points into `names`. */
 const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count);
 
 /** Reports `WHERE: unknown NOUN "NAME"` with the nearest of `names`, or with all of them when none

@@ -69,6 +69,9 @@ Test(text, nothing_is_near_a_name_that_resembles_none)
     static const char *const names[] = {"ring", "hierarchical", "torus2d"};
     cr_expect_null(ar_nearest_name("butterfly", names, 3));
     cr_expect_null(ar_nearest_name("ring", names, 0));
+    static const char *const short_names[] = {"root", "gpus"};
+    cr_expect_null(ar_nearest_name("foo", short_names, 2), "half of a short word");
+    cr_expect_str_eq(ar_nearest_name("rot", short_names, 2), "root");
     char enormous[1000];
     memset(enormous, 'z', sizeof enormous - 1);
     enormous[sizeof enormous - 1] = '\0';

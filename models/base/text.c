@@ -11,25 +11,28 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein distance with one row; names longer than NAME_MAX are compared by their start. */
+/* Edit distance with two neighbours swapped as one edit; names longer than NAME_MAX are compared by
+ * their start. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t a_length = min_of(strlen(a), NAME_MAX);
     size_t b_length = min_of(strlen(b), NAME_MAX);
-    size_t row[NAME_MAX + 1];
+    size_t rows[3][NAME_MAX + 1]; /* of a's first letters, modulo 3 */
     for (size_t j = 0; j <= b_length; j++) {
-        row[j] = j;
+        rows[0][j] = j;
     }
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+        const size_t *before = rows[(i - 1) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = min_of(change, min_of(row[j - 1], row[j]) + 1);
+            bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            size_t change = before[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t swap = is_swapped ? rows[(i - 2) % 3][j - 2] + 1 : change;
+            row[j] = min_of(min_of(change, swap), min_of(row[j - 1], before[j]) + 1);
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count)
@@ -40,7 +43,7 @@ const char *ar_nearest_name(const char *name, const char *const *names, size_t n
         size_t distance = edit_distance(name, names[i]);
         size_t longer = strlen(name) > strlen(names[i]) ? strlen(name) : strlen(names[i]);
         longer = min_of(longer, NAME_MAX);
-        size_t allowed = longer / 3 > 2 ? longer / 3 : 2;
+        size_t allowed = (longer + 1) / 3;
         /* A prefix ("abci" for "abci-v100") counts as near, however long the rest. */
         if (strlen(name) >= 3 && strncmp(name, names[i], strlen(name)) == 0) {
             distance = min_of(distance, 1);

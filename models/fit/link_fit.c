@@ -52,6 +52,58 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
     return AR_OK;
 }
 
+/* --- priors ------------------------------------------------------------------------------- */
+
+#define ASSUMED "assumed, order of magnitude"
+
+/* Of numbers that few files have. */
+struct opened {
+    enum ar_link_cost cost;
+    double of_host; /* where messages lie in the memory of a host, */
+    double of_gpu;  /* or of a GPU; 0: not fitted there */
+    const char *gpu_source;
+};
+
+static const struct opened all_opened[] = {
+    {AR_LINK_SETUP, 1e-6, 1e-6, ASSUMED},
+    {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6, "hop of ll, NCCL 2.8.4"},
+    {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6, ASSUMED},
+    {AR_LINK_LATENCY_8K, 1e-6, 1e-6, ASSUMED},
+    {AR_LINK_LATENCY_64K, 3e-6, 3e-6, ASSUMED},
+    {AR_LINK_LATENCY_512K, 3e-6, 3e-6, ASSUMED},
+    {AR_LINK_COPY_COST, 0.1e-9, 0, NULL},
+    {AR_LINK_FRESH_COST, 0.25e-9, 0, NULL},
+    {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0, NULL}};
+
+static bool has_gpus(const struct ar_cluster *cluster)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    return facts->has_gpu_generation || facts->device_cost[0] != '\0';
+}
+
+void ar_link_fit_open(struct ar_cluster *cluster)
+{
+    bool is_of_gpus = has_gpus(cluster);
+    for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
+        struct ar_error ignored; /* these are numbers that a machine can have */
+        const struct opened *opened = &all_opened[i];
+        double prior = is_of_gpus ? opened->of_gpu : opened->of_host;
+        if (prior > 0 && !ar_cluster_has_link_cost(cluster, opened->cost)) {
+            (void)ar_cluster_set_link_cost(cluster, opened->cost, prior, &ignored);
+        }
+    }
+}
+
+static const char *source_of(const struct ar_cluster *cluster, enum ar_link_cost cost)
+{
+    for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
+        if (all_opened[i].cost == cost && !ar_cluster_has_link_cost(cluster, cost)) {
+            return has_gpus(cluster) ? all_opened[i].gpu_source : ASSUMED;
+        }
+    }
+    return NULL;
+}
+
 void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit)
 {
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
@@ -61,6 +113,7 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
         fit->numbers[i] = (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
                                                            : value > 0 ? AR_LINK_UNUSED
                                                                        : AR_LINK_ZERO,
+                                                  .source = source_of(cluster, cost),
                                                   .prior = value,
                                                   .value = value,
                                                   .error_frac = NAN};
@@ -73,28 +126,6 @@ void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
     number->value = found->values[index];
     number->error_frac = sqrt(found->covariance[index * (count + 1)]);
     number->state = found->is_identified[index] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
-}
-
-void ar_link_fit_open(struct ar_cluster *cluster)
-{
-    static const struct {
-        enum ar_link_cost cost;
-        double of_host; /* prior where messages lie in the memory of a host, */
-        double of_gpu;  /* or of a GPU; 0: not fitted there */
-    } priors[] = {{AR_LINK_SETUP, 1e-6, 1e-6},           {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6},
-                  {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6},  {AR_LINK_LATENCY_8K, 1e-6, 1e-6},
-                  {AR_LINK_LATENCY_64K, 3e-6, 3e-6},     {AR_LINK_LATENCY_512K, 3e-6, 3e-6},
-                  {AR_LINK_COPY_COST, 0.1e-9, 0},        {AR_LINK_FRESH_COST, 0.25e-9, 0},
-                  {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0}};
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    bool has_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
-    for (size_t i = 0; i < sizeof priors / sizeof priors[0]; i++) {
-        struct ar_error ignored; /* these are numbers that a machine can have */
-        double prior = has_gpus ? priors[i].of_gpu : priors[i].of_host;
-        if (prior > 0 && ar_cluster_link_cost(cluster, priors[i].cost) == 0) {
-            (void)ar_cluster_set_link_cost(cluster, priors[i].cost, prior, &ignored);
-        }
-    }
 }
 
 /* --- the problem -------------------------------------------------------------------------- */

@@ -178,3 +178,19 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     data.count = 0;
     expect_refused(flat, &data, "that a row depends on");
 }
+
+/* What no file gives has a prior of its own, which says so; what is given stays, 0, too. */
+Test(link_fit, what_is_given_is_not_opened)
+{
+    static const char *const settings[] = {"net.message_gap=0s", "net.latency_1KiB=7us", NULL};
+    struct ar_cluster *cluster = support_cluster("abci-v100", settings);
+    struct ar_link_fit found;
+    ar_link_fit_open(cluster);
+    ar_link_fit_begin(cluster, &found);
+    cr_expect_eq(found.numbers[AR_LINK_MESSAGE_GAP].state, AR_LINK_ZERO);
+    cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_1K].prior, 7e-6, 0);
+    cr_expect_null(found.numbers[AR_LINK_LATENCY_1K].source);
+    cr_expect_null(found.numbers[AR_LINK_HCA_BANDWIDTH].source);
+    cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_8K].prior, 1e-6, 0);
+    cr_expect_str_eq(found.numbers[AR_LINK_LATENCY_8K].source, "assumed, order of magnitude");
+}

@@ -1,6 +1,7 @@
 /* The rows of a measured set, and further ones of its machine. */
 #include "ar_accuracy.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,42 +9,38 @@
 
 /* --- the rows of a set --------------------------------------------------------------------- */
 
-/* The words of a text that are separated by blanks; behind them `more`. */
-static enum ar_status split(const char *prefix, const char *text, const char *const *more,
-                            size_t more_count, struct ar_arena *arena, const char ***list,
-                            size_t *count, struct ar_error *err)
-{
-    *count = 0;
-    *list = ar_arena_alloc(arena, strlen(text) / 2 + more_count + 2, sizeof **list);
-    for (const char *at = text; *list != NULL && *at != '\0'; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
-        (*list)[*count] = ar_arena_format(arena, "%s%.*s", prefix, length, at);
-        at += length;
-        AR_NEED((*list)[(*count)++], err, "a measured set");
-    }
-    for (size_t i = 0; *list != NULL && i < more_count; i++) {
-        (*list)[(*count)++] = more[i];
-    }
-    return *list != NULL ? AR_OK : ar_error_no_memory(err, "a measured set");
-}
-
-static enum ar_status set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
-                                   struct ar_scenario *scenario, struct ar_error *err)
+enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
+                               struct ar_scenario *scenario, struct ar_error *err)
 {
     static const struct ar_origin origin = {.where = "validate/data/index.csv",
                                             .status = AR_BAD_DATA};
     struct ar_settings asked = scenario->settings;
-    const char **settings;
-    size_t count;
     AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
-    AR_TRY(split("", set->settings, NULL, 0, arena, &settings, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        if (ar_settings_find(&asked, settings[i]) == NULL) {
-            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, settings[i], err));
+    for (const char *at = set->settings; *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        const char *setting = ar_arena_format(arena, "%.*s", length, at);
+        AR_NEED(setting, err, "a measured set");
+        at += length;
+        if (ar_settings_find(&asked, setting) == NULL) {
+            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, setting, err));
         }
     }
     return AR_OK;
+}
+
+void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_calibrate_request *request)
+{
+    bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
+    request->algorithm_name = is_named ? NULL : set->algorithm;
+    request->is_messages = !request->scenario->engine->needs_library;
+}
+
+void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_calibrate_request *request)
+{
+    request->system = set->system[0] != '\0' ? set->system : NULL;
+    request->ranks_per_node = set->ranks_per_node;
+    request->fitted_nodes_max = set->fitted_nodes_max;
 }
 
 enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
@@ -58,27 +55,23 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
     size_t paths_count;
     AR_NEED(made && own, err, set->name);
     *own = *scenario;
-    AR_TRY(set_scenario(set, arena, own, err));
+    AR_TRY(ar_set_scenario(set, arena, own, err));
     AR_TRY(ar_scenario_make_cluster(own, inputs, &cluster, err));
     own->cluster = cluster;
-    AR_TRY(split(index->folder, set->files, more, more_count, arena, &paths, &paths_count, err));
-    bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
+    AR_TRY(ar_measured_set_paths(index, set, more, more_count, arena, &paths, &paths_count, err));
     made->set = set;
     made->scenario = own;
-    made->request =
-        (struct ar_calibrate_request){.command = set->name,
-                                      .paths = paths,
-                                      .paths_count = paths_count,
-                                      .known_count = paths_count - more_count,
-                                      .notes = notes,
-                                      .time = AR_TIME_OUT_OF_PLACE,
-                                      .scenario = own,
-                                      .inputs = inputs,
-                                      .called = &index->called,
-                                      .algorithm_name = is_named ? NULL : set->algorithm,
-                                      .is_messages = !own->engine->needs_library,
-                                      .system = set->system[0] != '\0' ? set->system : NULL,
-                                      .ranks_per_node = set->ranks_per_node};
+    made->request = (struct ar_calibrate_request){.command = set->name,
+                                                  .paths = paths,
+                                                  .paths_count = paths_count,
+                                                  .known_count = paths_count - more_count,
+                                                  .notes = notes,
+                                                  .time = AR_TIME_OUT_OF_PLACE,
+                                                  .scenario = own,
+                                                  .inputs = inputs,
+                                                  .called = &index->called};
+    ar_set_ask_algorithm(set, &made->request);
+    ar_set_ask_rows(set, &made->request);
     AR_TRY(ar_measured_load(&made->request, arena, &made->measured, err));
     AR_TRY(ar_measured_take(&made->request, cluster, arena, made->measured, err));
     *rows = made;
@@ -86,6 +79,62 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
 }
 
 /* --- further rows -------------------------------------------------------------------------- */
+
+/* `fugaku/1, leonardo/4`: systems and ranks per node of sets; the arena's. */
+static const char *list_systems(struct ar_set_rows *const *sets, size_t count,
+                                struct ar_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        text = ar_arena_format(arena, "%s%s%s/%" PRIu32, text, i > 0 ? ", " : "",
+                               sets[i]->set->system, sets[i]->set->ranks_per_node);
+    }
+    return text != NULL ? text : "";
+}
+
+static bool is_taken(struct ar_set_rows *const *sets, size_t count, const struct ar_log *run)
+{
+    bool is = false;
+    for (size_t i = 0; i < count; i++) {
+        is = is || ar_measured_takes(&sets[i]->request, run);
+    }
+    return is;
+}
+
+enum ar_status ar_sets_check(struct ar_set_rows *const *sets, size_t count, struct ar_arena *arena,
+                             struct ar_error *err)
+{
+    const struct ar_calibrate_request *request = &sets[0]->request;
+    struct ar_measured_left strangers = {.rows_count = 0};
+    bool has_others = false;
+    for (size_t i = request->known_count; i < request->paths_count; i++) {
+        const struct ar_logs *logs = sets[0]->measured->logs[i];
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            if (is_taken(sets, count, &logs->runs[k])) {
+                has_others = true;
+            } else {
+                ar_measured_leave(&strangers, &logs->runs[k]);
+            }
+        }
+    }
+    const struct ar_log *first = strangers.first;
+    if (first == NULL) {
+        return AR_OK;
+    }
+    const char *known = list_systems(sets, count, arena);
+    uint32_t ranks = first->nodes > 0 ? first->ranks / first->nodes : 0;
+    if (!has_others) {
+        return ar_log_refuse(first, first->first_line, err,
+                             "found system \"%.60s\" with %" PRIu32 " ranks per node; expected one "
+                             "of the measured sets with such a file: %.300s",
+                             first->system, ranks, known);
+    }
+    ar_note(request->notes,
+            "%zu rows not used (first %s:%" PRIu64 ", system \"%.60s\" with %" PRIu32
+            " ranks per node): of none of the measured sets with such a file: %.300s",
+            strangers.rows_count, first->path, first->first_line, first->system, ranks, known);
+    return AR_OK;
+}
 
 static bool is_same(const struct ar_measured_row *a, const struct ar_measured_row *b)
 {

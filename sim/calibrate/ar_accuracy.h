@@ -16,12 +16,27 @@ struct ar_set_rows {
     struct ar_measured *measured;
 };
 
+/** Gives a scenario the cluster, the engine and those settings of a set that it does not have. */
+enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
+                               struct ar_scenario *scenario, struct ar_error *err);
+
+/** Asks for the rows of a set alone, and by default those on more nodes than it fits held out. */
+void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_calibrate_request *request);
+
+/** Asks for rows as those of a set, whose scenario the request has: messages or calls, of what. */
+void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_calibrate_request *request);
+
 /** Takes the rows of a set, and behind them those of `more` files; `scenario` is what the command
  * line says of all sets. */
 enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
                            const struct ar_scenario *scenario, struct ar_inputs *inputs,
                            const char *const *more, size_t more_count, FILE *notes,
                            struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err);
+
+/** Notes the further rows of sets, all of which were loaded with the same further files, that are
+ * of none of their machines; AR_BAD_DATA if there are no others. */
+enum ar_status ar_sets_check(struct ar_set_rows *const *sets, size_t count, struct ar_arena *arena,
+                             struct ar_error *err);
 
 /** Fits to the rows of the set, predicts those of its further files and adds them: as fitted those
  * that the set has, too, as held out all others. */

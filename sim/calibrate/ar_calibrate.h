@@ -37,8 +37,10 @@ struct ar_calibrate_request {
                                              and channels of a comparison */
 
     /* Of a fit: */
-    bool is_all_fitted; /**< nothing is held out; else, by default, the largest node or GPU count */
-    const uint64_t *held_out; /**< these node or GPU counts are */
+    bool
+        is_all_fitted; /**< nothing is held out; else, by default, the largest node or GPU count, */
+    uint32_t fitted_nodes_max; /**< or, if it is not 0, all above this node count */
+    const uint64_t *held_out;  /**< these node or GPU counts are */
     size_t held_out_count;
     bool folds;              /**< also fit without each node count in turn */
     const char *pair;        /**< what joins two processes: nvlink, pcie, network; NULL: not said */

@@ -42,16 +42,34 @@ struct ar_measured_machine {
     const char *grid;
 };
 
+/** What becomes of a run: calls, messages, or why its rows are left out. */
+enum measured_kind {
+    MEASURED_CALL,
+    MEASURED_MESSAGES,
+    MEASURED_UNUSED, /**< the harness ran something else */
+    MEASURED_NO_OPERATION,
+    MEASURED_NO_ALGORITHM,
+    MEASURED_ON_GPUS,      /**< buffers of MPI that the cluster does not have */
+    MEASURED_OTHER_RANKS,  /**< the algorithm is not modelled on so many */
+    MEASURED_OTHER_SYSTEM, /**< another machine, or other ranks per node */
+    MEASURED_KINDS
+};
+
+/** Rows that are left out for one reason. */
+struct ar_measured_left {
+    size_t rows_count;
+    const struct ar_log *first; /**< run of them */
+};
+
 struct ar_measured {
     const struct ar_logs **logs; /**< of the paths of the request */
     bool is_pair;                /**< they are of messages between two processes */
     size_t rows_capacity;        /**< rows of all logs */
     struct ar_measured_row *rows;
     size_t rows_count;
-    size_t calls_count;   /**< of the rows; the others are messages */
-    size_t unknown_count; /**< rows left out, since they are of algorithms that are not modelled, or
-                               of buffers that the cluster does not have; behind known paths, of
-                               the others */
+    size_t calls_count; /**< of the rows; the others are messages */
+    /** Rows left out, by why; behind known paths, of the others. */
+    struct ar_measured_left left[MEASURED_KINDS];
     struct ar_measured_run *runs;
     size_t runs_count;
     struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */
@@ -80,10 +98,18 @@ enum ar_status ar_measured_load(const struct ar_calibrate_request *request, stru
  * if the library has a model of its operation (ar_library_call_find()) and the request names no
  * algorithm; all else are messages: of the request's algorithm, of the one that the row names, by
  * our name or by that of `request->called`, else of what grouped sends do at once (`linear`). What
- * nobody models (links that were probed, algorithms without a name here) is left out and noted. */
+ * nobody models (links that were probed, algorithms without a name here) is left out and noted, as
+ * is what the request's system and ranks per node leave out. */
 enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured *measured, struct ar_error *err);
+
+/** Adds the rows of a run to those that are left out for a reason. */
+void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run);
+
+/** Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
+ * say so, else it may name no system. */
+bool ar_measured_takes(const struct ar_calibrate_request *request, const struct ar_log *run);
 
 /** The count of a row that tells it apart. */
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
@@ -103,15 +129,24 @@ void ar_measured_note(const struct ar_measured *measured, const char *release, F
 
 /* --- for measured.c ------------------------------------------------------------------------ */
 
-/** What becomes of a run. */
-enum measured_kind { MEASURED_UNUSED, MEASURED_UNKNOWN, MEASURED_CALL, MEASURED_MESSAGES };
-
 /** Sorts a run; of messages writes the collective, on a machine that `measured` then has. */
 enum ar_status measured_collective(const struct ar_calibrate_request *request,
                                    const struct ar_logs *logs, const struct ar_log *run,
                                    struct ar_cluster *cluster, struct ar_arena *arena,
                                    struct ar_measured *measured, enum measured_kind *kind,
                                    struct ar_collective *collective, struct ar_error *err);
+
+/** Refuses rows of several machines, which are not of one cluster. */
+enum ar_status measured_check_systems(const struct ar_calibrate_request *request,
+                                      const struct ar_measured *measured, struct ar_error *err);
+
+/** Notes what was left out: each reason with the first run. */
+void measured_note_left(const struct ar_calibrate_request *request,
+                        const struct ar_measured *measured);
+
+/** Where no row was taken: says why. */
+enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,
+                                   const struct ar_measured *measured, struct ar_error *err);
 
 /** The operation of a run; NULL: of none that is modelled. */
 const struct ar_operation *measured_operation(const struct ar_log *run);

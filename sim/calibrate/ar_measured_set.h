@@ -62,4 +62,17 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
 /** Whether a measured file belongs to a set: its stem is that of a file of the set, or its name. */
 bool ar_measured_set_has(const struct ar_measured_set *set, const char *path);
 
+/** The set that a measured file belongs to, if it is the only one, and how many there are. */
+const struct ar_measured_set *ar_measured_index_find(const struct ar_measured_index *index,
+                                                     const char *path, size_t *count);
+
+/** What tables call the machine of a cluster; NULL: they do not. */
+const char *ar_measured_index_system(const struct ar_measured_index *index, const char *cluster);
+
+/** The shipped files of a set, and behind them `more`. All is the arena's. */
+enum ar_status ar_measured_set_paths(const struct ar_measured_index *index,
+                                     const struct ar_measured_set *set, const char *const *more,
+                                     size_t more_count, struct ar_arena *arena, const char ***paths,
+                                     size_t *paths_count, struct ar_error *err);
+
 #endif

@@ -18,8 +18,20 @@ const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-p
 
 /* --- what is fitted ----------------------------------------------------------------------- */
 
-/* Splits the counts of the rows (`groups` of the measured rows) as the request says. By default
- * the largest one is held out; with one count there is nothing to hold. */
+/* The largest count that is fitted by default: that of the set if there are more, else all but the
+ * largest, and with one count that. */
+static uint32_t default_max(const struct ar_calibrate_request *request,
+                            const struct ar_measured *measured)
+{
+    const struct ar_library_nodes *groups = measured->groups;
+    uint32_t max = request->fitted_nodes_max;
+    bool is_between = max >= groups->counts[0] && max < groups->counts[groups->count - 1];
+    return !measured->is_by_gpus && is_between
+               ? max
+               : groups->counts[groups->count > 1 ? groups->count - 2 : 0];
+}
+
+/* Splits the counts of the rows (`groups` of the measured rows) as the request says. */
 static enum ar_status split(const struct ar_calibrate_request *request,
                             struct calibration *calibration, struct ar_error *err)
 {
@@ -40,11 +52,11 @@ static enum ar_status split(const struct ar_calibrate_request *request,
                 "all rows are of one %s count: none is held out, and how well other "
                 "counts are predicted cannot be said",
                 unit);
-    } else if (has_default) {
-        AR_TRY(
-            ar_library_nodes_add(&calibration->held_out, groups->counts[groups->count - 1], err));
     }
     for (size_t i = 0; i < groups->count; i++) {
+        if (has_default && groups->counts[i] > default_max(request, calibration->measured)) {
+            AR_TRY(ar_library_nodes_add(&calibration->held_out, groups->counts[i], err));
+        }
         if (!ar_library_nodes_have(&calibration->held_out, groups->counts[i])) {
             AR_TRY(ar_library_nodes_add(&calibration->fitted, groups->counts[i], err));
         }
@@ -184,7 +196,8 @@ static enum ar_status note_residuals(const struct ar_calibrate_request *request,
 }
 
 static enum ar_status take(struct calibration *calibration, const struct ar_estimate *estimate,
-                           struct ar_arena *arena, struct ar_error *err)
+                           const struct ar_settings *settings, struct ar_arena *arena,
+                           struct ar_error *err)
 {
     calibration->node_bus_Bps = calibration->net_bus_Bps = NAN;
     if (estimate->has_library) {
@@ -197,7 +210,7 @@ static enum ar_status take(struct calibration *calibration, const struct ar_esti
         AR_TRY(calibration_take_library(calibration, &estimate->library, arena, err));
     }
     return estimate->has_links ? calibration_take_links(calibration, "closed form of algorithms",
-                                                        &estimate->links, arena, err)
+                                                        &estimate->links, settings, arena, err)
                                : AR_OK;
 }
 
@@ -226,7 +239,7 @@ static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_
     AR_TRY(split(request, calibration, err));
     AR_TRY(
         fit_without(request, measured, &calibration->held_out, arena, &is_fitted, &estimate, err));
-    AR_TRY(take(calibration, estimate, arena, err));
+    AR_TRY(take(calibration, estimate, &request->scenario->settings, arena, err));
     AR_TRY(ar_comparison_begin(2 * measured->rows_count, arena, &calibration->compared, err));
     compare(calibration, estimate, NULL, arena);
     AR_TRY(compare_folds(request, arena, calibration, err));

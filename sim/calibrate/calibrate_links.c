@@ -23,8 +23,17 @@ static const char *text_of(double value, int unit, struct ar_arena *arena)
     return ar_arena_format(arena, "%.6g%s", value * units[unit].factor, units[unit].suffix);
 }
 
+/* Where a prior is from. */
+static const char *source_of(const struct ar_link_number *number, enum ar_link_cost cost,
+                             const struct ar_settings *settings, struct ar_arena *arena)
+{
+    const char *setting = ar_arena_format(arena, "%s=", ar_link_cost_key(cost));
+    bool is_set = setting != NULL && ar_settings_find(settings, setting) != NULL;
+    return is_set ? "--set" : number->source != NULL ? number->source : "cluster file";
+}
+
 static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,
-                                     struct ar_arena *arena)
+                                     const struct ar_settings *settings, struct ar_arena *arena)
 {
     static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
                                          [AR_LINK_ZERO] = "zero, stays",
@@ -41,14 +50,15 @@ static struct parameter parameter_of(const struct ar_link_number *number, enum a
         .identified = number->state == AR_LINK_IDENTIFIED,
         .state = states[number->state],
         .prior = number->prior,
-        .prior_source = "cluster file",
+        .prior_source = source_of(number, cost, settings, arena),
         .value_text = text_of(number->value, unit, arena),
         .prior_text = text_of(number->prior, unit, arena),
     };
 }
 
 enum ar_status calibration_take_links(struct calibration *calibration, const char *model,
-                                      const struct ar_link_fit *fit, struct ar_arena *arena,
+                                      const struct ar_link_fit *fit,
+                                      const struct ar_settings *settings, struct ar_arena *arena,
                                       struct ar_error *err)
 {
     if (calibration->model == NULL) {
@@ -63,7 +73,7 @@ enum ar_status calibration_take_links(struct calibration *calibration, const cha
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         if (fit->numbers[i].state != AR_LINK_ABSENT) {
             calibration->parameters[calibration->parameters_count++] =
-                parameter_of(&fit->numbers[i], (enum ar_link_cost)i, arena);
+                parameter_of(&fit->numbers[i], (enum ar_link_cost)i, settings, arena);
         }
     }
     return calibration->model != NULL ? AR_OK : ar_error_no_memory(err, "a fit");
@@ -146,5 +156,6 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                 "(topologies/README.md)",
                 ar_link_cost_key(link->latency));
     }
-    return calibration_take_links(calibration, link->model, &fit, arena, err);
+    return calibration_take_links(calibration, link->model, &fit, &request->scenario->settings,
+                                  arena, err);
 }

@@ -179,15 +179,18 @@ static enum ar_status add_run(const struct ar_calibrate_request *request,
                 run->first_line, run->algorithm, run->tool);
         return AR_OK;
     }
-    if (kind == MEASURED_UNKNOWN && is_table) {
+    bool is_left = kind != MEASURED_CALL && kind != MEASURED_MESSAGES;
+    if (is_left && is_table) {
         bool is_asked =
             path >= request->known_count || request->known_count == request->paths_count;
-        measured->unknown_count += is_asked ? run->rows_count : 0;
+        if (is_asked) {
+            ar_measured_leave(&measured->left[kind], run);
+        }
         return AR_OK;
     }
     AR_TRY(check_run(
         run, ar_cluster_facts(kind == MEASURED_MESSAGES ? collective.cluster : cluster), err));
-    if (kind == MEASURED_UNKNOWN) {
+    if (is_left) {
         const struct ar_operation *operation = measured_operation(run);
         return ar_log_refuse(run, run->first_line, err,
                              "found rows of %s, which has no algorithm \"%.40s\" here; expected "
@@ -214,11 +217,10 @@ static enum ar_status add_log(const struct ar_calibrate_request *request, size_t
     const struct ar_logs *logs = measured->logs[path];
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
-        bool is_of =
-            (request->system == NULL || strcmp(run->system, request->system) == 0) &&
-            (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
-        if (is_of) {
+        if (ar_measured_takes(request, run)) {
             AR_TRY(add_run(request, logs, path, run, cluster, arena, measured, err));
+        } else if (request->known_count == 0) { /* else each of several sets takes its own */
+            ar_measured_leave(&measured->left[MEASURED_OTHER_SYSTEM], run);
         }
     }
     return AR_OK;
@@ -307,6 +309,7 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
                                 struct ar_measured *measured, struct ar_error *err)
 {
     measured->time = ar_measured_time_names[request->time];
+    AR_TRY(measured_check_systems(request, measured, err));
     for (size_t i = 0; i < request->paths_count; i++) {
         AR_TRY(add_log(request, i, cluster, arena, measured, err));
     }
@@ -315,21 +318,8 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
         measured->groups = &measured->gpus;
         measured->unit = "GPU";
     }
-    if (measured->unknown_count > 0) {
-        ar_note(request->notes,
-                "%s: %zu rows not used: of algorithms that are not modelled (%s), or of buffers on "
-                "GPUs in tables of MPI",
-                request->command, measured->unknown_count,
-                "validate/data/called.csv has those that are");
-    }
-    return measured->rows_count > 0
-               ? AR_OK
-               : ar_error_set(
-                     err, AR_BAD_DATA,
-                     "%s: found no collective in the logs that is modelled; expected calls of a "
-                     "library (of the harness: backend nccl, algorithm nccl-allreduce), or "
-                     "algorithms of 'allreckon list algorithms'",
-                     request->command);
+    measured_note_left(request, measured);
+    return measured->rows_count > 0 ? AR_OK : measured_refuse_all(request, measured, err);
 }
 
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes)

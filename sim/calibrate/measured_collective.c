@@ -191,7 +191,9 @@ static enum measured_kind sort_named(const struct ar_calibrate_request *request,
     }
     *said = find_called(request, operation, run->algorithm);
     said->channels = said->channels > 0 ? said->channels : 1;
-    return said->algorithm != NULL && !run->has_gpu_buffers ? MEASURED_MESSAGES : MEASURED_UNKNOWN;
+    return said->algorithm == NULL ? MEASURED_NO_ALGORITHM
+           : run->has_gpu_buffers  ? MEASURED_ON_GPUS
+                                   : MEASURED_MESSAGES;
 }
 
 static enum measured_kind sort(const struct ar_calibrate_request *request, const struct ar_log *run,
@@ -202,7 +204,7 @@ static enum measured_kind sort(const struct ar_calibrate_request *request, const
     enum ar_library_call call;
     const char *name = request->algorithm_name;
     if (operation == NULL) {
-        return MEASURED_UNKNOWN;
+        return MEASURED_NO_OPERATION;
     }
     if (run->algorithm[0] != '\0') {
         return sort_named(request, run, operation, said);
@@ -217,7 +219,7 @@ static enum measured_kind sort(const struct ar_calibrate_request *request, const
     } else if (said->channels == 0) { /* a ring of NCCL for each HCA */
         said->channels = is_asked && facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
     }
-    return said->algorithm != NULL ? MEASURED_MESSAGES : MEASURED_UNKNOWN;
+    return said->algorithm != NULL ? MEASURED_MESSAGES : MEASURED_NO_ALGORITHM;
 }
 
 enum ar_status measured_collective(const struct ar_calibrate_request *request,
@@ -251,7 +253,7 @@ enum ar_status measured_collective(const struct ar_calibrate_request *request,
     AR_TRY(find_element_bytes(run, &made.element_bytes, err));
     if (ar_collective_check(&made, &why) != AR_OK) {
         if (run->format == AR_LOG_PUBLISHED) {
-            *kind = MEASURED_UNKNOWN; /* a library had its own way with these ranks */
+            *kind = MEASURED_OTHER_RANKS; /* a library had its own way with these ranks */
             return AR_OK;
         }
         return ar_log_refuse(run, run->first_line, err, "%s", why.text);

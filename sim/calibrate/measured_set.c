@@ -53,6 +53,51 @@ bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
     return false;
 }
 
+const struct ar_measured_set *ar_measured_index_find(const struct ar_measured_index *index,
+                                                     const char *path, size_t *count)
+{
+    const struct ar_measured_set *found = NULL;
+    *count = 0;
+    for (size_t i = 0; i < index->sets_count; i++) {
+        if (ar_measured_set_has(&index->sets[i], path)) {
+            found = &index->sets[i];
+            (*count)++;
+        }
+    }
+    return *count == 1 ? found : NULL;
+}
+
+const char *ar_measured_index_system(const struct ar_measured_index *index, const char *cluster)
+{
+    for (size_t i = 0; i < index->sets_count; i++) {
+        const struct ar_measured_set *set = &index->sets[i];
+        if (set->system[0] != '\0' && strcmp(set->cluster, cluster) == 0) {
+            return set->system;
+        }
+    }
+    return NULL;
+}
+
+enum ar_status ar_measured_set_paths(const struct ar_measured_index *index,
+                                     const struct ar_measured_set *set, const char *const *more,
+                                     size_t more_count, struct ar_arena *arena, const char ***paths,
+                                     size_t *paths_count, struct ar_error *err)
+{
+    size_t count = 0;
+    *paths = ar_arena_alloc(arena, strlen(set->files) / 2 + more_count + 2, sizeof **paths);
+    for (const char *at = set->files; *paths != NULL && *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        (*paths)[count] = ar_arena_format(arena, "%s%.*s", index->folder, length, at);
+        at += length;
+        AR_NEED((*paths)[count++], err, "a measured set");
+    }
+    for (size_t i = 0; *paths != NULL && i < more_count; i++) {
+        (*paths)[count++] = more[i];
+    }
+    *paths_count = count;
+    return *paths != NULL ? AR_OK : ar_error_no_memory(err, "a measured set");
+}
+
 /* --- names of algorithms ------------------------------------------------------------------ */
 
 static const struct ar_column called_columns[] = {

@@ -60,6 +60,19 @@ Test(measured_sets, files_are_of_the_set_that_has_their_stem)
     cr_expect_eq(count, 1);
 }
 
+/* Of a machine with several sets the cluster knows the name, not the ranks per node. */
+Test(measured_sets, one_set_is_found_by_its_file_and_a_machine_by_its_cluster)
+{
+    size_t count;
+    cr_expect_str_eq(ar_measured_index_find(&sets, "x/lumi_mpi.csv", &count)->name, "lumi_mpi");
+    cr_expect_null(ar_measured_index_find(&sets, "pico_mpi_collectives.csv", &count));
+    cr_expect_gt(count, 1);
+    cr_expect_null(ar_measured_index_find(&sets, "mine.csv", &count));
+    cr_expect_eq(count, 0);
+    cr_expect_str_eq(ar_measured_index_system(&sets, "mn5-cpu"), "mare_nostrum");
+    cr_expect_null(ar_measured_index_system(&sets, "mn5"), "its tables name none");
+}
+
 static const struct ar_measured_set *find(const char *name)
 {
     for (size_t i = 0; i < sets.sets_count; i++) {

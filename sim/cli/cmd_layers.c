@@ -1,5 +1,7 @@
 /* compare, of a trace of measured times: its layers beside those that a cost table times. */
+#include <string.h>
 
+#include "ar_calibrate.h"
 #include "ar_csv.h"
 #include "ar_layer_comparison.h"
 #include "ar_note.h"
@@ -66,6 +68,21 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     return option_draw(options, AR_PLOT_LAYERS, subject, err);
 }
 
+/* The options of a comparison of collectives that are no keys. */
+static enum ar_status refuse_own(const struct options *options, struct ar_error *err)
+{
+    bool has_time = strcmp(options->time, ar_measured_time_names[AR_TIME_OUT_OF_PLACE]) != 0;
+    const char *name = options->algorithm != NULL ? "--algorithm"
+                       : options->engine != NULL  ? "--engine"
+                       : has_time                 ? "--time"
+                                                  : NULL;
+    return name == NULL ? AR_OK
+                        : ar_error_set(err, AR_USAGE,
+                                       "compare: found %s; expected none with a trace of measured "
+                                       "times, see 'allreckon compare --help'",
+                                       name);
+}
+
 enum ar_status command_layers(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -76,6 +93,7 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     struct ar_layer_comparison comparison;
     AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
+    AR_TRY(refuse_own(options, err));
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input,
                           err));
     const struct ar_trace *measured = &input->trace->trace;

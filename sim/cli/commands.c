@@ -180,7 +180,7 @@ const struct command commands[] = {
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 --payload "
      "64MiB"},
     {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
-     0, "fit a cluster to measured collectives, with errors", "LOG...", ARGUMENTS_MAX,
+     0, "fit a cluster to measured collectives, with errors", "LOG...|SET", ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to collectives that were measured on your "
      "machine: logs of nccl-tests (text or -J), JSON lines of NCCL's Inspector, CSV of the "
      "harness, tables of published results. "
@@ -190,22 +190,31 @@ const struct command commands[] = {
      "cluster file for --engine library, whose predictions have a 95 % band.\n\n"
      "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and "
      "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all "
-     "other engines. If all rows are of one node count, GPU counts are held out.\n\n"
+     "other engines. If all rows are of one node count, GPU counts are held out. So do tables of "
+     "MPI collectives by the library's names of algorithms (validate/data/called.csv).\n\n"
+     "The name of a measured set ('allreckon list sets'), or of a file of one alone, needs no "
+     "--cluster: it has its cluster, settings, rows and what is held out. Of a table of several "
+     "machines a shipped --cluster takes the rows of its own.\n\n"
      "Logs of osu_latency and osu_bw fit latency and bandwidth of the link that --pair names.\n\n"
      "examples:\n  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
+     "  allreckon calibrate fugaku_mpi --out mine-fugaku.topo\n"
      "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds --out "
      "mine-fitted.topo"},
     {COMMAND(compare), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
          KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
-     0, "predictions beside measured rows: collectives or layers", "LOG...|TRACE", ARGUMENTS_MAX,
+     0, "predictions beside measured rows: collectives or layers", "LOG...|SET|TRACE",
+     ARGUMENTS_MAX,
      "Predicts every collective of the logs and prints it beside the measured one, with NCCL's "
      "own tuning model as a yardstick; errors are summed up for node counts that were fitted and "
-     "for those that were held out. With --out also pictures. Rows of our own algorithms are "
+     "for those that were held out. With --out also pictures. Rows of our own algorithms, "
+     "and of MPI's by the library's names (validate/data/called.csv), are "
      "predicted as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits "
      "nothing. A file with the name of one of a measured set ('allreckon list sets') needs no "
      "option: it is predicted on the cluster of the set by a fit to the rows that are "
-     "shipped.\n\nOf a trace of measured times (recorded), the layers stand beside what the cost "
+     "shipped. With --cluster, such a name chooses rows of the set; of other tables of several "
+     "machines a shipped cluster takes those of its own.\n\nOf a trace of measured times "
+     "(recorded), the layers stand beside what the cost "
      "table "
      "of its GPU says, both named in the trace; no other option but --out and the format counts."
      "\n\nexamples:\n  allreckon compare resnet50-v1.5-recorded --out out/layers\n"

@@ -113,9 +113,8 @@ static const struct option_row own_rows[] = {
     OWN("out", "FILE.html", OF(report), AT(out), NULL,
         "where the page goes; default: DIR/report.html", .is_shown_only = true),
     OWN("hold-out", "COUNTS", OF(calibrate), AT(hold_out), NULL,
-        "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if "
-        "rows "
-        "of our own algorithms are of one node count"),
+        "node counts not to fit but to judge by, or none; default: the largest, of some measured "
+        "sets more. GPU counts, if rows of our own algorithms are of one node count"),
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
     OWN("pair", "LINK", OF(calibrate), AT(pair), NULL,

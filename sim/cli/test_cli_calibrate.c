@@ -233,3 +233,62 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
     cr_expect_eq(cli_lines_with(run.out, ",tree,"), 3);
     cr_expect_eq(cli_lines_with(run.out, ",ok"), 9);
 }
+
+/* Rings of Fugaku as MPI calls them, an algorithm that nobody models, and a row of another
+ * machine, of the shipped table. */
+static void write_mpi(void)
+{
+    char path[1024];
+    cli_good("sed -n '/^#/p; /^system/p; /^fugaku,all[a-z]*,2x2x2,1,default-ring,/p; "
+             "/^fugaku,allgather,2x2x2,1,BINE-VEC_DOUBLING_BLOCKS-UTOFU-0-1,/p; "
+             "/^leonardo,allgather,512,1,ring_ompi,2048,/p' '%s' > mpi.csv",
+             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+}
+
+/* A cluster that is shipped, or a set, takes the rows of its machine; they are predicted by what
+ * was saved as by the fit. */
+Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
+{
+    write_mpi();
+    struct cli_run run = cli_good("$AR calibrate mpi.csv --cluster fugaku --hold-out none "
+                                  "--out fitted.topo --format csv");
+    cr_expect_not_null(strstr(run.err, "9 rows not used (first mpi.csv:5, all-gather BINE-VEC"),
+                       "%s", run.err);
+    cr_expect_not_null(strstr(run.err, "1 rows not used (first mpi.csv:33, all-gather ring_ompi on "
+                                       "512 ranks): of other machines"),
+                       "%s", run.err);
+    struct cli_table *fitted = accuracy(run.out);
+    cr_expect_eq(number(fitted, 1, "rows"), 19);
+    cli_good("grep -v ^leonardo mpi.csv > one.csv");
+    run = cli_run("$AR compare mpi.csv --cluster ./fitted.topo --engine closed");
+    cli_expect_error(&run, "two machines", 65,
+                     "mpi.csv:33: found system \"leonardo\" behind \"fugaku\"; expected one");
+    cli_good("$AR compare one.csv --cluster ./fitted.topo --engine closed --out compared");
+    struct cli_table *saved = cli_table(cli_read("compared/accuracy.csv"));
+    cr_expect_str_eq(cli_cell(saved, 1, "set"), "fitted");
+    cr_expect_float_eq(number(saved, 1, "median_frac"), number(fitted, 1, "median_frac"), 1e-3);
+}
+
+/* Without a cluster the name of a file is that of a set, which has settings, too. */
+Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
+{
+    static const char command[] = "$AR calibrate %s --quiet --format csv";
+    write_mpi();
+    cli_good("cp mpi.csv fugaku_mpi.csv");
+    const char *by_name = cli_good(command, "fugaku_mpi.csv").out;
+    const char *by_cluster =
+        cli_good(command, "mpi.csv --cluster fugaku --set torus.links_at_once=1").out;
+    cr_expect_str_eq(by_name, by_cluster);
+    cli_good("cp mpi.csv pico_mpi_collectives.csv");
+    struct cli_run run = cli_run("$AR calibrate pico_mpi_collectives.csv");
+    cli_expect_error(&run, "several", 64, "of 9 measured sets; expected one of them by name");
+    cli_good("sed -i '/^leonardo/d; s/^fugaku/frontier/; s/,2x2x2,/,8,/' pico_mpi_collectives.csv");
+    run = cli_run("$AR compare pico_mpi_collectives.csv --quiet");
+    cli_expect_error(&run, "unknown", 65,
+                     "found system \"frontier\" with 1 ranks per node; expected one of the "
+                     "measured sets with such a file: leonardo/1,");
+    run = cli_run("$AR calibrate pico_mpi_collectives.csv --cluster fugaku");
+    cli_expect_error(&run, "unknown", 65,
+                     "of system \"frontier\", and no others; expected ranks "
+                     "of fugaku");
+}

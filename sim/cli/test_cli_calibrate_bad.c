@@ -56,6 +56,8 @@ Test(cli_calibrate_bad, logs)
     static const struct bad rows[] = {
         {"calibrate " FIT, 64, "calibrate: no log; expected files"},
         {"calibrate nowhere.log " FIT, 66, "nowhere.log: No such file"},
+        {"calibrate nowhere.log", 66, "nowhere.log: No such file"},
+        {"compare nowhere.csv", 66, "nowhere.csv: No such file"},
         {"compare nccl-12-all-to-all.txt --cluster abci-v100 --engine closed --algorithm ring", 65,
          "found rows of alltoall, which has no algorithm \"ring\""},
         {"calibrate cluster.topo " FIT, 65, "cluster.topo:"},

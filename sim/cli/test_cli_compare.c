@@ -154,3 +154,16 @@ Test(cli_compare, accuracy_has_three_estimates_of_a_set)
     cr_expect_lt(number(rows, 1, "fit_median_frac"), number(rows, 1, "zero_shot_median_frac"));
     cr_expect_gt(number(rows, 1, "held_out_median_frac"), 0);
 }
+
+/* Sends around the ranks are no collective here: that is what is said of them. */
+Test(cli_compare, rows_of_what_is_not_modelled_are_named)
+{
+    cli_write("sends.csv", "collective,gpus,nodes,payload_bytes,time_us\n"
+                           "all_reduce,16,4,1048576,300\n"
+                           "sendrecv,16,4,1048576,100\nsendrecv,16,4,2097152,200\n");
+    struct cli_run run = cli_good("$AR compare sends.csv --cluster abci-v100 --engine nccl");
+    cr_expect_not_null(strstr(run.err, "2 rows not used (first sends.csv:3, send-receive on 16 "
+                                       "ranks): no operation that is modelled"),
+                       "%s", run.err);
+    cr_expect_null(strstr(run.err, "called.csv"), "%s", run.err);
+}

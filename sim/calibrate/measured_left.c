@@ -1,0 +1,96 @@
+/* Rows that are not used: whose, and why. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_measured.h"
+#include "ar_note.h"
+
+void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run)
+{
+    left->first = left->first != NULL ? left->first : run;
+    left->rows_count += run->rows_count;
+}
+
+bool ar_measured_takes(const struct ar_calibrate_request *request, const struct ar_log *run)
+{
+    bool says_none = run->system[0] == '\0' && request->known_count == 0;
+    return (request->system == NULL || says_none || strcmp(run->system, request->system) == 0) &&
+           (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
+}
+
+enum ar_status measured_check_systems(const struct ar_calibrate_request *request,
+                                      const struct ar_measured *measured, struct ar_error *err)
+{
+    const struct ar_log *first = NULL;
+    for (size_t i = 0; i < request->paths_count; i++) {
+        const struct ar_logs *logs = measured->logs[i];
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            const struct ar_log *run = &logs->runs[k];
+            if (run->system[0] == '\0' || !ar_measured_takes(request, run)) {
+                continue;
+            }
+            first = first != NULL ? first : run;
+            if (strcmp(run->system, first->system) != 0) {
+                return ar_log_refuse(run, run->first_line, err,
+                                     "found system \"%.60s\" behind \"%.60s\"; expected one, or "
+                                     "the shipped cluster or measured set of one ('allreckon list "
+                                     "sets')",
+                                     run->system, first->system);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+void measured_note_left(const struct ar_calibrate_request *request,
+                        const struct ar_measured *measured)
+{
+    static const char *const whys[MEASURED_KINDS] = {
+        [MEASURED_NO_OPERATION] = "no operation that is modelled ('allreckon list operations')",
+        [MEASURED_NO_ALGORITHM] = "such algorithms are not modelled (validate/data/called.csv has "
+                                  "those that are)",
+        [MEASURED_ON_GPUS] = "buffers on GPUs in tables of MPI",
+        [MEASURED_OTHER_RANKS] = "such algorithms are not modelled on so many ranks",
+        [MEASURED_OTHER_SYSTEM] = "of other machines, or ranks per node"};
+    for (int i = 0; i < MEASURED_KINDS; i++) {
+        const struct ar_measured_left *left = &measured->left[i];
+        if (left->rows_count > 0 && whys[i] != NULL) {
+            const struct ar_log *run = left->first;
+            ar_note(request->notes,
+                    "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
+                    " ranks): %s",
+                    request->command, left->rows_count, run->path, run->first_line,
+                    ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
+                    run->algorithm, run->ranks, whys[i]);
+        }
+    }
+}
+
+enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,
+                                   const struct ar_measured *measured, struct ar_error *err)
+{
+    const struct ar_log *other = measured->left[MEASURED_OTHER_SYSTEM].first;
+    bool is_other = other != NULL;
+    for (int i = 0; i < MEASURED_OTHER_SYSTEM; i++) {
+        is_other = is_other && measured->left[i].first == NULL;
+    }
+    if (is_other) {
+        char ranks[32] = "";
+        if (request->ranks_per_node > 0) {
+            snprintf(ranks, sizeof ranks, " with %" PRIu32 " on each node",
+                     request->ranks_per_node);
+        }
+        return ar_log_refuse(other, other->first_line, err,
+                             "found %" PRIu32 " ranks on %" PRIu32 " nodes of system \"%.40s\", "
+                             "and no others; expected ranks of %.40s%s, which the cluster or set "
+                             "was measured on",
+                             other->ranks, other->nodes, other->system,
+                             request->system != NULL ? request->system : "any", ranks);
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found no collective in the logs that is modelled; expected calls of a "
+                        "library (of the harness: backend nccl, algorithm nccl-allreduce), or "
+                        "algorithms of 'allreckon list algorithms'",
+                        request->command);
+}
