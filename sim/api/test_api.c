@@ -91,7 +91,8 @@ Test(api, names_can_be_listed)
         has_time = has_time || strcmp(allreckon_column(i), "iteration_s") == 0;
     }
     cr_assert(has_time);
-    cr_assert_str_eq(allreckon_version(), ALLRECKON_VERSION);
+    cr_expect_str_eq(ALLRECKON_VERSION, PROJECT_RELEASE, "of the header");
+    cr_expect_str_eq(allreckon_version(), PROJECT_RELEASE, "of the library");
 }
 
 Test(api, notes_say_what_decides)
