@@ -174,6 +174,8 @@ enum ar_status rows_read(const struct ar_csv *csv, struct ar_arena *arena, struc
     *rows = (struct rows){.csv = csv, .count = csv->rows_count};
     rows->list = answer_room(csv, AR_COLUMNS(columns), sizeof *rows->list, arena);
     AR_TRY(answer_read(csv, AR_COLUMNS(columns), sizeof *rows->list, rows->list, err));
+    rows->is_named = ar_arena_alloc(arena, rows->count + 1, sizeof *rows->is_named);
+    AR_NEED(rows->is_named, err, "the report");
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
         rows->places[i] = ar_csv_find_column(csv, circumstances[i].column);
     }

@@ -31,6 +31,7 @@ struct rows {
     struct row *list;
     size_t count;
     size_t places[CIRCUMSTANCES]; /**< of columns; SIZE_MAX: not in the file */
+    bool *is_named;               /**< of each row: whether a sentence gives its time */
     bool is_step;
 };
 

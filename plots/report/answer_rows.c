@@ -16,8 +16,10 @@ static void write_algorithm(FILE *text, const struct row *row)
             has_shape ? row->shape : "");
 }
 
+/* The time that a sentence gives of a row, which is one that the answer stands on from then on. */
 static double time_of(const struct rows *rows, size_t i)
 {
+    rows->is_named[i] = true;
     return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
 }
 
@@ -211,18 +213,23 @@ static void write_parts(FILE *text, const struct row *row)
     if (!(sum_s > 0)) {
         return;
     }
-    if (row->iteration_s > 0) {
-        fprintf(text, "Its collectives take %s; by the closed form ",
-                ar_format_seconds(row->allreduce_s, part));
+    bool is_of_step = row->iteration_s > 0;
+    bool is_same = fabs(sum_s / row->allreduce_s - 1) <= 0.01;
+    if (is_of_step) {
+        fprintf(text, "Its collectives take %s; ", ar_format_seconds(row->allreduce_s, part));
+    }
+    if (is_same) {
+        fprintf(text, "%sy the closed form ", is_of_step ? "b" : "B");
     } else {
-        fputs("By the closed form ", text);
+        fprintf(text, "%she closed form has %s, of which ", is_of_step ? "t" : "T",
+                ar_format_seconds(sum_s, part));
     }
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
         double percent = 100 * terms[i].time_s / sum_s;
         fprintf(text, percent < 10 ? "%s%s is %.2g %%" : "%s%s is %.0f %%", i == 0 ? "" : ", ",
                 terms[i].name, percent);
     }
-    fputs(" of that. ", text);
+    fputs(is_same ? " of that. " : ". ", text);
 }
 
 /* The next larger number of GPUs among rows like `best`; 0: none. */
@@ -252,12 +259,14 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
         struct choice choice = {
             .gpus = gpus, .payload_bytes = AR_NO_COUNT, .alike = best, .but = SIZE_MAX};
-        const struct row *row = &rows->list[rows_best(rows, &choice)];
+        size_t fastest = rows_best(rows, &choice);
+        const struct row *row = &rows->list[fastest];
         if (winner == NULL || !rows_is_same(winner, name_of(row))) {
             fprintf(text,
                     changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
                                  : ", %s from %" PRIu64 " on",
                     name_of(row), gpus);
+            rows->is_named[fastest] = true;
             winner = name_of(row);
             changes++;
         }
@@ -265,38 +274,73 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     fputs(changes > 0 ? ". " : "", text);
 }
 
-static void write_trust(FILE *text, const struct rows *rows, size_t best)
+struct trust {
+    size_t exact, estimates;
+    const char *engine; /* of the first one; NULL: there are several */
+};
+
+/* Of all rows with a result, or of those that the answer names. */
+static struct trust count_trust(const struct rows *rows, bool is_of_named)
 {
-    size_t results = 0, exact = 0, estimates = 0;
+    struct trust trust = {0};
     for (size_t i = 0; i < rows->count; i++) {
-        bool is_result = rows_have_result(rows, i);
-        results += is_result;
-        exact += is_result && rows->list[i].exact == 1;
-        estimates += is_result && rows->list[i].exact == 0;
+        const struct row *row = &rows->list[i];
+        if (!rows_have_result(rows, i) || row->exact == AR_NO_FLAG ||
+            (is_of_named && !rows->is_named[i])) {
+            continue;
+        }
+        bool is_first = trust.exact + trust.estimates == 0;
+        bool is_like = is_first || rows_is_same(row->engine, trust.engine);
+        trust.engine = is_like ? row->engine : NULL;
+        trust.exact += row->exact == 1;
+        trust.estimates += row->exact == 0;
+    }
+    return trust;
+}
+
+/* Whether what is sent is followed exactly in the rows that the answer names. */
+static void write_exact(FILE *text, const struct rows *rows, struct trust named)
+{
+    const char *engine = named.engine != NULL ? named.engine : "of each row";
+    if (named.estimates == 0) {
+        fprintf(text, "Here engine %s follows exactly what is sent%s", engine,
+                rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
+    } else if (named.exact == 0) {
+        fprintf(text, "%s: engine %s neglects something of what is sent",
+                named.estimates == 1 ? "This is an estimate" : "These are estimates", engine);
+    } else {
+        fprintf(text,
+                "Of the %zu rows named here %zu %s (column exact): engine %s neglects "
+                "something of what is sent there, and follows the others exactly",
+                named.exact + named.estimates, named.estimates,
+                named.estimates == 1 ? "is an estimate" : "are estimates", engine);
+    }
+    fputs(". ", text);
+}
+
+static void write_trust(FILE *text, const struct rows *rows)
+{
+    struct trust named = count_trust(rows, true);
+    struct trust all = count_trust(rows, false);
+    size_t results = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        results += rows_have_result(rows, i);
     }
     if (results < rows->count) {
         fprintf(text, "%zu row%s no result (column status). ", rows->count - results,
                 rows->count - results == 1 ? " has" : "s have");
     }
-    const struct row *row = &rows->list[best];
-    if (row->exact != AR_NO_FLAG) {
-        const char *engine = row->engine != NULL ? row->engine : "?";
-        if (row->exact == 1) {
-            fprintf(text, "Here engine %s follows exactly what is sent%s", engine,
-                    rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
-        } else {
-            fprintf(text, "This is an estimate: engine %s neglects something of what is sent",
-                    engine);
-        }
-        fputs(". ", text);
-        if (exact > 0 && estimates > 0) {
-            fprintf(text, "%zu of %zu rows %s. ", estimates, results,
-                    estimates == 1 ? "is an estimate" : "are estimates");
-        }
-        fputs("How far the model is from machines, 'allreckon accuracy' and 'allreckon reproduce' "
-              "say. ",
-              text);
+    if (named.exact + named.estimates == 0) {
+        return;
     }
+    write_exact(text, rows, named);
+    if (all.exact > 0 && all.estimates > 0) {
+        fprintf(text, "%zu of all %zu rows %s. ", all.estimates, results,
+                all.estimates == 1 ? "is an estimate" : "are estimates");
+    }
+    fputs(
+        "How far the model is from machines, 'allreckon accuracy' and 'allreckon reproduce' say. ",
+        text);
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
@@ -367,6 +411,6 @@ enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FIL
     *title = ar_arena_format(arena, "%s on %s", work != NULL ? work : "Collectives",
                              row->cluster != NULL ? row->cluster : "a cluster");
     AR_NEED(*title, err, "the report");
-    write_trust(text, &rows, first);
+    write_trust(text, &rows);
     return AR_OK;
 }

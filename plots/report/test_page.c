@@ -107,6 +107,32 @@ Test(page, each_kind_of_file_has_its_answer)
          "ms "
          "of it is computing, 10 ms communication that nothing hides. Here engine "
          "closed follows exactly what is sent; how long kernels take was measured"},
+        {"step.csv",
+         "cluster,gpus,algorithm,operation,payload_bytes,allreduce_s,engine,exact\n"
+         "c,8,ring,allgather,1000,0.1,x,yes\nc,8,direct,allgather,8,0.01,x,no\n"
+         "c,4,ring,allgather,8,1,x,no\n",
+         "takes 10 ms with direct. Of the 2 rows named here 1 is an estimate (column exact): "
+         "engine "
+         "x neglects something of what is sent there, and follows the others exactly. 2 of all 3 "
+         "rows are estimates. "},
+        {"step.csv",
+         "cluster,gpus,algorithm,payload_bytes,allreduce_s,engine,exact\n"
+         "c,8,ring,8,0.1,x,no\nc,8,direct,8,0.2,x,no\nc,4,ring,8,1,x,yes\n",
+         "These are estimates: engine x neglects something of what is sent. 2 of all 3 rows are"},
+        {"step.csv",
+         "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
+         "t,8,0.1,0.02,0,0.002,0.017,0.001\n",
+         "Its collectives take 20 ms; by the closed form latency is 10 %, bandwidth is 85 %, "
+         "reduction is 5 %, set-up is 0 % of that."},
+        {"step.csv",
+         "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
+         "t,8,0.1,0.025,0,0.002,0.017,0.001\n",
+         "Its collectives take 25 ms; the closed form has 20 ms, of which latency is 10 %, "
+         "bandwidth is 85 %, reduction is 5 %, set-up is 0 %."},
+        {"step.csv",
+         "gpus,payload_bytes,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
+         "8,8,0.025,0,0.002,0.017,0.001\n",
+         "The closed form has 20 ms, of which latency is 10 %,"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_file(cases[i].file, cases[i].content);
