@@ -117,8 +117,8 @@ Test(page, each_kind_of_file_has_its_answer)
          "rows are estimates. "},
         {"step.csv",
          "cluster,gpus,algorithm,payload_bytes,allreduce_s,engine,exact\n"
-         "c,8,ring,8,0.1,x,no\nc,8,direct,8,0.2,x,no\nc,4,ring,8,1,x,yes\n",
-         "These are estimates: engine x neglects something of what is sent. 2 of all 3 rows are"},
+         "c,8,ring,8,0.1,x,no\nc,8,direct,8,0.2,x,no\nc,8,bruck,8,0.3,x,yes\nc,8,tree,8,1,x,no\n",
+         "These are estimates: engine x neglects something of what is sent. 3 of all 4 rows are"},
         {"step.csv",
          "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
          "t,8,0.1,0.02,0,0.002,0.017,0.001\n",
@@ -155,6 +155,7 @@ Test(page, layouts_have_pictures_and_columns_that_begin_with_what_rows_differ_in
                "\n");
     write_page();
     cr_expect_eq(count_of("<figure id=\"layouts_"), 2);
+    cr_expect_eq(count_of("<g class=\"value\"><title>gpus: 8\nmesh: dp=8\n"), 2, "in each picture");
     const char *mesh = strstr(text, ">mesh</th>");
     const char *time = strstr(text, ">iteration <");
     const char *wall = strstr(text, ">wall <");

@@ -34,8 +34,9 @@ unset grid
 set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
 set style fill solid 1.0 border lc rgb '#8A8A8A'
 
+points = values(0, '50', 'column(0)')
 eval begin
 plot for [k in shown] data using (share(int(k))):0:(share(int(k) - 1)):(share(int(k))):($0 - 0.12):($0 + 0.3) \
         with boxxyerror lc rgb word(fills, int(k)) title part_name[int(k)], \
-    data using (0):($0 - 0.3):(said(0)) with labels left offset character 0.6, 0 font ',11' notitle
+    data using (0):($0 - 0.3):(said(0)) with labels left offset character 0.6, 0 font ',11' notitle @points
 eval finish

@@ -37,8 +37,8 @@ do for [i = 2:borders] {
     set arrow 300 + i from border_x[i - 1], border_y[i - 1] to border_x[i], border_y[i] nohead lw 1.6 lc rgb '#000000' back
 }
 
-# From few shards to many, from light to dark; marks say so in grey too.
-shard_colours = '#C9A227 #B3A062 #958F78 #666970 #31446B #00204D #8C2D04 #000000'
+# From few shards to many, from light to dark, colours of the palette, since no algorithm is here; marks say so in grey too.
+shard_colours = '#E69F00 #56B4E9 #CC79A7 #009E73 #D55E00 #0072B2 #882255 #000000'
 order(n) = int(log(n + 0.0) / log(2) + 0.5)
 shade(n) = word(shard_colours, 1 + (order(n) > 7 ? 7 : order(n)))
 shard_mark(n) = int(word('7 9 5 11 13 15 4 6', 1 + (order(n) > 7 ? 7 : order(n))))
@@ -46,6 +46,7 @@ x_of(n) = size_of(strcol('mesh'), 'tp') == n ? column('memory_bytes') / 1e9 : Na
 sorted = ''
 do for [k = 0:20] { do for [n in shards] { if (order(n + 0) == k) { sorted = add(sorted, n) } } }
 
+points = values(0, "column('memory_bytes') / 1e9", "column('iteration_s')")
 eval begin
-plot for [n in sorted] data using (x_of(n + 0)):(column('iteration_s')) with points pt shard_mark(n + 0) ps 0.6 lc rgb shade(n + 0) title 'tp = '.n
+plot for [n in sorted] data using (x_of(n + 0)):(column('iteration_s')) with points pt shard_mark(n + 0) ps 0.8 lc rgb shade(n + 0) title 'tp = '.n @points
 eval finish
