@@ -81,8 +81,8 @@ struct ar_plot_report {
  * AR_BAD_DATA (empty file, missing column, a cell that is no number, no row that succeeded; the
  * line begins `file:line: column "..."`; nothing to draw since rows differ), AR_IO (gnuplot
  * missing, unwritable directory, full disk), AR_INTERNAL (gnuplot failing; its message is in the
- * line), AR_NO_MEMORY. On an error the output directory is as it was before, except that pictures
- * stay when only `ascii_file` could not be written. */
+ * line), AR_NO_MEMORY (gnuplot's, too, where it says so). On an error the output directory is as it
+ * was before, except that pictures stay when only `ascii_file` could not be written. */
 enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
                             struct ar_plot_report *report, struct ar_error *err);
 

@@ -71,9 +71,10 @@ static void become_gnuplot(const struct place *place, const struct ar_plot_run *
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
         execlp(place->program, place->program, "-d", "-e", settings, file, (char *)NULL);
-        int code = errno == ENOENT ? NOT_FOUND : NOT_STARTED;
+        if (errno == ENOENT) {
+            _exit(NOT_FOUND); /* in silence: who ends with that code otherwise says why */
+        }
         dprintf(STDERR_FILENO, "cannot start: %s\n", strerror(errno));
-        _exit(code);
     }
     _exit(NOT_STARTED);
 }
@@ -85,7 +86,8 @@ static enum ar_status start(const struct place *place, struct ar_plot_run *run,
     pid_t parent = getpid();
     run->child = fork();
     if (run->child < 0) {
-        return ar_error_set(err, AR_IO, "%s: cannot start: %s", place->program, strerror(errno));
+        return ar_error_set(err, AR_NO_MEMORY, "%s: cannot start: %s", place->program,
+                            strerror(errno));
     }
     if (run->child == 0) {
         become_gnuplot(place, run, parent);
@@ -93,27 +95,46 @@ static enum ar_status start(const struct place *place, struct ar_plot_run *run,
     return AR_OK;
 }
 
+/* Whether the loader, a library or gnuplot says that it was given no memory, or no thread. */
+static bool is_of_memory(const char *message)
+{
+    static const char *const texts[] = {"failed to map segment",
+                                        "cannot allocate memory",
+                                        "failed to allocate",
+                                        "out of memory",
+                                        "bad_alloc",
+                                        "resource temporarily unavailable"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcasestr(message, texts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum ar_status check_end(const struct place *place, const struct ar_plot_run *run, int end,
                                 struct ar_error *err)
 {
     char message[MESSAGE_SIZE];
-    if (WIFSIGNALED(end)) {
-        return ar_error_set(err, AR_INTERNAL, "%s: killed by signal %d while drawing %s",
-                            place->program, WTERMSIG(end), run->name);
+    if (WIFEXITED(end) && WEXITSTATUS(end) == 0) {
+        return AR_OK;
     }
-    if (WEXITSTATUS(end) == NOT_FOUND) {
+    read_message(place, run, "", message, sizeof message);
+    enum ar_status status = is_of_memory(message) ? AR_NO_MEMORY : AR_INTERNAL;
+    if (WIFSIGNALED(end)) {
+        return ar_error_set(err, status, "%s: killed by signal %d while drawing %s%s%s",
+                            place->program, WTERMSIG(end), run->name,
+                            message[0] == '\0' ? "" : ": ", message);
+    }
+    if (WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0') {
         return ar_error_set(err, AR_IO,
                             "%s: program not found in PATH; pictures need gnuplot 5.4 or newer "
                             "(Debian: gnuplot-nox)",
                             place->program);
     }
-    if (WEXITSTATUS(end) != 0) {
-        read_message(place, run, "", message, sizeof message);
-        return ar_error_set(err, AR_INTERNAL, "%s: failed on %s.gp with exit code %d: %s",
-                            place->program, run->name, WEXITSTATUS(end),
-                            message[0] == '\0' ? "it printed no message" : message);
-    }
-    return AR_OK;
+    return ar_error_set(err, status, "%s: failed on %s.gp with exit code %d: %s", place->program,
+                        run->name, WEXITSTATUS(end),
+                        message[0] == '\0' ? "it printed no message" : message);
 }
 
 /* Whether a picture ends as it should, but for some newlines. */

@@ -119,8 +119,17 @@ Test(plot_input, a_failing_gnuplot_is_one_line_and_leaves_nothing)
     cr_expect_eq(fail(&request, "failed on efficiency.gp with exit code 1: \"efficiency.gp\" line "
                                 "7: undefined variable: x"),
                  AR_INTERNAL);
+    fake_gnuplot(&request, "#!/bin/sh\necho 'x: failed to map segment from shared object' >&2\n"
+                           "exit 127\n");
+    cr_expect_eq(fail(&request, "failed on efficiency.gp with exit code 127: x: failed to map"),
+                 AR_NO_MEMORY);
+    fake_gnuplot(&request, "#!/bin/sh\necho 'x: cannot open shared object file' >&2\nexit 127\n");
+    cr_expect_eq(fail(&request, "exit code 127: x: cannot open"), AR_INTERNAL);
     fake_gnuplot(&request, "#!/bin/sh\nkill -9 $$\n");
-    fail(&request, "killed by signal 9");
+    cr_expect_eq(fail(&request, "killed by signal 9"), AR_INTERNAL);
+    fake_gnuplot(&request, "#!/bin/sh\necho 'std::bad_alloc' >&2\nkill -6 $$\n");
+    cr_expect_eq(fail(&request, "killed by signal 6 while drawing efficiency: std::bad_alloc"),
+                 AR_NO_MEMORY);
     fake_gnuplot(&request, "#!/bin/sh\nexit 0\n");
     fail(&request, "efficiency.svg: ");
     fake_gnuplot(&request, "#!/bin/sh\necho '<svg></svg>' >efficiency.svg\n"
