@@ -38,6 +38,9 @@ const char *ar_list_choices(const char *const *names, char *text, size_t size);
 /** Bytes of the UTF-8 character that `text` begins with; 0 if it is none. `text` is terminated. */
 size_t ar_utf8_size(const char *text);
 
+/** Makes a text one line that terminals print as it is: control characters become blanks. */
+void ar_text_to_line(char *text);
+
 /** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
 void ar_copy_text(char *target, size_t size, const char *source);
 

@@ -85,6 +85,13 @@ Test(text, the_first_of_two_equally_near_names_wins)
     cr_expect_str_eq(ar_nearest_name("fp32", names, 2), "fp32");
 }
 
+Test(text, a_line_has_blanks_for_control_characters)
+{
+    char text[] = "a\nb\tc\x7f\xc3\xa4";
+    ar_text_to_line(text);
+    cr_expect_str_eq(text, "a b c \xc3\xa4");
+}
+
 Test(text, copying_cuts_what_does_not_fit_and_terminates)
 {
     char target[5] = "....";

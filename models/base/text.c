@@ -71,6 +71,13 @@ size_t ar_utf8_size(const char *text)
     return is_bad ? 0 : size;
 }
 
+void ar_text_to_line(char *text)
+{
+    for (char *at = text; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? ' ' : *at;
+    }
+}
+
 void ar_copy_text(char *target, size_t size, const char *source)
 {
     snprintf(target, size, "%s", source);

@@ -305,6 +305,8 @@ enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_a
     }
     *reason = NULL;
     if (refusal.columns[0] != '\0') {
+        ar_text_to_line(refusal.columns);
+        ar_text_to_line(refusal.choice);
         *reason = ar_arena_format(arena, "rows differ in %s; choose, such as --where %s",
                                   refusal.columns, refusal.choice);
         return *reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;

@@ -313,6 +313,24 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_says_what_to_choose
     cr_expect_not_null(strstr(text, ",torus2d+batch_per_gpu=32+gradient_scale=2,"));
 }
 
+Test(plot, a_reason_is_one_line_whatever_cells_hold)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    cr_assert_not_null(file);
+    fputs(header, file);
+    for (int i = 0; i < 2; i++) {
+        fprintf(file,
+                "\"a\n%d\",t,32,fp16,16,4,ring,-,2,x,100,0.08,0.07,0.02,0.01,6400,0.9,gpu,100,0.1,"
+                "0.1.0,8,25MiB,3,0.021,0.043,0.001,0.005,0,0,0,0,,ok\n",
+                i);
+    }
+    cr_assert_eq(fclose(file), 0);
+    struct ar_plot_report report = draw();
+    cr_expect_str_eq(report.pictures[2].reason,
+                     "rows differ in cluster (a 0, a 1); choose, such as --where cluster=a 0");
+}
+
 Test(plot, rows_that_are_chosen_are_drawn)
 {
     need_gnuplot();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_quantile.h"
+#include "ar_text.h"
 #include "ar_units.h"
 
 #define CELL(kind, owner, field)                                                                   \
@@ -310,6 +311,9 @@ enum ar_status page_answer(struct page_parts *parts, struct ar_error *err)
     parts->answer = ar_arena_own(parts->arena, text, free);
     if (status == AR_OK && parts->answer == NULL) {
         return ar_error_no_memory(err, "the report");
+    }
+    if (status == AR_OK) {
+        ar_text_to_line(text); /* cells may have ends of lines */
     }
     while (status == AR_OK && size > 0 && text[size - 1] == ' ') {
         text[--size] = '\0';

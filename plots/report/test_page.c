@@ -96,6 +96,8 @@ Test(page, each_kind_of_file_has_its_answer)
          "all,0.02,0.021,0.04,0.03\n",
          "The forward pass took 20 ms; computed are 21 ms, +5 %. The backward pass took 40 ms; "
          "computed are 30 ms, -25 %."},
+        {"train.csv", "run,gpus,phase,cluster,time_s\n\"a\nb\",64,1,\"c\td\",100\n",
+         "a b on c d takes 100 s on 64 GPUs."},
         {"pipeline.csv",
          "stage,kind,stream,batch,chunk,begin_s,end_s\n0,forward,compute,0,0,0,1\n"
          "1,forward,compute,0,0,1,4\n1,tp,compute,0,0,0,1\n",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_note.h"
 #include "ar_row.h"
 
 /* What ar_rows_write() writes; freed by the caller. */
@@ -25,6 +26,18 @@ static struct ar_row row_named(const char *name)
     snprintf(row.cluster, sizeof row.cluster, "%s", name);
     snprintf(row.status, sizeof row.status, "ok");
     return row;
+}
+
+Test(row, a_note_is_one_line_whatever_it_quotes)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert_not_null(file);
+    ar_note(file, "%s and %d", "a\nb\tc", 2);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_str_eq(text, "allreckon: note: a b c and 2\n");
+    free(text);
 }
 
 Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
