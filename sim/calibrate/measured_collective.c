@@ -66,12 +66,15 @@ static enum ar_status find_shape(const struct ar_log *run, const char *text, uin
                                text, run->ranks, run->ranks);
 }
 
+/* A log of nccl-tests counts the elements of one part. */
 static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *element_bytes,
                                          struct ar_error *err)
 {
+    bool is_of_parts = run->format != AR_LOG_HARNESS && measured_operation(run)->has_parts;
+    uint64_t parts = is_of_parts ? run->ranks : 1;
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
-        uint64_t bytes = row->count > 0 ? row->payload_bytes / row->count : *element_bytes;
+        uint64_t bytes = row->count > 0 ? row->payload_bytes / parts / row->count : *element_bytes;
         if ((bytes != 2 && bytes != 4) || (i > 0 && bytes != *element_bytes)) {
             return ar_log_refuse(run, row->line, err,
                                  "found elements of %" PRIu64 " bytes; expected 2 or 4, the same "
@@ -119,6 +122,20 @@ static enum ar_status make_cluster(const struct ar_calibrate_request *request,
     return ar_scenario_make_cluster(&scenario, request->inputs, cluster, err);
 }
 
+/* What makes the cluster one of such nodes. */
+static void write_settings(char *text, size_t size, const struct ar_cluster_facts *facts,
+                           uint32_t gpus)
+{
+    uint32_t hcas = measured_hcas(facts, gpus);
+    int used = snprintf(text, size, "--set gpus_per_node=%" PRIu32, gpus);
+    if (hcas != facts->hcas_per_node && facts->has_hcas_on_switches) {
+        used += snprintf(text + used, size - (size_t)used, " --set pcie.switches=%" PRIu32, hcas);
+    }
+    if (hcas != facts->hcas_per_node) {
+        snprintf(text + used, size - (size_t)used, " --set hcas=%" PRIu32, hcas);
+    }
+}
+
 /* Ranks fill the nodes of a collective: a run that leaves GPUs idle is of another machine. */
 static enum ar_status find_machine(const struct ar_calibrate_request *request,
                                    const struct ar_log *run, struct ar_cluster *cluster,
@@ -139,10 +156,12 @@ static enum ar_status find_machine(const struct ar_calibrate_request *request,
         }
     }
     if (run->format != AR_LOG_PUBLISHED || request->inputs == NULL) {
+        char settings[128];
+        write_settings(settings, sizeof settings, facts, gpus);
         return ar_log_refuse(run, run->first_line, err,
                              "found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
-                             " GPUs; expected full nodes (--set gpus_per_node=%" PRIu32 "?)",
-                             run->ranks, run->nodes, facts->gpus_per_node, gpus);
+                             " GPUs; expected full nodes (%s?)",
+                             run->ranks, run->nodes, facts->gpus_per_node, settings);
     }
     struct ar_measured_machine *made = &measured->machines[measured->machines_count];
     *made = (struct ar_measured_machine){.gpus_per_node = gpus,

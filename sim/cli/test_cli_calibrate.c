@@ -123,6 +123,25 @@ Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
     cr_expect_eq(number(folds, find(folds, "fold", ""), "rows"), 96);
 }
 
+/* nccl-tests counts the elements of one part of those collectives whose ranks have parts. */
+Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
+{
+    static const char *const runs[] = {"nccl-17-alltoall.txt",
+                                       "nccl-13-all-gather.txt --algorithm ring"};
+    char path[1024];
+    cli_source("traces/logs/fixtures", path, sizeof path);
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct cli_run run =
+            cli_good("$AR calibrate '%s'/%s --cluster abci-v100 --hold-out none --format csv", path,
+                     runs[i]);
+        struct cli_table *table = accuracy(run.out);
+        size_t last = table->rows_count - 1; /* the fitted rows of 8 GPUs */
+        cr_expect_str_eq(cli_cell(table, last, "set"), "fitted");
+        cr_expect_eq(number(table, last, "rows"), 4);
+        cr_expect_lt(number(table, last, "median_frac"), 0.3);
+    }
+}
+
 Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_were)
 {
     cli_good("grep -v '^[248],' " PUBLISHED " > one.csv");

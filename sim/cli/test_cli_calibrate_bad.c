@@ -63,6 +63,9 @@ Test(cli_calibrate_bad, logs)
         {"calibrate cluster.topo " FIT, 65, "cluster.topo:"},
         {"calibrate abci.csv abci.csv " FIT, 64, "found log \"abci.csv\" twice; expected once"},
         {"calibrate nccl-13-sendrecv.txt " FIT, 65, ":1: a run of send-receive; expected"},
+        {"calibrate nccl-17-alltoall.txt --cluster dgx-h100 --out x.topo", 65,
+         "found 8 ranks on 2 nodes of 8 GPUs; expected full nodes (--set gpus_per_node=4 --set "
+         "pcie.switches=4 --set hcas=4?)"},
         {"calibrate nccl-three-runs.txt " FIT, 65, ":61: found GPU \"Tesla V100"},
         {"calibrate osu-latency-bw.txt " FIT, 64, "--pair: found none; expected nvlink, pcie or"},
         {"calibrate osu-allreduce.txt " FIT, 65, "does not say how many ranks"},

@@ -41,6 +41,8 @@ static const struct expected fixtures[] = {
      4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
     {FIXTURE("nccl-13-sendrecv.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_SEND_RECV, 8, 2, 4, 1, 16, 21,
      1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-17-alltoall.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_TO_ALL, 8, 2, 4, 1, 18, 23,
+     1024, 4194304, "nccl-tests 2.17.8", "NCCL 2.29.2", "NVIDIA A100-SXM4-80GB"},
     {FIXTURE("nccl-21-per-iteration.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 8, 2, 5, 1,
      18, 24, 1024, 1073741824, "nccl-tests 2.17.6", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
     {FIXTURE("nccl-crlf-bom.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 3, 1, 12, 16,
