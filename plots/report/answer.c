@@ -57,24 +57,66 @@ void answer_percent(FILE *text, const char *before, double frac, const char *aft
 /* --- train -------------------------------------------------------------------------------- */
 
 struct run {
-    const char *run, *phase, *cluster, *strategy;
+    const char *run, *phase, *cluster, *strategy, *algorithm, *shape, *engine;
     uint64_t gpus;
     double time_s, efficiency_frac, exposed_s;
+    ar_cell_flag exact;
 };
 static const struct ar_column run_columns[] = {NAMED(run, run),
                                                CELL(string, run, phase),
                                                NAMED(run, cluster),
                                                CELL(string, run, strategy),
+                                               CELL(string, run, algorithm),
+                                               CELL(string, run, shape),
+                                               CELL(string, run, engine),
                                                CELL(count, run, gpus),
                                                CELL(number, run, time_s),
                                                CELL(number, run, efficiency_frac),
                                                CELL(number, run, exposed_s),
+                                               CELL(flag, run, exact),
                                                AR_COLUMN_OTHERS};
 
 static bool is_last_phase(const struct run *runs, size_t count, size_t i)
 {
     return i + 1 == count || strcmp(runs[i].run, runs[i + 1].run) != 0 ||
            runs[i].gpus != runs[i + 1].gpus;
+}
+
+/* Its time, and in brackets what it sends with and how well that scales. */
+static void write_run(FILE *text, const struct run *run)
+{
+    char time[AR_UNIT_TEXT];
+    bool has_algorithm = run->algorithm != NULL && run->algorithm[0] != '\0';
+    bool has_shape =
+        has_algorithm && run->shape != NULL && run->shape[strspn(run->shape, "-")] != '\0';
+    bool has_efficiency = !isnan(run->efficiency_frac);
+    fprintf(text, "%s on %llu GPUs", ar_format_seconds(run->time_s, time),
+            (unsigned long long)run->gpus);
+    fprintf(text, "%s%s%s%s", has_algorithm || has_efficiency ? " (" : "",
+            has_algorithm ? run->algorithm : "", has_shape ? " " : "", has_shape ? run->shape : "");
+    answer_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
+                   run->efficiency_frac, "");
+    fputs(has_algorithm || has_efficiency ? ")" : "", text);
+}
+
+/* How many of the steps are estimates; the sum of a run is one if a phase of it is. */
+static void write_estimates(FILE *text, const struct run *runs, size_t count)
+{
+    size_t totals = 0, estimates = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_total = is_last_phase(runs, count, i);
+        totals += is_total;
+        estimates += is_total && runs[i].exact == 0;
+    }
+    if (estimates > 0) {
+        if (estimates < totals) {
+            fprintf(text, "%zu of %zu times are estimates", estimates, totals);
+        } else {
+            fputs(totals == 1 ? "This is an estimate" : "These are estimates", text);
+        }
+        fprintf(text, ": engine %s neglects something of what is sent. ",
+                runs[0].engine != NULL ? runs[0].engine : "?");
+    }
 }
 
 /* The line of all phases is the last one of a run and a number of GPUs. */
@@ -86,7 +128,6 @@ enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FI
     AR_TRY(answer_read(csv, AR_COLUMNS(run_columns), sizeof *runs, runs, err));
     const struct run *first = NULL;
     for (size_t i = 0; i < csv->rows_count; i++) {
-        char time[AR_UNIT_TEXT];
         const struct run *run = &runs[i];
         if (!is_last_phase(runs, csv->rows_count, i)) {
             continue;
@@ -102,13 +143,13 @@ enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FI
         } else if (!is_end) {
             continue; /* the table has it */
         }
-        fprintf(text, "%s%s on %llu GPUs", is_new ? "" : " and ",
-                ar_format_seconds(run->time_s, time), (unsigned long long)run->gpus);
-        answer_percent(text, " (scaling efficiency ", run->efficiency_frac, ")");
+        fputs(is_new ? "" : " and ", text);
+        write_run(text, run);
         if (is_end) {
             fputs(". ", text);
         }
     }
+    write_estimates(text, runs, csv->rows_count);
     return AR_OK;
 }
 
@@ -194,6 +235,40 @@ enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena,
                 (unsigned long long)sum->rows, sum->set, 100 * sum->median_frac,
                 100 * sum->p95_frac, 100 * sum->worst_frac);
         answer_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
+    }
+    return AR_OK;
+}
+
+struct call {
+    const char *set;
+    double predicted_s, low_s, high_s;
+};
+static const struct ar_column call_columns[] = {
+    CELL(string, call, set), CELL(number, call, predicted_s), CELL(number, call, low_s),
+    CELL(number, call, high_s), AR_COLUMN_OTHERS};
+
+/* What the band is in which calls lie: one that spans everything holds everything. */
+enum ar_status answer_band(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                           const char **title, struct ar_error *err)
+{
+    struct call *calls = answer_room(csv, AR_COLUMNS(call_columns), sizeof *calls, arena);
+    bool is_any_fitted = false;
+    *title = "Predicted beside measured";
+    AR_TRY(answer_read(csv, AR_COLUMNS(call_columns), sizeof *calls, calls, err));
+    double *low = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *low);
+    double *high = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *high);
+    AR_NEED(low && high, err, "the report");
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        low[i] = calls[i].low_s / calls[i].predicted_s;
+        high[i] = calls[i].high_s / calls[i].predicted_s;
+        is_any_fitted =
+            is_any_fitted || (calls[i].set != NULL && strcmp(calls[i].set, "fitted") == 0);
+    }
+    double low_frac = median_of(low, csv->rows_count);
+    double high_frac = median_of(high, csv->rows_count);
+    if (!isnan(low_frac) && !isnan(high_frac)) {
+        fprintf(text, "The band is from %.2g to %.2g times what is predicted, in the median%s. ",
+                low_frac, high_frac, is_any_fitted ? "" : ": none of these rows was fitted");
     }
     return AR_OK;
 }

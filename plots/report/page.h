@@ -26,7 +26,7 @@ typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena 
     X(CHANGES, "sensitivity.csv", "What the predictions depend on", NULL, -1)                      \
     X(CURVES, "curves.csv", "Predicted curves", NULL, -1)                                          \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", answer_compared, -1)                          \
-    X(COMPARED, "compare.csv", "Measured and predicted calls", NULL, AR_PLOT_COMPARE)              \
+    X(COMPARED, "compare.csv", "Measured and predicted calls", answer_band, AR_PLOT_COMPARE)       \
     X(KINDS, "kinds.csv", "Kinds of layers", answer_kinds, -1)                                     \
     X(LAYERS, "layers.csv", "Layers", NULL, AR_PLOT_LAYERS)                                        \
     X(SETS, "sets.csv", "Measured sets", answer_sets, AR_PLOT_ACCURACY)                            \
@@ -89,7 +89,7 @@ enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts,
 /** Of rows of `ar_row.h` (steps, or collectives alone), of the tasks of a step, and of what
  * `train`, `reproduce`, `compare`, `accuracy` and `explain` leave. */
 page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_compared,
-    answer_sets, answer_kinds;
+    answer_band, answer_sets, answer_kinds;
 
 /** Whether a column of such rows is a parameter: one in which rows differ before they are run. */
 bool answer_is_parameter(const char *column);

@@ -91,6 +91,17 @@ Test(page, each_kind_of_file_has_its_answer)
          "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
          "0.8\nmine,128,total,c,60,0.4\n",
          "mine on c takes 120 s on 64 GPUs (scaling efficiency 80 %) and 60 s on 128 GPUs"},
+        {"train.csv",
+         "run,gpus,phase,cluster,algorithm,shape,time_s,efficiency_frac,engine,exact\n"
+         "a,64,total,c,torus2d,8x8,120,0.8,x,no\na,8,total,c,ring,-,60,0.4,x,no\n",
+         "a on c takes 120 s on 64 GPUs (torus2d 8x8, scaling efficiency 80 %) and 60 s on 8 GPUs "
+         "(ring, scaling efficiency 40 %). These are estimates: engine x neglects something of "
+         "what is sent."},
+        {"train.csv",
+         "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
+         "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,8,total,c,ring,60,x,yes\n",
+         "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). 1 of 2 times "
+         "are estimates: engine x"},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",
@@ -140,6 +151,30 @@ Test(page, each_kind_of_file_has_its_answer)
         write_file(cases[i].file, cases[i].content);
         expect_says(write_page(), cases[i].expected);
         unlink(in_directory(cases[i].file));
+    }
+}
+
+/* The band is that of compare.csv, sums are those of accuracy.csv. */
+Test(page, the_answer_of_compared_calls_says_what_the_band_is)
+{
+    need_gnuplot();
+    static const char *const ends[] = {
+        "The band is from 0.25 to 5 times what is predicted, in the median: none of these rows was "
+        "fitted.",
+        "The band is from 0.25 to 5 times what is predicted, in the median."};
+    static const char *const sets[] = {"held-out", "fitted"};
+    write_file("accuracy.csv", "set,nodes,rows,median_frac,p95_frac,worst_frac,covered_frac\n"
+                               "held-out,,2,0.1,0.2,0.3,1\n");
+    for (size_t i = 0; i < 2; i++) {
+        char rows[512];
+        snprintf(rows, sizeof rows,
+                 "nodes,gpus,set,payload_bytes,measured_s,predicted_s,low_s,high_s,error_frac\n"
+                 "1,4,held-out,1024,1,2,0.5,10,1\n2,8,%s,1024,1,4,1,20,3\n",
+                 sets[i]);
+        write_file("compare.csv", rows);
+        const char *answer = write_page();
+        expect_says(answer, "Of 2 held-out calls the median error is 10 %");
+        expect_says(answer, ends[i]);
     }
 }
 

@@ -49,7 +49,53 @@ static enum ar_status find_computed(const struct ar_trace *measured, struct ar_i
                                    ar_precision_names[measured->precision], measured->cost_table);
 }
 
+/* What the layers are computed with: the values of the cost table that hold in this precision. */
+static enum ar_status add_cost(const struct ar_trace *measured, struct parameters *parameters,
+                               struct ar_arena *arena, struct ar_error *err)
+{
+    static const char *const names[] = {"quantity", "precision", "value", "unit", "source"};
+    const char *cells[sizeof names / sizeof names[0]];
+    char path[RESOURCE_PATH];
+    struct ar_csv *csv;
+    AR_TRY(resource_find(RESOURCE_COST, "cost_table", measured->cost_table, path, err));
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            cells[i] = ar_csv_cell(csv, row, ar_csv_find_column(csv, names[i]));
+        }
+        if (strcmp(cells[1], "any") != 0 &&
+            strcmp(cells[1], ar_precision_names[measured->precision]) != 0) {
+            continue;
+        }
+        bool has_unit = strcmp(cells[3], "1") != 0;
+        const char *value = ar_arena_format(arena, "%s%s%s", cells[2], has_unit ? " " : "",
+                                            has_unit ? cells[3] : "");
+        AR_NEED(value, err, "the parameters");
+        AR_TRY(
+            parameters_add(parameters, (struct parameter){cells[0], value, cells[4]}, arena, err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status sign(const struct options *options, const struct ar_trace *measured,
+                           const struct ar_trace_file *work, const struct ar_device_cost *cost,
+                           struct ar_error *err)
+{
+    struct parameters parameters = {0};
+    const struct parameter read[] = {
+        {"measured times", measured->name, measured->source},
+        {"layers", work->trace.name, work->trace.source},
+        {"cost table", cost->name, cost->source},
+    };
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        AR_TRY(parameters_add(&parameters, read[i], options->arena, err));
+    }
+    AR_TRY(add_cost(measured, &parameters, options->arena, err));
+    return made_by_sign(options, NULL, &parameters, err);
+}
+
 static enum ar_status save(const struct options *options, const struct ar_trace *measured,
+                           const struct ar_trace_file *work, const struct ar_device_cost *cost,
                            const struct ar_layer_comparison *comparison, struct ar_error *err)
 {
     char subject[320];
@@ -64,7 +110,7 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     snprintf(subject, sizeof subject, "%s, %s, batch of %u, computed by cost table %.60s",
              measured->name, ar_precision_names[measured->precision], measured->batch,
              measured->cost_table);
-    AR_TRY(made_by_sign(options, NULL, NULL, err));
+    AR_TRY(sign(options, measured, work, cost, err));
     return option_draw(options, AR_PLOT_LAYERS, subject, err);
 }
 
@@ -107,7 +153,7 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
-        AR_TRY(save(options, measured, &comparison, err));
+        AR_TRY(save(options, measured, work, cost, &comparison, err));
     }
     ar_note_flush(option_notes(options));
     return ar_layer_comparison_write(stdout, &view, &comparison, err);

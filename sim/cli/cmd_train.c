@@ -1,6 +1,7 @@
 /* train: time to train of run files, on their own and on other numbers of GPUs. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ar_note.h"
 #include "ar_output.h"
@@ -130,6 +131,65 @@ static enum ar_status write_all(const struct output *output, FILE *file, const s
     return ar_records_end(&records, err);
 }
 
+/* What the command line says instead of the file. */
+static bool is_overruled(const struct options *options, const struct training *training,
+                         const char *directive)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        char name[AR_KEY_TEXT];
+        enum ar_key key = (enum ar_key)i;
+        if (strcmp(ar_key_directive(ar_key_name(key), name), directive) == 0) {
+            return (key == AR_KEY_GPUS && options->gpus_list != NULL) ||
+                   (key == AR_KEY_SHAPE && training->is_shape_dropped) ||
+                   (option_key(options, key) != NULL && !ar_key_is(key, AR_KEY_REPEATS));
+        }
+    }
+    return false;
+}
+
+static enum ar_status add_parameter(const struct training_file *file, const char *name,
+                                    const char *value, struct parameters *parameters,
+                                    struct ar_arena *arena, struct ar_error *err)
+{
+    const struct parameter parameter = {.parameter =
+                                            ar_arena_format(arena, "%s: %s", file->name, name),
+                                        .value = value,
+                                        .source = file->source != NULL ? file->source : "run file"};
+    AR_NEED(parameter.parameter && value, err, "the parameters");
+    return parameters_add(parameters, parameter, arena, err);
+}
+
+/* What a run file says: its directives, but for those of the file itself, and its phases. */
+static enum ar_status add_file(const struct options *options, const struct training *training,
+                               struct parameters *parameters, struct ar_error *err)
+{
+    static const char *const of_file[] = {"run", "name", "title", "source"};
+    struct ar_arena *arena = options->arena;
+    const struct training_file *file = training->file;
+    for (size_t i = 0; i < file->csv->directives_count; i++) {
+        const struct ar_csv_directive *said = &file->csv->directives[i];
+        bool is_left_out = is_overruled(options, training, said->key);
+        for (size_t k = 0; k < sizeof of_file / sizeof of_file[0]; k++) {
+            is_left_out = is_left_out || strcmp(said->key, of_file[k]) == 0;
+        }
+        if (!is_left_out) {
+            AR_TRY(add_parameter(file, said->key, said->value, parameters, arena, err));
+        }
+    }
+    for (size_t i = 0; i < file->phases_count; i++) {
+        const struct training_phase *phase = &file->phases[i];
+        bool is_total = phase->batch_total > 0;
+        const char *name =
+            ar_arena_format(arena, "epochs %g-%g, %s", phase->first_epoch, phase->last_epoch,
+                            is_total ? "batch_total" : "batch_per_gpu");
+        const char *batch = ar_arena_format(arena, "%" PRIu64,
+                                            is_total ? phase->batch_total : phase->batch_per_gpu);
+        AR_NEED(name, err, "the parameters");
+        AR_TRY(add_parameter(file, name, batch, parameters, arena, err));
+    }
+    return AR_OK;
+}
+
 /* Writes DIR/train.csv, whole or not at all. */
 static enum ar_status write_file(const struct output *output, struct ar_error *err)
 {
@@ -141,6 +201,7 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     AR_TRY(ar_output_commit(file, err));
     for (const struct training *at = output->first; at != NULL; at = at->next) {
         struct ar_scenario step;
+        AR_TRY(add_file(output->options, at, &parameters, err));
         AR_TRY(training_step(at, 0, output->options->inputs, &step, err));
         AR_TRY(parameters_add_scenario(&parameters, &step, arena, err));
     }

@@ -40,6 +40,10 @@ Test(cli_layers, files_and_the_picture_are_written)
         cli_good("$AR compare resnet50-v1.5-recorded --out out && cat out/kinds.csv && ls out");
     cr_expect_not_null(strstr(run.out, "\nkind,layers,forward_measured_s,"));
     cr_expect_not_null(strstr(run.out, "\nlayers.svg"));
+    const char *parameters = cli_read("out/parameters.csv");
+    cr_expect_eq(cli_lines_with(parameters, "cost table,v100-sxm2,"), 1);
+    cr_expect_eq(cli_lines_with(parameters, "conv_forward_rate,12.34e12 flop/s,"), 1, "of fp32");
+    cr_expect_eq(cli_lines_with(parameters, "multiprocessors,80,"), 1);
     cr_expect_not_null(strstr(run.err, "beside resnet50-v1.5 by cost table v100-sxm2, batch 32"));
 }
 

@@ -94,5 +94,6 @@ Test(cli_machines, gpus_of_nodes_that_are_filled_in_part_have_their_own_hcas_onl
     double part_s = atof(cli_cell(rows, 1, "predicted_s"));
     double full_s = atof(cli_cell(rows, 2, "predicted_s"));
     cr_assert_eq(rows->rows_count, 1 + 4);
+    cr_expect_str_eq(cli_cell(rows, 1, "payload_bytes"), "1073741824", "all digits");
     cr_expect(part_s > 3 * full_s && part_s < 4.2 * full_s, "%g s, %g s", part_s, full_s);
 }

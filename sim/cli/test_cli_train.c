@@ -271,6 +271,14 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
 {
     const char *csv = cli_good("$AR train example --format csv --out o/deep").out;
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
+    cr_expect_str_eq(cli_cell(cli_table(csv), 3, "exact"), "no", "of the total");
+    const char *parameters = cli_read("o/deep/parameters.csv");
+    cr_expect_eq(cli_lines_with(parameters, "example: algorithm,torus2d,run file"), 1);
+    cr_expect_eq(cli_lines_with(parameters, "\"example: epochs 30-90, batch_per_gpu\",64,"), 1);
+    cr_expect_eq(cli_lines_with(parameters, "example: gpus,64,run file"), 1);
+    cli_good("$AR train example --gpus 32 --out other --quiet");
+    cr_expect_eq(cli_lines_with(cli_read("other/parameters.csv"), "example: gpus"), 0);
+    cr_expect_eq(cli_lines_with(cli_read("other/parameters.csv"), "--gpus,32,command line"), 1);
     size_t files = cli_files_count();
     cli_write("bad.run.csv", "# run = 7\n" PHASES);
     struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep --force");

@@ -193,6 +193,9 @@ static void add_phase(const struct training_phase *phase, struct training_phase 
     total->other_s += phase->other_s;
     total->evaluation_s += phase->evaluation_s;
     total->evaluations_count += phase->evaluations_count;
+    if (phase->row.exact == 0 || total->row.exact == 1) { /* one estimate makes it one */
+        total->row.exact = phase->row.exact;
+    }
 }
 
 static void sum_up(const struct training *training, struct training_phase *total)

@@ -23,6 +23,8 @@ static const struct ar_column all_columns[] = {
     PHASE(number, other_s,         "of it the rest of the steps"),
     PHASE(number, evaluation_s,    "of it evaluations"),
     PHASE(number, evaluation_samples_per_s, "of an evaluation"),
+    AR_COLUMN(flag, struct training_phase, row.exact, "exact",
+                                   "whether the engine neglects nothing of a step; of the total: of any"),
     STEP(cluster,                  "as in predict, also those below"),
     STEP(algorithm, ""), STEP(shape, ""), STEP(trace, ""), STEP(precision, ""), STEP(engine, ""),
     STEP(baseline, ""), STEP(strategy, ""), STEP(settings, ""), STEP(version, ""),
