@@ -77,6 +77,11 @@ static void unset(struct allreckon *prediction, enum ar_key key)
 
 static enum ar_status set(struct allreckon *prediction, const char *name, const char *value)
 {
+    if (name == NULL) {
+        return ar_error_set(&prediction->err, AR_USAGE,
+                            "allreckon_set: found no key (NULL); expected one, such as \"%s\"",
+                            ar_key_name(AR_KEY_CLUSTER));
+    }
     enum ar_key key = ar_key_find(name);
     if (key == AR_KEYS_COUNT) {
         const char *names[AR_KEYS_COUNT];
@@ -178,7 +183,7 @@ const char *allreckon_notes(const struct allreckon *prediction)
 
 static const struct ar_column *find_column(const char *name)
 {
-    return ar_column_find(ar_row_columns, name, strlen(name));
+    return name != NULL ? ar_column_find(ar_row_columns, name, strlen(name)) : NULL;
 }
 
 double allreckon_number(const struct allreckon *prediction, const char *name)

@@ -56,6 +56,10 @@ Test(api, what_is_wrong_is_said_in_one_line)
     struct allreckon *prediction = begin();
     cr_assert_eq(allreckon_set(prediction, "gpu", "8"), 64);
     cr_assert_not_null(strstr(allreckon_error(prediction), "gpus"), "the nearest name");
+    cr_assert_eq(allreckon_set(prediction, NULL, "8"), 64);
+    cr_assert_not_null(strstr(allreckon_error(prediction), "found no key"));
+    cr_assert(isnan(allreckon_number(prediction, NULL)));
+    cr_assert_str_eq(allreckon_text(prediction, NULL), "");
     cr_assert_eq(allreckon_set(prediction, "gpus", "8x"), 0);
     cr_assert_eq(allreckon_run(prediction), 64);
     cr_assert_not_null(strstr(allreckon_error(prediction), "--gpus"));
