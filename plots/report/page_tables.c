@@ -11,6 +11,9 @@
 /* More are no table to read, and a page that is slow. */
 enum { ROWS_MAX = 2000 };
 
+/* Less is written with an exponent, where a larger unit is not the only one. */
+#define DECIMALS_MIN 1e-4
+
 struct shown {
     size_t column; /* of the file */
     struct ar_plot_unit unit;
@@ -35,15 +38,19 @@ static struct shown look_at(const struct ar_csv *csv, size_t column,
                             const struct ar_page_request *request)
 {
     struct shown shown = {.column = column, .is_number = csv->rows_count > 0};
-    double max = 0;
+    double max = 0, min = INFINITY; /* magnitudes that are not 0 */
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *cell = ar_csv_cell(csv, row, column);
         double value = ar_plot_number_of(cell);
         shown.is_shown = shown.is_shown || strcmp(cell, ar_csv_cell(csv, 0, column)) != 0;
         shown.is_number = shown.is_number && (cell[0] == '\0' || !isnan(value));
         max = fmax(max, fabs(value));
+        min = fabs(value) > 0 ? fmin(min, fabs(value)) : min;
     }
     shown.unit = ar_plot_unit_of(csv->cells[column], max);
+    if (max > 0 && min * shown.unit.factor < DECIMALS_MIN) { /* one for all: of the middle */
+        shown.unit = ar_plot_unit_of(csv->cells[column], sqrt(min) * sqrt(max));
+    }
     shown.help = find_help(request, csv->cells[column]);
     return shown;
 }

@@ -60,26 +60,27 @@ function sortTable(table, column) {
   body.append(...[...body.rows].sort(compare));
 }
 
-// Words that a row must have, or NAME<VALUE, NAME>VALUE, NAME=VALUE of a column, as it is shown.
+// Words that a row must have, or NAME<VALUE, <=, >, >=, = of a column, as it is shown. `fault` is what is wrong with the word if
+// no row passes.
+const compare = {"<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b};
+
 function makeTest(word, names) {
-  const [, name, sign, wanted] = word.match(/^([^<>=]+)([<>=])(.+)$/) ?? [];
+  const [, name, sign, wanted] = word.match(/^([^<>=]+)([<>]=?|=)(.+)$/) ?? [];
   const column = names.findIndex(candidate => name && candidate.startsWith(name.replaceAll("_", " ")));
-  if (column < 0) return row => text(row).toLowerCase().includes(word);
-  return row => {
-    const found = text(row.cells[column]).toLowerCase();
-    return sign === "=" ? found === wanted : sign === "<" ? parseFloat(found) < parseFloat(wanted) : parseFloat(found) > parseFloat(wanted);
-  };
+  if (column < 0) return {passes: row => text(row).toLowerCase().includes(word), fault: name && `no column begins with "${name}"`};
+  const found = row => text(row.cells[column]).toLowerCase();
+  if (sign === "=") return {passes: row => found(row) === wanted};
+  return {passes: row => compare[sign](parseFloat(found(row)), parseFloat(wanted)), fault: isNaN(parseFloat(wanted)) && `"${wanted}" is no number`};
 }
 
 function filterTable(table, words, shown) {
   const names = [...table.tHead.rows[0].cells].map(cell => text(cell).trim().toLowerCase());
   const tests = words.toLowerCase().split(/\s+/).filter(word => word).map(word => makeTest(word, names));
-  let count = 0;
-  for (const row of table.tBodies[0].rows) {
-    row.hidden = !tests.every(test => test(row));
-    count += !row.hidden;
-  }
-  shown.textContent = tests.length ? count + " of " + table.tBodies[0].rows.length + " rows" : "";
+  const rows = [...table.tBodies[0].rows];
+  rows.forEach(row => { row.hidden = !tests.every(test => test.passes(row)); });
+  const count = rows.filter(row => !row.hidden).length;
+  const faults = tests.filter(test => test.fault && !rows.some(test.passes)).map(test => "; " + test.fault);
+  shown.textContent = tests.length ? count + " of " + rows.length + " rows" + faults.join("") : "";
 }
 
 function takeTable(table) {

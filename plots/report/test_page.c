@@ -154,6 +154,17 @@ Test(page, each_kind_of_file_has_its_answer)
     }
 }
 
+Test(page, a_column_of_many_magnitudes_has_a_unit_of_the_middle)
+{
+    write_file("step.csv", "gpus,algorithm,payload_bytes,allreduce_s\n"
+                           "8,ring,4,0.001\n8,ring,33554432,0.002\n8,tree,0,0.002\n");
+    write_page();
+    expect_says(text, ">payload <small>kB</small>");
+    expect_says(text, ">0.004</td>");
+    expect_says(text, ">33554</td>");
+    expect_says(text, ">allreduce <small>ms</small>");
+}
+
 /* The band is that of compare.csv, sums are those of accuracy.csv. */
 Test(page, the_answer_of_compared_calls_says_what_the_band_is)
 {

@@ -1,6 +1,4 @@
 /* discover: a cluster file from what machines say of themselves. */
-#include <string.h>
-
 #include "ar_discover.h"
 #include "ar_note.h"
 #include "ar_text.h"
@@ -10,16 +8,14 @@
 /* --fabric is a word for a key. */
 static enum ar_status read_fabric(const char *word, const char **setting, struct ar_error *err)
 {
-    const char *words[16];
-    size_t count = 0;
-    for (; ar_discover_fabrics[count].word != NULL; count++) {
-        words[count] = ar_discover_fabrics[count].word;
-        if (strcmp(word, words[count]) == 0) {
-            *setting = ar_discover_fabrics[count].setting;
-            return AR_OK;
-        }
+    const char *words[16] = {NULL};
+    unsigned place;
+    for (size_t i = 0; ar_discover_fabrics[i].word != NULL; i++) {
+        words[i] = ar_discover_fabrics[i].word;
     }
-    return ar_error_unknown(err, AR_USAGE, "--fabric", "fabric", word, words, count);
+    AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", word, words, &place, err), err));
+    *setting = ar_discover_fabrics[place].setting;
+    return AR_OK;
 }
 
 static enum ar_status take_settings(const struct options *options, struct ar_settings *settings,

@@ -33,7 +33,10 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
          "discover: the files do not say all; expected also --nodes N --fabric non-blocking|rails",
          64},
         {"$AR discover " MACHINES "switch.xml --nodes 4 --fabric rail --out mine.topo",
-         "--fabric: unknown fabric \"rail\"; did you mean \"rails\"?", 64},
+         "--fabric: found \"rail\"; expected non-blocking, rails, fat-tree, torus, mesh, dragonfly "
+         "or "
+         "dragonfly+",
+         64},
         {"$AR discover " MACHINES "switch.xml --nodes x --fabric rails --out mine.topo",
          "--nodes: key \"nodes\": found \"x\"", 64},
         {"$AR discover " MACHINES "hwloc.xml " MACHINES "switch.xml --nodes 1 --out mine.topo",
