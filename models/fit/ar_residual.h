@@ -26,7 +26,7 @@
 struct ar_residual {
     double bytes;
     double nodes;
-    uint32_t way;       /**< the same number: the same algorithm and protocol */
+    uint32_t way; /**< the same number: the same algorithm and protocol on as many GPUs per node */
     uint32_t operation; /**< the same */
     double error;       /**< log(predicted / measured); not read of rows that are asked for */
 };

@@ -13,17 +13,29 @@ struct field {
     size_t known_count, asked_count;
 };
 
-/* The first row that ran the same algorithm, by the name that it was called. */
-static uint32_t way_of(const struct ar_measured *measured, size_t row)
+static bool is_same_way(const struct ar_measured_row *a, const struct ar_measured_row *b)
 {
-    const struct ar_measured_row *rows = measured->rows;
-    size_t first = 0;
-    while (rows[first].is_call || rows[first].operation != rows[row].operation ||
-           rows[first].messages.collective.algorithm != rows[row].messages.collective.algorithm ||
-           strcmp(rows[first].run->algorithm, rows[row].run->algorithm) != 0) {
+    const struct ar_library_run *x = &a->call.run;
+    const struct ar_library_run *y = &b->call.run;
+    return (uint64_t)x->ranks * y->nodes == (uint64_t)y->ranks * x->nodes &&
+           a->is_call == b->is_call &&
+           (a->is_call || (a->operation == b->operation &&
+                           a->messages.collective.algorithm == b->messages.collective.algorithm &&
+                           strcmp(a->run->algorithm, b->run->algorithm) == 0));
+}
+
+/* The first row that ran the same algorithm, by the name that it was called, on as many GPUs of
+ * each node; of calls behind it what the library chose. */
+static uint32_t way_of(const struct ar_measured *measured, const struct ar_estimate *estimate,
+                       size_t row)
+{
+    uint32_t first = 0;
+    while (!is_same_way(&measured->rows[first], &measured->rows[row])) {
         first++;
     }
-    return (uint32_t)first;
+    return measured->rows[row].is_call
+               ? first * AR_CHOICES_COUNT + (uint32_t)estimate->predictions[row].choice
+               : first;
 }
 
 static uint32_t operation_of(const struct ar_operation *operation)
@@ -60,8 +72,7 @@ static void take_rows(const struct ar_measured *measured, bool is_call, const bo
         }
         struct ar_residual residual = {.bytes = row->call.run.bytes,
                                        .nodes = row->call.run.nodes,
-                                       .way = is_call ? (uint32_t)prediction->choice
-                                                      : way_of(measured, i),
+                                       .way = way_of(measured, estimate, i),
                                        .operation = operation_of(row->operation),
                                        .error = log(prediction->time_s / row->call.time_s)};
         field->places[field->asked_count] = i;

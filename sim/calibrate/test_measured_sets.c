@@ -145,3 +145,29 @@ Test(measured_sets, where_the_error_sits_is_said_by_the_group_that_errs)
                      "8 nodes from 64KiB to 8MiB: 0.50 times measured (4 rows; others: "
                      "1.0 %); 1 rows scatter by more than 30 %");
 }
+
+/* Two calls on one node and of one size, of four and of eight GPUs, whose errors are opposite. */
+Test(measured_sets, rows_err_as_those_on_as_many_gpus_of_each_node)
+{
+    struct ar_error err;
+    const bool is_fitted[2] = {true, true};
+    struct ar_measured_row rows[2];
+    struct ar_measured measured = {.rows = rows, .rows_count = 2};
+    struct ar_library_prediction predictions[2];
+    struct ar_estimate estimate = {.has_library = true, .predictions = predictions};
+    estimate.library.residual_frac = 0.2;
+    for (size_t i = 0; i < 2; i++) {
+        rows[i] = (struct ar_measured_row){
+            .operation = &ar_operation_all_reduce,
+            .is_call = true,
+            .call = {.run = {.nodes = 1, .ranks = i == 0 ? 4 : 8, .bytes = 1024},
+                     .time_s = i == 0 ? 1 / 0.9 : 0.9}};
+        predictions[i] =
+            (struct ar_library_prediction){.time_s = 1, .low_s = 1 / 1.5, .high_s = 1.5};
+    }
+    cr_assert_eq(ar_estimate_correct(&measured, is_fitted, &arena, &estimate, &err), AR_OK);
+    for (size_t i = 0; i < 2; i++) { /* half of it, more would need more rows */
+        double left = log(predictions[i].time_s / rows[i].call.time_s) / log(0.9);
+        cr_expect_lt(fabs(left), 0.55, "%zu: %g", i, left);
+    }
+}
