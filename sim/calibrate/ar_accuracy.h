@@ -44,25 +44,32 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
                               struct ar_arena *arena, struct ar_comparison *comparison,
                               struct ar_error *err);
 
-/** Errors of predictions of a set or, with an empty operation, of all its rows; sizes from
- * AR_ACCURACY_BYTES_MIN on. */
+/** Errors of predictions of a set or, with an empty operation, of all its rows, or of several sets;
+ * sizes from AR_ACCURACY_BYTES_MIN on. */
 struct ar_accuracy {
-    ar_cell_string set; /**< `all`: of all sets */
+    ar_cell_string set; /**< `all`: of all sets; `all_unseen`, ...: of some of them */
     ar_cell_string operation;
     struct ar_library_error zero_shot; /**< nothing fitted */
     struct ar_library_error large;     /**< the same from AR_ACCURACY_LARGE_BYTES on */
     struct ar_library_error own;       /**< calls by NCCL's own constants, */
     struct ar_library_error own_large; /**< and those from AR_ACCURACY_LARGE_BYTES on */
     struct ar_library_error fit;       /**< all rows fitted */
-    ar_cell_string held_out_nodes;     /**< these, `100 1000`; empty: none, and no errors */
-    struct ar_library_error held_out;  /**< of these, fitted without them */
+    /** Rows of the set's files that are not judged, and why not; of the last line of a set. */
+    ar_cell_count unused;
+    ar_cell_string unused_why; /**< `96 below 1 KiB, 12 of ...` */
+    ar_cell_string
+        fitted_nodes; /**< node counts, `8 64`, that are fitted where others are held out */
+    ar_cell_string held_out_nodes;    /**< these, `100 1000`; empty: none, and no errors */
+    struct ar_library_error held_out; /**< of these, fitted without them */
     /** Of two algorithms on the same nodes and size whose measured times differ by a tenth or more,
      * held out: how many pairs, and in how many the faster one is predicted to be. */
     ar_cell_count pairs;
     ar_cell_number right_frac;
-    ar_cell_string why; /**< where the error of what was held out sits (accuracy_why.h), if it is
-                             more than AR_ACCURACY_GOAL, or fewer pairs are right than
-                             AR_ACCURACY_RIGHT_GOAL; else empty */
+    ar_cell_flag unseen; /**< nothing is; AR_NO_FLAG of several sets */
+    ar_cell_string seen; /**< ar_measured_set.seen */
+    ar_cell_string why;  /**< where the error of what was held out sits (accuracy_why.h), if it is
+                              more than AR_ACCURACY_GOAL, or fewer pairs are right than
+                              AR_ACCURACY_RIGHT_GOAL; else empty */
 };
 
 /** Goals of the median of a set's held-out rows, and of the pairs. */

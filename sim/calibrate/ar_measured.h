@@ -54,6 +54,8 @@ enum measured_kind {
     MEASURED_OTHER_SYSTEM, /**< another machine, or other ranks per node */
     MEASURED_KINDS
 };
+/** What is left out for a reason, in words; NULL: rows that are used, or of the harness. */
+extern const char *const ar_measured_left_texts[MEASURED_KINDS];
 
 /** Rows that are left out for one reason. */
 struct ar_measured_left {
@@ -70,6 +72,7 @@ struct ar_measured {
     size_t calls_count; /**< of the rows; the others are messages */
     /** Rows left out, by why; behind known paths, of the others. */
     struct ar_measured_left left[MEASURED_KINDS];
+    size_t empty_count; /**< rows left out, since they are of no bytes */
     struct ar_measured_run *runs;
     size_t runs_count;
     struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */

@@ -25,6 +25,8 @@ struct ar_measured_set {
                                 `named`: rows say it */
     uint32_t fitted_nodes_max; /**< the largest node count that is fitted where more are held out;
                                   0: all but the largest */
+    const char *seen; /**< what of the model was chosen when rows were seen that it holds out, or
+                         that nothing was fitted to; empty: nothing */
     const char *source;
 };
 

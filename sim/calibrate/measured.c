@@ -117,7 +117,8 @@ static enum ar_status add_rows(struct ar_measured *measured,
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
         if (row->payload_bytes == 0) {
-            continue; /* nothing to reduce: only the cost of a call */
+            measured->empty_count++; /* nothing to reduce: only the cost of a call */
+            continue;
         }
         AR_TRY(pick_time(request->time, run, row, &call.time_s, err));
         call.run.bytes = (double)row->payload_bytes;

@@ -43,26 +43,28 @@ enum ar_status measured_check_systems(const struct ar_calibrate_request *request
     return AR_OK;
 }
 
+const char *const ar_measured_left_texts[MEASURED_KINDS] = {
+    [MEASURED_NO_OPERATION] = "operations that are not modelled",
+    [MEASURED_NO_ALGORITHM] = "algorithms that are not modelled",
+    [MEASURED_ON_GPUS] = "buffers on GPUs in tables of MPI",
+    [MEASURED_OTHER_RANKS] = "algorithms that are not modelled on so many ranks",
+    [MEASURED_OTHER_SYSTEM] = "other machines, or ranks per node"};
+
 void measured_note_left(const struct ar_calibrate_request *request,
                         const struct ar_measured *measured)
 {
-    static const char *const whys[MEASURED_KINDS] = {
-        [MEASURED_NO_OPERATION] = "no operation that is modelled ('allreckon list operations')",
-        [MEASURED_NO_ALGORITHM] = "such algorithms are not modelled (validate/data/called.csv has "
-                                  "those that are)",
-        [MEASURED_ON_GPUS] = "buffers on GPUs in tables of MPI",
-        [MEASURED_OTHER_RANKS] = "such algorithms are not modelled on so many ranks",
-        [MEASURED_OTHER_SYSTEM] = "of other machines, or ranks per node"};
     for (int i = 0; i < MEASURED_KINDS; i++) {
         const struct ar_measured_left *left = &measured->left[i];
-        if (left->rows_count > 0 && whys[i] != NULL) {
+        if (left->rows_count > 0 && ar_measured_left_texts[i] != NULL) {
             const struct ar_log *run = left->first;
             ar_note(request->notes,
                     "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
-                    " ranks): %s",
+                    " ranks): of %s%s",
                     request->command, left->rows_count, run->path, run->first_line,
                     ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
-                    run->algorithm, run->ranks, whys[i]);
+                    run->algorithm, run->ranks, ar_measured_left_texts[i],
+                    i == MEASURED_NO_ALGORITHM ? " (validate/data/called.csv has those that are)"
+                                               : "");
         }
     }
 }

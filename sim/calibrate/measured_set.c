@@ -18,6 +18,8 @@ static const struct ar_column columns[] = {
     AR_COLUMN(string, struct ar_measured_set, algorithm, "algorithm", "a name"),
     AR_COLUMN(count, struct ar_measured_set, fitted_nodes_max, "fitted_nodes_max", "",
               .may_be_empty = true),
+    AR_COLUMN(string, struct ar_measured_set, seen, "seen", "what was chosen",
+              .may_be_empty = true),
     AR_COLUMN(string, struct ar_measured_set, source, "source", "a source"),
 };
 
@@ -30,7 +32,7 @@ static enum ar_status read_sets(const char *path, struct ar_arena *arena,
     index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
     AR_NEED(index->sets, err, "measured sets");
     for (size_t i = 0; i < csv->rows_count; i++) {
-        index->sets[i] = (struct ar_measured_set){.system = "", .settings = ""};
+        index->sets[i] = (struct ar_measured_set){.system = "", .settings = "", .seen = ""};
     }
     return ar_csv_read_rows(csv, AR_COLUMNS(columns), index->sets, sizeof *index->sets, err);
 }

@@ -84,6 +84,29 @@ static const struct ar_measured_set *find(const char *name)
     return NULL;
 }
 
+/* Each row of a set's files is taken, or left out for one reason. */
+Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
+{
+    const struct ar_measured *leonardo = load(find("leonardo_mpi"), NULL, 0)->measured;
+    const struct ar_measured *h100 = load(find("xxrjun_h100_10n"), NULL, 0)->measured;
+    size_t rows = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const struct ar_logs *logs = leonardo->logs[i];
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            const struct ar_log *run = &logs->runs[k];
+            bool is_of = strcmp(run->system, "leonardo") == 0 && run->ranks == run->nodes;
+            rows += is_of ? run->rows_count : 0;
+        }
+    }
+    size_t algorithms = leonardo->left[MEASURED_NO_ALGORITHM].rows_count +
+                        leonardo->left[MEASURED_OTHER_RANKS].rows_count;
+    cr_expect_gt(algorithms, 0);
+    cr_expect_eq(leonardo->left[MEASURED_ON_GPUS].rows_count, 45, "as the file has them");
+    cr_expect_eq(leonardo->left[MEASURED_NO_OPERATION].rows_count, 0);
+    cr_expect_eq(rows, leonardo->rows_count + algorithms + 45);
+    cr_expect_eq(h100->left[MEASURED_NO_OPERATION].rows_count, 50, "to a neighbour");
+}
+
 /* Lengths of a torus and tasks per node make machines of their own. */
 Test(measured_sets, rows_of_other_lengths_are_of_other_machines)
 {

@@ -224,7 +224,10 @@ const struct command commands[] = {
      "how wrong predictions are, on every measured set", "[SET...]", ARGUMENTS_MAX,
      "Predicts the rows of every measured set ('allreckon list sets'), from 1 KiB on, three times: "
      "with nothing fitted, with all of them fitted, and those of the largest node counts fitted "
-     "without them. Errors are |predicted / measured - 1|.\n\nexamples:\n  allreckon accuracy\n"
+     "without them. Errors are |predicted / measured - 1|. Sets with a * are not unseen: column "
+     "seen "
+     "says what of the model was chosen when their rows had been seen; all_unseen sums up the "
+     "others.\n\nexamples:\n  allreckon accuracy\n"
      "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
      "published training runs, predicted beside measured", "[ROWS.csv...]", ARGUMENTS_MAX,

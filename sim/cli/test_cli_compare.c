@@ -148,7 +148,12 @@ Test(cli_compare, accuracy_has_three_estimates_of_a_set)
             .out);
     cr_assert_eq(rows->rows_count, 1 + 1);
     cr_expect_eq(number(rows, 1, "rows"), 64);
+    cr_expect_eq(number(rows, 1, "not_used"), 32);
+    cr_expect_str_eq(cli_cell(rows, 1, "not_used_why"), "32 of less than 1 KiB");
     cr_expect_eq(number(rows, 1, "held_out_rows"), 16);
+    cr_expect_str_eq(cli_cell(rows, 1, "fitted_nodes"), "1 2 4");
+    cr_expect_str_eq(cli_cell(rows, 1, "unseen"), "no");
+    cr_expect_str_neq(cli_cell(rows, 1, "seen"), "", "what was chosen with its rows in sight");
     cr_expect_str_eq(cli_cell(rows, 1, "held_out_nodes"), "8");
     cr_expect_eq(held_out->rows_count, 16);
     cr_expect_lt(number(rows, 1, "fit_median_frac"), number(rows, 1, "zero_shot_median_frac"));
@@ -163,7 +168,32 @@ Test(cli_compare, rows_of_what_is_not_modelled_are_named)
                            "sendrecv,16,4,1048576,100\nsendrecv,16,4,2097152,200\n");
     struct cli_run run = cli_good("$AR compare sends.csv --cluster abci-v100 --engine nccl");
     cr_expect_not_null(strstr(run.err, "2 rows not used (first sends.csv:3, send-receive on 16 "
-                                       "ranks): no operation that is modelled"),
+                                       "ranks): of operations that are not modelled"),
                        "%s", run.err);
     cr_expect_null(strstr(run.err, "called.csv"), "%s", run.err);
+}
+
+/* Those that nothing was chosen with, and all; what is the same for all sets has no line. */
+Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
+{
+    static const struct {
+        const char *set, *unseen;
+        int rows, not_used;
+    } lines[] = {{"abci_v100_nccl_allreduce", "no", 64, 32},
+                 {"mn5_h100_nccl_ring", "yes", 24, 3},
+                 {"mn5_h100_nccl_tree", "yes", 24, 3},
+                 {"all_unseen", "", 48, 6},
+                 {"all", "", 112, 38}};
+    enum { LINES = sizeof lines / sizeof lines[0] };
+    struct cli_table *rows = cli_table(cli_good("$AR accuracy abci_v100_nccl_allreduce "
+                                                "mn5_h100_nccl_ring mn5_h100_nccl_tree --format "
+                                                "csv")
+                                           .out);
+    cr_assert_eq(rows->rows_count, 1 + LINES);
+    for (size_t i = 0; i < LINES; i++) {
+        cr_expect_str_eq(cli_cell(rows, i + 1, "set"), lines[i].set);
+        cr_expect_str_eq(cli_cell(rows, i + 1, "unseen"), lines[i].unseen);
+        cr_expect_eq(number(rows, i + 1, "rows"), lines[i].rows);
+        cr_expect_eq(number(rows, i + 1, "not_used"), lines[i].not_used);
+    }
 }

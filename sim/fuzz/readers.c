@@ -169,7 +169,7 @@ enum ar_status fuzz_called(const struct fuzz_input *input, struct ar_error *err)
     struct ar_measured_index index;
     const char *path = ar_arena_format(input->arena, "%s/index.csv", input->directory);
     fuzz_write(path, FUZZ_TEXT("set,files,system,ranks_per_node,cluster,settings,engine,algorithm,"
-                               "fitted_nodes_max,source\n"));
+                               "fitted_nodes_max,seen,source\n"));
     AR_TRY(ar_measured_index_read(path, input->arena, &index, err));
     ar_called_find(&index.called, "allreduce", "recursive_doubling");
     return AR_OK;
