@@ -210,9 +210,9 @@ static enum measured_kind sort_named(const struct ar_calibrate_request *request,
     }
     *said = find_called(request, operation, run->algorithm);
     said->channels = said->channels > 0 ? said->channels : 1;
-    return said->algorithm == NULL ? MEASURED_NO_ALGORITHM
-           : run->has_gpu_buffers  ? MEASURED_ON_GPUS
-                                   : MEASURED_MESSAGES;
+    return run->has_gpu_buffers      ? MEASURED_ON_GPUS
+           : said->algorithm == NULL ? MEASURED_NO_ALGORITHM
+                                     : MEASURED_MESSAGES;
 }
 
 static enum measured_kind sort(const struct ar_calibrate_request *request, const struct ar_log *run,
