@@ -279,6 +279,7 @@ struct set {
     const char *set, *operation;
     uint64_t rows;
     double zero_shot_median_frac, fit_median_frac, held_out_median_frac, held_out_p95_frac;
+    ar_cell_flag unseen;
 };
 static const struct ar_column set_columns[] = {NAMED(set, set),
                                                CELL(string, set, operation),
@@ -287,7 +288,18 @@ static const struct ar_column set_columns[] = {NAMED(set, set),
                                                CELL(number, set, fit_median_frac),
                                                CELL(number, set, held_out_median_frac),
                                                CELL(number, set, held_out_p95_frac),
+                                               CELL(flag, set, unseen),
                                                AR_COLUMN_OTHERS};
+
+/* Sets of which rows had been seen; their lines follow each other. */
+static size_t count_seen(const struct set *sets, size_t count)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        seen += sets[i].unseen == 0 && (i == 0 || strcmp(sets[i].set, sets[i - 1].set) != 0);
+    }
+    return seen;
+}
 
 /* The last line is of all sets, if there are several. */
 enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
@@ -317,6 +329,13 @@ enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FIL
     if (worst != all) {
         fprintf(text, "There the worst of the sets is %s", worst->set);
         answer_percent(text, " with ", worst->held_out_median_frac, ". ");
+    }
+    size_t seen = count_seen(sets, csv->rows_count);
+    if (seen > 0) {
+        fprintf(text,
+                "When something of the model was chosen, rows of %zu of the sets had been seen "
+                "(column seen). ",
+                seen);
     }
     return AR_OK;
 }
