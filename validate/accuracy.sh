@@ -61,7 +61,7 @@ held_out_nodes held_out_rows held_out_median_frac*100 unseen held_out_mean_frac*
 held_out_right_frac*100" <"$scratch/sets.csv"
 
 of_all() { awk -F, -v set="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i } $1 == set { print $(place[name]) }' "$scratch/last.csv"; }
-printf '\nNot used of all files: %s.\n' "$(of_all all not_used_why)"
+printf '\nNot used of all files: %s.\n' "$(of_all all not_used_why | sed 's/; /;\n/g')"
 cat <<'TEXT'
 
 **Held out is not always unseen.** The form of the model and its priors were chosen by node counts below the largest (MPI: by at most 64 nodes), but `unseen` is
@@ -77,7 +77,7 @@ awk -v all="$(of_all all held_out_median_frac)" -v unseen="$(of_all all_unseen h
 printf '\nWhere the errors sit, sets above 10 %% and those where fewer than 90 %% of the pairs are right, computed from their held-out rows:\n\n'
 table "set operation held_out_median_frac*100 held_out_right_frac*100 why" 'times measured|wrong pairs' <"$scratch/sets.csv"
 
-printf '\nForced trees of MareNostrum 5 as messages, by what was fitted to forced rings there (the last goal but two below):\n'
+printf '\nForced trees of MareNostrum 5 as messages, by what was fitted to forced rings there (the last goal but one below):\n'
 shown "allreckon calibrate $sets/mn5_h100_nccl_ring.csv --cluster mn5 --algorithm ring --hold-out none --out rings.topo
 allreckon compare $sets/mn5_h100_nccl_tree.csv --cluster rings.topo --engine recurrence --algorithm tree --format csv"
 "$allreckon" calibrate "$sets/mn5_h100_nccl_ring.csv" --cluster mn5 --algorithm ring --hold-out none --out "$scratch/rings.topo" --quiet >/dev/null
