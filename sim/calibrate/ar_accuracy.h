@@ -56,16 +56,15 @@ struct ar_accuracy {
     struct ar_library_error fit;       /**< all rows fitted */
     /** Rows of the set's files that are not judged, and why not; of the last line of a set. */
     ar_cell_count unused;
-    ar_cell_string unused_why; /**< `96 below 1 KiB, 12 of ...` */
-    ar_cell_string
-        fitted_nodes; /**< node counts, `8 64`, that are fitted where others are held out */
-    ar_cell_string held_out_nodes;    /**< these, `100 1000`; empty: none, and no errors */
+    ar_cell_string unused_why;     /**< `12 of ...; 96 of less than 1 KiB` */
+    ar_cell_string fitted_nodes;   /**< counts, `8 64`, that are fitted where others are held out */
+    ar_cell_string held_out_nodes; /**< these, `100 1000`; empty: none, and no errors */
     struct ar_library_error held_out; /**< of these, fitted without them */
     /** Of two algorithms on the same nodes and size whose measured times differ by a tenth or more,
      * held out: how many pairs, and in how many the faster one is predicted to be. */
     ar_cell_count pairs;
     ar_cell_number right_frac;
-    ar_cell_flag unseen; /**< nothing is; AR_NO_FLAG of several sets */
+    ar_cell_flag unseen; /**< `seen` is empty; AR_NO_FLAG of several sets */
     ar_cell_string seen; /**< ar_measured_set.seen */
     ar_cell_string why;  /**< where the error of what was held out sits (accuracy_why.h), if it is
                               more than AR_ACCURACY_GOAL, or fewer pairs are right than
