@@ -207,7 +207,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
     static const struct {
         const char *sizes, *ranks, *time, *fragment;
     } rows[] = {
-        {SIZES, "2 3 4", "k * 1e-302", "fit: no start of 8 converged on 8 rows"},
+        {SIZES, "2 3 4", "k * 1e-302", "fit: found a residual of"},
         {"4", "2", "1e-5", "expected at least 3"},
         {"4 4 4 4 4", "2 3 4", "1e-5", "fit: found one size, 4096 bytes, in all rows"},
         {SIZES, "2 3 4", "0", "is \"0\"; expected a time above zero"},
@@ -215,7 +215,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         {SIZES, "2 3 4", "1e300", "fit: "},
         {SIZES, "2 3 4", "NR % 2 ? 1e-300 : 1e300", "fit: "},
         {SIZES, "2 3 4", "NR % 2 ? 1e-9 : 1e6", "fit: "},
-        {SIZES, "2 3 4", "1e15", "fit: "},
+        {SIZES, "2 3 4", "1e15", "own.topo: not written, no machine is so: "},
         {SIZES, "2 3 4", "2e3 + k", "own.topo: not written, no machine is so: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
