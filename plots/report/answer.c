@@ -1,5 +1,5 @@
 /* The answer: a paragraph of sentences whose numbers are those of the rows. */
-#include "page.h"
+#include "answer_find.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,23 +99,46 @@ static void write_run(FILE *text, const struct run *run)
     fputs(has_algorithm || has_efficiency ? ")" : "", text);
 }
 
-/* How many of the steps are estimates; the sum of a run is one if a phase of it is. */
+void answer_trust_add(struct answer_trust *trust, ar_cell_flag exact, const char *engine)
+{
+    if (exact == AR_NO_FLAG) {
+        return;
+    }
+    bool is_first = trust->exact + trust->estimates == 0;
+    trust->engine = is_first || rows_is_same(engine, trust->engine) ? engine : NULL;
+    trust->exact += exact == 1;
+    trust->estimates += exact == 0;
+}
+
+void answer_exact(FILE *text, const struct answer_trust *trust, const char *noun, const char *more)
+{
+    const char *engine = trust->engine != NULL ? trust->engine : "of each row";
+    if (trust->estimates == 0) {
+        fprintf(text, "Here engine %s follows exactly what is sent%s", engine, more);
+    } else if (trust->exact == 0) {
+        fprintf(text, "%s: engine %s neglects something of what is sent",
+                trust->estimates == 1 ? "This is an estimate" : "These are estimates", engine);
+    } else {
+        fprintf(text,
+                "Of the %zu %s %zu %s (column exact): engine %s neglects something of what is "
+                "sent there, and follows the others exactly",
+                trust->exact + trust->estimates, noun, trust->estimates,
+                trust->estimates == 1 ? "is an estimate" : "are estimates", engine);
+    }
+    fputs(". ", text);
+}
+
+/* The sum of a run is an estimate if a phase of it is. */
 static void write_estimates(FILE *text, const struct run *runs, size_t count)
 {
-    size_t totals = 0, estimates = 0;
+    struct answer_trust trust = {0};
     for (size_t i = 0; i < count; i++) {
-        bool is_total = is_last_phase(runs, count, i);
-        totals += is_total;
-        estimates += is_total && runs[i].exact == 0;
-    }
-    if (estimates > 0) {
-        if (estimates < totals) {
-            fprintf(text, "%zu of %zu times are estimates", estimates, totals);
-        } else {
-            fputs(totals == 1 ? "This is an estimate" : "These are estimates", text);
+        if (is_last_phase(runs, count, i)) {
+            answer_trust_add(&trust, runs[i].exact, runs[i].engine);
         }
-        fprintf(text, ": engine %s neglects something of what is sent. ",
-                runs[0].engine != NULL ? runs[0].engine : "?");
+    }
+    if (trust.estimates > 0) {
+        answer_exact(text, &trust, "times", "");
     }
 }
 

@@ -17,7 +17,7 @@ static void write_algorithm(FILE *text, const struct row *row)
 }
 
 /* The time that a sentence gives of a row, which is one that the answer stands on from then on. */
-static double time_of(const struct rows *rows, size_t i)
+static double said_time(const struct rows *rows, size_t i)
 {
     rows->is_named[i] = true;
     return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
@@ -25,7 +25,7 @@ static double time_of(const struct rows *rows, size_t i)
 
 static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
 {
-    double frac = 1 - time_of(rows, best) / time_of(rows, other);
+    double frac = 1 - said_time(rows, best) / said_time(rows, other);
     if (fabs(frac) < 5e-4) {
         fputs("as much as ", text);
     } else {
@@ -101,7 +101,7 @@ static void write_strategies(FILE *text, const struct rows *rows, size_t best)
             found = rows_best(rows, &choice);
         }
         if (found != SIZE_MAX) {
-            fprintf(text, "%s%s", before, ar_format_seconds(time_of(rows, found), time));
+            fprintf(text, "%s%s", before, ar_format_seconds(said_time(rows, found), time));
             write_circumstances(text, rows, found);
             before = ", ";
         }
@@ -152,7 +152,7 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
                 ar_format_bytes(row->payload_bytes, bytes));
     }
     write_circumstances(text, rows, best);
-    fprintf(text, " takes %s", ar_format_seconds(time_of(rows, best), time));
+    fprintf(text, " takes %s", ar_format_seconds(said_time(rows, best), time));
     write_others(text, rows, best, others);
     if (row->busbw_Bps > 0) {
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
@@ -274,54 +274,22 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     fputs(changes > 0 ? ". " : "", text);
 }
 
-struct trust {
-    size_t exact, estimates;
-    const char *engine; /* of the first one; NULL: there are several */
-};
-
 /* Of all rows with a result, or of those that the answer names. */
-static struct trust count_trust(const struct rows *rows, bool is_of_named)
+static struct answer_trust count_trust(const struct rows *rows, bool is_of_named)
 {
-    struct trust trust = {0};
+    struct answer_trust trust = {0};
     for (size_t i = 0; i < rows->count; i++) {
-        const struct row *row = &rows->list[i];
-        if (!rows_have_result(rows, i) || row->exact == AR_NO_FLAG ||
-            (is_of_named && !rows->is_named[i])) {
-            continue;
+        if (rows_have_result(rows, i) && (!is_of_named || rows->is_named[i])) {
+            answer_trust_add(&trust, rows->list[i].exact, rows->list[i].engine);
         }
-        bool is_first = trust.exact + trust.estimates == 0;
-        bool is_like = is_first || rows_is_same(row->engine, trust.engine);
-        trust.engine = is_like ? row->engine : NULL;
-        trust.exact += row->exact == 1;
-        trust.estimates += row->exact == 0;
     }
     return trust;
 }
 
-/* Whether what is sent is followed exactly in the rows that the answer names. */
-static void write_exact(FILE *text, const struct rows *rows, struct trust named)
-{
-    const char *engine = named.engine != NULL ? named.engine : "of each row";
-    if (named.estimates == 0) {
-        fprintf(text, "Here engine %s follows exactly what is sent%s", engine,
-                rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
-    } else if (named.exact == 0) {
-        fprintf(text, "%s: engine %s neglects something of what is sent",
-                named.estimates == 1 ? "This is an estimate" : "These are estimates", engine);
-    } else {
-        fprintf(text,
-                "Of the %zu rows named here %zu %s (column exact): engine %s neglects "
-                "something of what is sent there, and follows the others exactly",
-                named.exact + named.estimates, named.estimates,
-                named.estimates == 1 ? "is an estimate" : "are estimates", engine);
-    }
-    fputs(". ", text);
-}
-
 static void write_trust(FILE *text, const struct rows *rows)
 {
-    struct trust named = count_trust(rows, true);
-    struct trust all = count_trust(rows, false);
+    struct answer_trust named = count_trust(rows, true);
+    struct answer_trust all = count_trust(rows, false);
     size_t results = 0;
     for (size_t i = 0; i < rows->count; i++) {
         results += rows_have_result(rows, i);
@@ -333,7 +301,8 @@ static void write_trust(FILE *text, const struct rows *rows)
     if (named.exact + named.estimates == 0) {
         return;
     }
-    write_exact(text, rows, named);
+    answer_exact(text, &named, "rows named here",
+                 rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
     if (all.exact > 0 && all.estimates > 0) {
         fprintf(text, "%zu of all %zu rows %s. ", all.estimates, results,
                 all.estimates == 1 ? "is an estimate" : "are estimates");

@@ -94,6 +94,19 @@ page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_c
 /** Whether a column of such rows is a parameter: one in which rows differ before they are run. */
 bool answer_is_parameter(const char *column);
 
+/** How many of some results are exact, and how many estimates. */
+struct answer_trust {
+    size_t exact, estimates;
+    const char *engine; /**< of all of them; NULL: there are several, or none */
+};
+
+/** Adds a result; an unknown flag adds nothing. */
+void answer_trust_add(struct answer_trust *trust, ar_cell_flag exact, const char *engine);
+
+/** The sentence on them, of which there is at least one: whether what is sent is followed exactly.
+ * \param noun what they are; \param more what follows "exactly what is sent" */
+void answer_exact(FILE *text, const struct answer_trust *trust, const char *noun, const char *more);
+
 /** Writes a part of a whole in percent between two texts; nothing of NAN. */
 void answer_percent(FILE *text, const char *before, double frac, const char *after);
 

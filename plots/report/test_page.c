@@ -100,8 +100,13 @@ Test(page, each_kind_of_file_has_its_answer)
         {"train.csv",
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
          "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,8,total,c,ring,60,x,yes\n",
-         "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). 1 of 2 times "
-         "are estimates: engine x"},
+         "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). Of the 2 times "
+         "1 "
+         "is an estimate (column exact): engine x neglects"},
+        {"train.csv",
+         "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
+         "a,64,total,c,ring,120,simgrid,yes\na,8,total,c,ring,60,recurrence,no\n",
+         "Of the 2 times 1 is an estimate (column exact): engine of each row neglects"},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",

@@ -35,8 +35,9 @@ static enum ar_status hold_out(struct judged *judged, struct ar_arena *arena, st
         max = nodes->count > 1 ? nodes->counts[nodes->count - 2] : UINT32_MAX - 1;
     }
     judged->is_held_out = ar_arena_alloc(arena, measured->rows_count + 1, sizeof(bool));
-    judged->fitted_text = counts_text(nodes, 0, max, arena);
     judged->held_out_text = counts_text(nodes, max + 1, UINT32_MAX, arena);
+    bool has_held_out = judged->held_out_text != NULL && judged->held_out_text[0] != '\0';
+    judged->fitted_text = has_held_out ? counts_text(nodes, 0, max, arena) : "";
     AR_NEED(judged->is_held_out && judged->fitted_text && judged->held_out_text, err,
             "the rows of a fit");
     for (size_t i = 0; i < measured->rows_count; i++) {
@@ -162,9 +163,9 @@ static bool is_of_library(const struct judged *judged)
     return judged->rows->scenario->engine->needs_library;
 }
 
-static bool is_fitted_to_less(const struct judged *judged)
+static bool is_of_mpi(const struct judged *judged)
 {
-    return judged->rows->set->fitted_nodes_max > 0;
+    return judged->rows->set->fitted_nodes_max == 64;
 }
 
 static bool has_three_counts(const struct judged *judged)
@@ -188,7 +189,7 @@ static const struct {
     const char *name;
     bool (*has)(const struct judged *judged);
 } kinds[] = {{"all_of_nccl_and_rccl", is_of_library},
-             {"all_of_mpi_to_64_nodes", is_fitted_to_less},
+             {"all_of_mpi_to_64_nodes", is_of_mpi},
              {"all_of_3_node_counts", has_three_counts},
              {"all_unseen", is_unseen},
              {"all", is_any}};
@@ -288,8 +289,8 @@ static const struct ar_column columns[] = {
     LINE(string, operation, "operation", "its command; empty: all", .heading = "operation"),
     LINE(count, zero_shot.count, "rows", "from 1 KiB on", .heading = "rows"),
     LINE(count, unused, "not_used",
-         "rows of the set's files that are not judged, of all operations", .heading = "not\nused",
-         .priority = 3),
+         "rows of the set's machine and ranks per node that are not judged, of all operations",
+         .heading = "not\nused", .priority = 3),
     LINE(number, zero_shot.median_frac, "zero_shot_median_frac",
          "median of |predicted / measured - 1|, nothing fitted", PERCENT("nothing\nfitted (%)")),
     LINE(number, zero_shot.mean_frac, "zero_shot_mean_frac", "mean of it", PERCENT("mean"),
@@ -336,10 +337,9 @@ static const struct ar_column columns[] = {
          PERCENT("right\n(%)"), .is_rare = true, .priority = 2),
     LINE(string, seen, "seen",
          "what of the model was chosen when rows were seen that the set holds out, or that nothing "
-         "was "
-         "fitted to; empty: nothing",
+         "was fitted to; empty: nothing",
          .heading = "seen", .is_rare = true, .priority = 2),
-    LINE(string, unused_why, "not_used_why", "why rows of the set's files are not judged",
+    LINE(string, unused_why, "not_used_why", "why rows of the set's machine are not judged",
          .heading = "not used", .is_rare = true, .priority = 10),
     LINE(
         string, why, "why",

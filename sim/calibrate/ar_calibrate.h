@@ -37,9 +37,8 @@ struct ar_calibrate_request {
                                              and channels of a comparison */
 
     /* Of a fit: */
-    bool
-        is_all_fitted; /**< nothing is held out; else, by default, the largest node or GPU count, */
-    uint32_t fitted_nodes_max; /**< or, if it is not 0, all above this node count */
+    bool is_all_fitted;        /**< nothing is held out */
+    uint32_t fitted_nodes_max; /**< above it nodes are held out by default; 0: the largest count */
     const uint64_t *held_out;  /**< these node or GPU counts are */
     size_t held_out_count;
     bool folds;              /**< also fit without each node count in turn */

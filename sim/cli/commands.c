@@ -216,8 +216,8 @@ const struct command commands[] = {
      "shipped. With --cluster, such a name chooses rows of the set; of other tables of several "
      "machines a shipped cluster takes those of its own.\n\nOf a trace of measured times "
      "(recorded), the layers stand beside what the cost "
-     "table "
-     "of its GPU says, both named in the trace; no other option but --out and the format counts."
+     "table of its GPU says, both named in the trace; no other option but --out and the format "
+     "counts."
      "\n\nexamples:\n  allreckon compare resnet50-v1.5-recorded --out out/layers\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
@@ -226,8 +226,7 @@ const struct command commands[] = {
      "Predicts the rows of every measured set ('allreckon list sets'), from 1 KiB on, three times: "
      "with nothing fitted, with all of them fitted, and those of the largest node counts fitted "
      "without them. Errors are |predicted / measured - 1|. Sets with a * are not unseen: column "
-     "seen "
-     "says what of the model was chosen when their rows had been seen; all_unseen sums up the "
+     "seen says what of the model was chosen when their rows had been seen; all_unseen sums up the "
      "others.\n\nexamples:\n  allreckon accuracy\n"
      "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,

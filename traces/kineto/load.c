@@ -112,8 +112,8 @@ static enum ar_status read_pieces(const char *path, gzFile file, struct kineto_j
     for (;;) {
         int code;
         int count = gzread(file, piece, sizeof piece);
-        gzerror(file,
-                &code); /* of a file that is cut off; zlib 1.3.2 forgets it with the next read */
+        /* Of a file that is cut off; zlib 1.3.2 forgets it with the next read. */
+        gzerror(file, &code);
         if (count < 0 || code != Z_OK) {
             return cannot_unpack(path, file, bytes, err);
         }
