@@ -71,8 +71,8 @@ void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
 void ar_link_fit_open(struct ar_cluster *cluster);
 
 /** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
- * numbers; their first one has the priors. Few rows that many numbers go through, so that no
- * attempt ends, are taken to scatter by 4 %. Fastest where rows of one collective follow each
+ * numbers; their first one has the priors. Values are found to 1e-9, by fewer
+ * than two rows for each or by many rows to 1e-4. Fastest where rows of one collective follow each
  * other. AR_BAD_DATA, with clusters and `fit` as they were: fewer than 3 rows, less than two sizes,
  * rows that depend on nothing, no convergence, a residual beyond 1000 %; other errors are those of
  * ar_closed_create(). */

@@ -146,7 +146,7 @@ static bool solve(struct attempt *attempt)
     int found = gsl_multifit_nlinear_driver(ITERATIONS, tolerance, TOLERANCE, TOLERANCE, NULL, NULL,
                                             &info, attempt->work);
     bool is_on_edge = problem->has_kinks && found == GSL_ENOPROG;
-    bool is_near = problem->residual_min > 0 && found == GSL_EMAXITER;
+    bool is_near = problem->may_creep && found == GSL_EMAXITER;
     if (found != GSL_SUCCESS && !is_on_edge && !is_near) {
         return false;
     }

@@ -6,7 +6,6 @@
 #include "ar_closed.h"
 
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
-#define RESIDUAL_FEW 0.04 /* of runs that are alike but for their time of day (models/library) */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
 
 /* --- rows by closed form ------------------------------------------------------------------ */
@@ -137,9 +136,10 @@ enum {
     ROWS_MANY = 100
 };
 
-/* Of values with errors of per cents that many rows are fitted by, and of those by rows of trees,
- * whose shares are found anew for each. */
-#define TOLERANCE_MANY  1e-4
+/* Of values with errors of per cents that many rows are fitted by, or few that they go through, on
+ * whose edges attempts creep; and of those by rows of trees, whose shares are found anew for each.
+ */
+#define TOLERANCE_WIDE  1e-4
 #define TOLERANCE_TREES 1e-3
 
 /* The closed forms of all groups of rows, for some values of what paths have. */
@@ -320,6 +320,7 @@ static bool has_trees(const struct data *data)
 static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_error *err)
 {
     bool has_many = data->count >= ROWS_MANY;
+    bool has_few = data->count < 2 * data->costs_count;
     bool are_trees = has_trees(data);
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
@@ -328,9 +329,9 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
                                      .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .has_kinks = true,
                                      .starts_count = has_many || are_trees ? STARTS_FEW : 0,
-                                     .tolerance = are_trees  ? TOLERANCE_TREES
-                                                  : has_many ? TOLERANCE_MANY
-                                                             : 0,
+                                     .tolerance = are_trees             ? TOLERANCE_TREES
+                                                  : has_many || has_few ? TOLERANCE_WIDE
+                                                                        : 0,
                                      .rows_count = data->count,
                                      .times_s = &data->rows->time_s,
                                      .bytes = &data->rows->bytes,
@@ -338,19 +339,15 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
                                      .predict = predict,
                                      .data = data,
                                      .expected = "collectives that resemble the closed form"};
-    enum ar_status status = ar_fit_solve(&problem, found, err);
-    if (status == AR_BAD_DATA) { /* few rows that many numbers go through: what they scatter by */
-        problem.residual_min = RESIDUAL_FEW;
-        status = ar_fit_solve(&problem, found, err);
-    }
-    if (status == AR_OK && found->residual_frac > RESIDUAL_MAX) {
+    AR_TRY(ar_fit_solve(&problem, found, err));
+    if (found->residual_frac > RESIDUAL_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "fit: found a residual of %.0f %% over %zu rows; expected less than "
                             "%.0f %%, %s, and values in the file that are not far off",
                             found->residual_frac * 100, data->count, RESIDUAL_MAX * 100,
                             problem.expected);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struct ar_error *err)

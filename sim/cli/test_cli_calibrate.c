@@ -288,6 +288,17 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
     cr_expect_float_eq(number(saved, 1, "median_frac"), number(fitted, 1, "median_frac"), 1e-3);
 }
 
+/* Eleven numbers, which 18 rows of a ring nearly go through. */
+Test(cli_calibrate, few_rows_of_messages_have_a_fit)
+{
+    char path[1024];
+    cli_source("validate/data/collectives/mn5_h100_nccl_ring.csv", path, sizeof path);
+    struct cli_table *table = accuracy(
+        cli_good("$AR calibrate %s --cluster mn5 --algorithm ring --format csv --quiet", path).out);
+    cr_expect_eq(number(table, find(table, "fitted", ""), "rows"), 18);
+    cr_expect_float_eq(number(table, find(table, "held-out", "16"), "median_frac"), 0.132, 0.02);
+}
+
 /* Without a cluster the name of a file is that of a set, which has settings, too. */
 Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
 {

@@ -207,7 +207,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
     static const struct {
         const char *sizes, *ranks, *time, *fragment;
     } rows[] = {
-        {SIZES, "2 3 4", "k * 1e-302", "fit: found a residual of"},
+        {SIZES, "2 3 4", "k * 1e-302", "fit: no start of 8 converged on 8 rows"},
         {"4", "2", "1e-5", "expected at least 3"},
         {"4 4 4 4 4", "2 3 4", "1e-5", "fit: found one size, 4096 bytes, in all rows"},
         {SIZES, "2 3 4", "0", "is \"0\"; expected a time above zero"},
@@ -215,7 +215,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         {SIZES, "2 3 4", "1e300", "fit: "},
         {SIZES, "2 3 4", "NR % 2 ? 1e-300 : 1e300", "fit: "},
         {SIZES, "2 3 4", "NR % 2 ? 1e-9 : 1e6", "fit: "},
-        {SIZES, "2 3 4", "1e15", "own.topo: not written, no machine is so: "},
+        {SIZES, "2 3 4", "1e15", "fit: no start of 8 converged on 8 rows"},
         {SIZES, "2 3 4", "2e3 + k", "own.topo: not written, no machine is so: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -223,6 +223,17 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         struct cli_run run = cli_run("$AR calibrate own.csv --cluster host --out own.topo");
         cli_expect_error(&run, rows[i].time, 65, rows[i].fragment);
         cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].time);
+    }
+}
+
+/* What no attempt ends on is no fit, whatever is written, by few rows for the numbers or more. */
+Test(cli_calibrate_bad, rows_of_a_constant_that_no_machine_has_are_no_fit)
+{
+    static const char *const held_out[] = {"", " --hold-out none"};
+    write_own(SIZES, "2 3 4", "1e15");
+    for (size_t i = 0; i < sizeof held_out / sizeof held_out[0]; i++) {
+        struct cli_run run = cli_run("$AR calibrate own.csv --cluster host%s", held_out[i]);
+        cli_expect_error(&run, held_out[i], 65, "fit: no start of 8 converged on");
     }
 }
 
