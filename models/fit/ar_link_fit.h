@@ -42,7 +42,6 @@ enum ar_link_state {
 
 struct ar_link_number {
     enum ar_link_state state;
-    const char *source; /**< of the prior, if ar_link_fit_open() gives it; else NULL */
     double prior;
     double value;      /**< the prior, if it is not fitted */
     double error_frac; /**< standard error of the logarithm of the value; NAN if it is not fitted */
@@ -62,13 +61,15 @@ void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
                       struct ar_link_number *number);
 
 /** Gives a cluster the priors of what messages cost besides their paths (ar_message_cost.h) and of
- * the setup, where nothing gives them, so that they are fitted, too (a 0 that is given stays); and
- * if its file names no GPU, those of moves and large buffers in the memory of a host. They are
+ * the setup, where it has 0 and the caller does not close the number, so that they are fitted, too,
+ * and writes to `sources` where each is from; and if its file names no GPU, those of moves and
+ * large buffers in the memory of a host. They are
  * orders of magnitude: microseconds of software, 10 GB/s of a core, a microsecond for a page of 4
  * KiB. Messages of GPUs are handed to the network one by one, too, by a thread of the library:
  * their gap is what NCCL counts for a hop of its shortest protocol across it (2.7 us, NVIDIA/nccl
  * v2.8.4-1, src/graph/tuning.cc). */
-void ar_link_fit_open(struct ar_cluster *cluster);
+void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
+                      const char *sources[AR_LINK_COSTS_COUNT]);
 
 /** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
  * numbers; their first one has the priors. Values are found to 1e-9, by fewer

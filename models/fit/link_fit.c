@@ -81,27 +81,20 @@ static bool has_gpus(const struct ar_cluster *cluster)
     return facts->has_gpu_generation || facts->device_cost[0] != '\0';
 }
 
-void ar_link_fit_open(struct ar_cluster *cluster)
+void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
+                      const char *sources[AR_LINK_COSTS_COUNT])
 {
     bool is_of_gpus = has_gpus(cluster);
     for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
         struct ar_error ignored; /* these are numbers that a machine can have */
         const struct opened *opened = &all_opened[i];
         double prior = is_of_gpus ? opened->of_gpu : opened->of_host;
-        if (prior > 0 && !ar_cluster_has_link_cost(cluster, opened->cost)) {
+        if (prior > 0 && !is_closed[opened->cost] &&
+            ar_cluster_link_cost(cluster, opened->cost) == 0) {
             (void)ar_cluster_set_link_cost(cluster, opened->cost, prior, &ignored);
+            sources[opened->cost] = is_of_gpus ? opened->gpu_source : ASSUMED;
         }
     }
-}
-
-static const char *source_of(const struct ar_cluster *cluster, enum ar_link_cost cost)
-{
-    for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
-        if (all_opened[i].cost == cost && !ar_cluster_has_link_cost(cluster, cost)) {
-            return has_gpus(cluster) ? all_opened[i].gpu_source : ASSUMED;
-        }
-    }
-    return NULL;
 }
 
 void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit)
@@ -113,7 +106,6 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
         fit->numbers[i] = (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
                                                            : value > 0 ? AR_LINK_UNUSED
                                                                        : AR_LINK_ZERO,
-                                                  .source = source_of(cluster, cost),
                                                   .prior = value,
                                                   .value = value,
                                                   .error_frac = NAN};

@@ -179,18 +179,26 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     expect_refused(flat, &data, "that a row depends on");
 }
 
-/* What no file gives has a prior of its own, which says so; what is given stays, 0, too. */
-Test(link_fit, what_is_given_is_not_opened)
+/* What is nowhere, or 0 in the file, has a prior of its own, which says so; what is closed stays 0.
+ */
+Test(link_fit, what_is_closed_or_above_zero_is_not_opened)
 {
     static const char *const settings[] = {"net.message_gap=0s", "net.latency_1KiB=7us", NULL};
-    struct ar_cluster *cluster = support_cluster("abci-v100", settings);
+    static const bool is_closed[AR_LINK_COSTS_COUNT] = {[AR_LINK_MESSAGE_GAP] = true};
+    struct ar_cluster *cluster = support_cluster("fugaku", settings);
+    const char *sources[AR_LINK_COSTS_COUNT] = {NULL};
     struct ar_link_fit found;
-    ar_link_fit_open(cluster);
+    cr_assert(ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "MPI starts no kernel");
+    cr_assert_eq(ar_cluster_link_cost(cluster, AR_LINK_SETUP), 0);
+    ar_link_fit_open(cluster, is_closed, sources);
     ar_link_fit_begin(cluster, &found);
     cr_expect_eq(found.numbers[AR_LINK_MESSAGE_GAP].state, AR_LINK_ZERO);
+    cr_expect_null(sources[AR_LINK_MESSAGE_GAP]);
     cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_1K].prior, 7e-6, 0);
-    cr_expect_null(found.numbers[AR_LINK_LATENCY_1K].source);
-    cr_expect_null(found.numbers[AR_LINK_HCA_BANDWIDTH].source);
+    cr_expect_null(sources[AR_LINK_LATENCY_1K]);
+    cr_expect_null(sources[AR_LINK_HCA_BANDWIDTH]);
     cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_8K].prior, 1e-6, 0);
-    cr_expect_str_eq(found.numbers[AR_LINK_LATENCY_8K].source, "assumed, order of magnitude");
+    cr_expect_str_eq(sources[AR_LINK_LATENCY_8K], "assumed, order of magnitude");
+    cr_expect_float_eq(found.numbers[AR_LINK_SETUP].prior, 1e-6, 0);
+    cr_expect_str_eq(sources[AR_LINK_SETUP], "assumed, order of magnitude");
 }

@@ -209,9 +209,10 @@ static enum ar_status take(struct calibration *calibration, const struct ar_esti
         calibration->table = table;
         AR_TRY(calibration_take_library(calibration, &estimate->library, arena, err));
     }
-    return estimate->has_links ? calibration_take_links(calibration, "closed form of algorithms",
-                                                        &estimate->links, settings, arena, err)
-                               : AR_OK;
+    return estimate->has_links
+               ? calibration_take_links(calibration, "closed form of algorithms", &estimate->links,
+                                        estimate->sources, settings, arena, err)
+               : AR_OK;
 }
 
 static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_cluster *cluster,

@@ -24,15 +24,18 @@ static const char *text_of(double value, int unit, struct ar_arena *arena)
 }
 
 /* Where a prior is from. */
-static const char *source_of(const struct ar_link_number *number, enum ar_link_cost cost,
-                             const struct ar_settings *settings, struct ar_arena *arena)
+static const char *source_of(const char *const *sources, enum ar_link_cost cost,
+                             const struct ar_settings *settings)
 {
-    const char *setting = ar_arena_format(arena, "%s=", ar_link_cost_key(cost));
-    bool is_set = setting != NULL && ar_settings_find(settings, setting) != NULL;
-    return is_set ? "--set" : number->source != NULL ? number->source : "cluster file";
+    const struct ar_setting *setting = ar_estimate_setting(settings, cost);
+    if (setting != NULL) { /* of the command line, or of the index of sets */
+        return setting->status == AR_USAGE ? setting->where : "measured set";
+    }
+    return sources != NULL && sources[cost] != NULL ? sources[cost] : "cluster file";
 }
 
-static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,
+static struct parameter parameter_of(const struct ar_link_number *number,
+                                     const char *const *sources, enum ar_link_cost cost,
                                      const struct ar_settings *settings, struct ar_arena *arena)
 {
     static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
@@ -50,14 +53,14 @@ static struct parameter parameter_of(const struct ar_link_number *number, enum a
         .identified = number->state == AR_LINK_IDENTIFIED,
         .state = states[number->state],
         .prior = number->prior,
-        .prior_source = source_of(number, cost, settings, arena),
+        .prior_source = source_of(sources, cost, settings),
         .value_text = text_of(number->value, unit, arena),
         .prior_text = text_of(number->prior, unit, arena),
     };
 }
 
 enum ar_status calibration_take_links(struct calibration *calibration, const char *model,
-                                      const struct ar_link_fit *fit,
+                                      const struct ar_link_fit *fit, const char *const *sources,
                                       const struct ar_settings *settings, struct ar_arena *arena,
                                       struct ar_error *err)
 {
@@ -73,7 +76,7 @@ enum ar_status calibration_take_links(struct calibration *calibration, const cha
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         if (fit->numbers[i].state != AR_LINK_ABSENT) {
             calibration->parameters[calibration->parameters_count++] =
-                parameter_of(&fit->numbers[i], (enum ar_link_cost)i, settings, arena);
+                parameter_of(&fit->numbers[i], sources, (enum ar_link_cost)i, settings, arena);
         }
     }
     return calibration->model != NULL ? AR_OK : ar_error_no_memory(err, "a fit");
@@ -156,6 +159,6 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                 "(topologies/README.md)",
                 ar_link_cost_key(link->latency));
     }
-    return calibration_take_links(calibration, link->model, &fit, &request->scenario->settings,
-                                  arena, err);
+    return calibration_take_links(calibration, link->model, &fit, NULL,
+                                  &request->scenario->settings, arena, err);
 }

@@ -37,14 +37,15 @@ struct calibration {
     struct ar_comparison compared; /**< every measured row, then every row again by its fold */
 };
 
-/** Takes what was fitted: a cost model of NCCL, numbers of links, whose priors files or settings
- * have. There is room for their parameters. AR_BAD_DATA for rows that are nothing like the model.
+/** Takes what was fitted: a cost model of NCCL, numbers of links, whose priors settings have, or
+ * are from `sources` (those of an estimate; NULL: none), or the file has. There is room for their
+ * parameters. AR_BAD_DATA for rows that are nothing like the model.
  */
 enum ar_status calibration_take_library(struct calibration *calibration,
                                         const struct ar_library *library, struct ar_arena *arena,
                                         struct ar_error *err);
 enum ar_status calibration_take_links(struct calibration *calibration, const char *model,
-                                      const struct ar_link_fit *fit,
+                                      const struct ar_link_fit *fit, const char *const *sources,
                                       const struct ar_settings *settings, struct ar_arena *arena,
                                       struct ar_error *err);
 

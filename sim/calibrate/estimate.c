@@ -1,6 +1,7 @@
 #include "ar_estimate.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "ar_library_engine.h"
 #include "ar_residual.h"
@@ -108,6 +109,14 @@ static enum ar_status copy_messages(const struct part *part, const size_t *place
     return *rows != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
 }
 
+const struct ar_setting *ar_estimate_setting(const struct ar_settings *settings,
+                                             enum ar_link_cost cost)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s=", ar_link_cost_key(cost));
+    return ar_settings_find(settings, text);
+}
+
 /* The largest runs of messages would take most of the time. */
 bool ar_estimate_takes(const struct ar_measured_row *row)
 {
@@ -166,15 +175,29 @@ static double fitted_nodes_max(const struct part *part)
     return max;
 }
 
+/* Opens numbers that the machines have at 0, but for those that the command line or a set gives:
+ * a file that says 0 stands for what a model has beforehand. */
+static void open_costs(const struct ar_settings *settings, struct ar_cluster **clusters,
+                       size_t count, const char **sources)
+{
+    bool is_closed[AR_LINK_COSTS_COUNT];
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        is_closed[i] = ar_estimate_setting(settings, (enum ar_link_cost)i) != NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ar_link_fit_open(clusters[i], is_closed, sources);
+    }
+}
+
 /* The clusters are left with what was fitted. */
-static enum ar_status fit_and_predict(const struct part *part, struct ar_cluster **clusters,
-                                      struct ar_arena *arena, struct ar_estimate *estimate,
-                                      struct ar_error *err)
+static enum ar_status fit_and_predict(const struct ar_settings *settings, const struct part *part,
+                                      struct ar_cluster **clusters, struct ar_arena *arena,
+                                      struct ar_estimate *estimate, struct ar_error *err)
 {
     /* What messages cost a host is no number of the harness, whose ranks are threads or few. */
     bool is_of_harness = part->measured->backend[0] != '\0';
-    for (size_t i = 0; !is_of_harness && i < part->measured->machines_count; i++) {
-        ar_link_fit_open(clusters[i]);
+    if (!is_of_harness) {
+        open_costs(settings, clusters, part->measured->machines_count, estimate->sources);
     }
     AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
     estimate->has_links = true;
@@ -182,9 +205,9 @@ static enum ar_status fit_and_predict(const struct part *part, struct ar_cluster
                             estimate->predictions, err);
 }
 
-static enum ar_status estimate_messages(const struct part *part, bool is_fit,
-                                        struct ar_arena *arena, struct ar_estimate *estimate,
-                                        struct ar_error *err)
+static enum ar_status estimate_messages(const struct ar_settings *settings, const struct part *part,
+                                        bool is_fit, struct ar_arena *arena,
+                                        struct ar_estimate *estimate, struct ar_error *err)
 {
     size_t count = part->measured->machines_count;
     struct ar_cluster **clusters = ar_arena_alloc(arena, count + 1, sizeof(struct ar_cluster *));
@@ -198,7 +221,7 @@ static enum ar_status estimate_messages(const struct part *part, bool is_fit,
         return part->count == 0 ? AR_OK
                                 : predict_messages(part, NAN, 0, arena, estimate->predictions, err);
     }
-    enum ar_status status = fit_and_predict(part, clusters, arena, estimate, err);
+    enum ar_status status = fit_and_predict(settings, part, clusters, arena, estimate, err);
     for (size_t i = 0; i < count; i++) {
         ar_cluster_restore_link_costs(clusters[i], costs[i]);
     }
@@ -228,7 +251,8 @@ enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
     AR_TRY(sort_out(measured, true, is_fitted, arena, &calls, err));
     AR_TRY(sort_out(measured, false, is_fitted, arena, &messages, err));
     enum ar_status status = estimate_calls(request, &calls, is_fitted != NULL, arena, made, err);
-    enum ar_status other = estimate_messages(&messages, is_fitted != NULL, arena, made,
-                                             status == AR_OK ? err : &ignored);
+    enum ar_status other =
+        estimate_messages(&request->scenario->settings, &messages, is_fitted != NULL, arena, made,
+                          status == AR_OK ? err : &ignored);
     return status != AR_OK ? status : other;
 }
