@@ -8,9 +8,9 @@
 /* --fabric is a word for a key. */
 static enum ar_status read_fabric(const char *word, const char **setting, struct ar_error *err)
 {
-    const char *words[16] = {NULL};
+    const char *words[AR_DISCOVER_FABRICS_COUNT + 1] = {NULL};
     unsigned place;
-    for (size_t i = 0; ar_discover_fabrics[i].word != NULL; i++) {
+    for (size_t i = 0; i < AR_DISCOVER_FABRICS_COUNT; i++) {
         words[i] = ar_discover_fabrics[i].word;
     }
     AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", word, words, &place, err), err));

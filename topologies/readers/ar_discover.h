@@ -47,11 +47,12 @@ enum ar_status ar_discover_finish(struct ar_discovery *discovery, const char *na
 /** What was left out and assumed; NULL ends the list. The texts are the arena's. */
 const char *const *ar_discover_notes(const struct ar_discovery *discovery);
 
-/** Words for what joins the nodes, and the setting `KEY=VALUE` that each stands for;
- * NULL ends them. */
+enum { AR_DISCOVER_FABRICS_COUNT = 7 };
+
+/** Words for what joins the nodes, and the setting `KEY=VALUE` that each stands for. */
 struct ar_discover_fabric {
     const char *word, *setting;
 };
-extern const struct ar_discover_fabric ar_discover_fabrics[];
+extern const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT];
 
 #endif

@@ -152,14 +152,14 @@ static enum ar_status derive_all(struct ar_discovery *machine, unsigned generati
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
-const struct ar_discover_fabric ar_discover_fabrics[] = {{"non-blocking", "rack.nodes=0"},
-                                                         {"rails", "tree.rails=nvlink"},
-                                                         {"fat-tree", "fabric=fat-tree"},
-                                                         {"torus", "fabric=torus"},
-                                                         {"mesh", "fabric=mesh"},
-                                                         {"dragonfly", "fabric=dragonfly"},
-                                                         {"dragonfly+", "fabric=dragonfly+"},
-                                                         {NULL, NULL}};
+const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT] = {
+    {"non-blocking", "rack.nodes=0"},
+    {"rails", "tree.rails=nvlink"},
+    {"fat-tree", "fabric=fat-tree"},
+    {"torus", "fabric=torus"},
+    {"mesh", "fabric=mesh"},
+    {"dragonfly", "fabric=dragonfly"},
+    {"dragonfly+", "fabric=dragonfly+"}};
 
 /* Options that would say what is missing. */
 struct missing {
