@@ -101,8 +101,8 @@ static bool is_taken(struct ar_set_rows *const *sets, size_t count, const struct
     return is;
 }
 
-enum ar_status ar_sets_check(struct ar_set_rows *const *sets, size_t count, struct ar_arena *arena,
-                             struct ar_error *err)
+enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
+                             struct ar_arena *arena, struct ar_error *err)
 {
     const struct ar_calibrate_request *request = &sets[0]->request;
     struct ar_measured_left strangers = {.rows_count = 0};
@@ -118,21 +118,14 @@ enum ar_status ar_sets_check(struct ar_set_rows *const *sets, size_t count, stru
         }
     }
     const struct ar_log *first = strangers.first;
-    if (first == NULL) {
-        return AR_OK;
-    }
-    const char *known = list_systems(sets, count, arena);
-    uint32_t ranks = first->nodes > 0 ? first->ranks / first->nodes : 0;
-    if (!has_others) {
+    if (first != NULL && !has_others) {
         return ar_log_refuse(first, first->first_line, err,
                              "found system \"%.60s\" with %" PRIu32 " ranks per node; expected one "
                              "of the measured sets with such a file: %.300s",
-                             first->system, ranks, known);
+                             first->system, first->nodes > 0 ? first->ranks / first->nodes : 0,
+                             list_systems(sets, count, arena));
     }
-    ar_note(request->notes,
-            "%zu rows not used (first %s:%" PRIu64 ", system \"%.60s\" with %" PRIu32
-            " ranks per node): of none of the measured sets with such a file: %.300s",
-            strangers.rows_count, first->path, first->first_line, first->system, ranks, known);
+    ar_measured_note_left(command, MEASURED_OTHER_SYSTEM, &strangers, request->notes);
     return AR_OK;
 }
 

@@ -35,8 +35,8 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
 
 /** Notes the further rows of sets, all of which were loaded with the same further files, that are
  * of none of their machines; AR_BAD_DATA if there are no others. */
-enum ar_status ar_sets_check(struct ar_set_rows *const *sets, size_t count, struct ar_arena *arena,
-                             struct ar_error *err);
+enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
+                             struct ar_arena *arena, struct ar_error *err);
 
 /** Fits to the rows of the set, predicts those of its further files and adds them: as fitted those
  * that the set has, too, as held out all others. */

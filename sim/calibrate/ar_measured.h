@@ -42,20 +42,20 @@ struct ar_measured_machine {
     const char *grid;
 };
 
-/** What becomes of a run: calls, messages, or why its rows are left out. */
+/** What becomes of a run: why its rows are left out, or calls, messages. */
 enum measured_kind {
-    MEASURED_CALL,
-    MEASURED_MESSAGES,
-    MEASURED_UNUSED, /**< the harness ran something else */
     MEASURED_NO_OPERATION,
     MEASURED_NO_ALGORITHM,
     MEASURED_ON_GPUS,      /**< buffers of MPI that the cluster does not have */
     MEASURED_OTHER_RANKS,  /**< the algorithm is not modelled on so many */
     MEASURED_OTHER_SYSTEM, /**< another machine, or other ranks per node */
-    MEASURED_KINDS
+    MEASURED_REASONS,
+    MEASURED_CALL = MEASURED_REASONS,
+    MEASURED_MESSAGES,
+    MEASURED_UNUSED /**< the harness ran something else */
 };
-/** What is left out for a reason, in words; NULL: rows that are used, or of the harness. */
-extern const char *const ar_measured_left_texts[MEASURED_KINDS];
+/** What is left out for a reason, in words. */
+extern const char *const ar_measured_left_texts[MEASURED_REASONS];
 
 /** Rows that are left out for one reason. */
 struct ar_measured_left {
@@ -71,7 +71,7 @@ struct ar_measured {
     size_t rows_count;
     size_t calls_count; /**< of the rows; the others are messages */
     /** Rows left out, by why; behind known paths, of the others. */
-    struct ar_measured_left left[MEASURED_KINDS];
+    struct ar_measured_left left[MEASURED_REASONS];
     size_t empty_count; /**< rows left out, since they are of no bytes */
     struct ar_measured_run *runs;
     size_t runs_count;
@@ -110,6 +110,10 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
 /** Adds the rows of a run to those that are left out for a reason. */
 void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run);
 
+/** Notes how many rows are left out for a reason, if any are, and the first run of them. */
+void ar_measured_note_left(const char *command, enum measured_kind reason,
+                           const struct ar_measured_left *left, FILE *notes);
+
 /** Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
  * say so, else it may name no system. */
 bool ar_measured_takes(const struct ar_calibrate_request *request, const struct ar_log *run);
@@ -142,10 +146,6 @@ enum ar_status measured_collective(const struct ar_calibrate_request *request,
 /** Refuses rows of several machines, which are not of one cluster. */
 enum ar_status measured_check_systems(const struct ar_calibrate_request *request,
                                       const struct ar_measured *measured, struct ar_error *err);
-
-/** Notes what was left out: each reason with the first run. */
-void measured_note_left(const struct ar_calibrate_request *request,
-                        const struct ar_measured *measured);
 
 /** Where no row was taken: says why. */
 enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,

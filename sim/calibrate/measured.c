@@ -180,7 +180,7 @@ static enum ar_status add_run(const struct ar_calibrate_request *request,
                 run->first_line, run->algorithm, run->tool);
         return AR_OK;
     }
-    bool is_left = kind != MEASURED_CALL && kind != MEASURED_MESSAGES;
+    bool is_left = kind < MEASURED_REASONS;
     if (is_left && is_table) {
         bool is_asked =
             path >= request->known_count || request->known_count == request->paths_count;
@@ -319,7 +319,10 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
         measured->groups = &measured->gpus;
         measured->unit = "GPU";
     }
-    measured_note_left(request, measured);
+    for (int i = 0; i < MEASURED_REASONS; i++) {
+        ar_measured_note_left(request->command, (enum measured_kind)i, &measured->left[i],
+                              request->notes);
+    }
     return measured->rows_count > 0 ? AR_OK : measured_refuse_all(request, measured, err);
 }
 

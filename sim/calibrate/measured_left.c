@@ -43,30 +43,47 @@ enum ar_status measured_check_systems(const struct ar_calibrate_request *request
     return AR_OK;
 }
 
-const char *const ar_measured_left_texts[MEASURED_KINDS] = {
+const char *const ar_measured_left_texts[MEASURED_REASONS] = {
     [MEASURED_NO_OPERATION] = "operations that are not modelled",
     [MEASURED_NO_ALGORITHM] = "algorithms that are not modelled",
     [MEASURED_ON_GPUS] = "buffers on GPUs in tables of MPI",
     [MEASURED_OTHER_RANKS] = "algorithms that are not modelled on so many ranks",
     [MEASURED_OTHER_SYSTEM] = "other machines, or ranks per node"};
 
-void measured_note_left(const struct ar_calibrate_request *request,
-                        const struct ar_measured *measured)
+void ar_measured_note_left(const char *command, enum measured_kind reason,
+                           const struct ar_measured_left *left, FILE *notes)
 {
-    for (int i = 0; i < MEASURED_KINDS; i++) {
-        const struct ar_measured_left *left = &measured->left[i];
-        if (left->rows_count > 0 && ar_measured_left_texts[i] != NULL) {
-            const struct ar_log *run = left->first;
-            ar_note(request->notes,
-                    "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
-                    " ranks): of %s%s",
-                    request->command, left->rows_count, run->path, run->first_line,
-                    ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
-                    run->algorithm, run->ranks, ar_measured_left_texts[i],
-                    i == MEASURED_NO_ALGORITHM ? " (validate/data/called.csv has those that are)"
-                                               : "");
-        }
+    const struct ar_log *run = left->first;
+    if (run != NULL) {
+        ar_note(notes,
+                "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
+                " ranks): of %s%s",
+                command, left->rows_count, run->path, run->first_line,
+                ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
+                run->algorithm, run->ranks, ar_measured_left_texts[reason],
+                reason == MEASURED_NO_ALGORITHM ? " (validate/data/called.csv has those that are)"
+                                                : "");
     }
+}
+
+/* Of rows that are all of other machines, or ranks per node, says what the first is of. */
+static enum ar_status refuse_others(const struct ar_calibrate_request *request,
+                                    const struct ar_log *first, struct ar_error *err)
+{
+    char found[96] = "", asked[96] = "", ranks[32] = "";
+    if (first->system[0] != '\0') {
+        snprintf(found, sizeof found, " of system \"%.60s\"", first->system);
+    }
+    if (request->system != NULL) {
+        snprintf(asked, sizeof asked, " of system \"%.60s\"", request->system);
+    }
+    if (request->ranks_per_node > 0) {
+        snprintf(ranks, sizeof ranks, ", %" PRIu32 " on each node", request->ranks_per_node);
+    }
+    return ar_log_refuse(first, first->first_line, err,
+                         "found first %" PRIu32 " ranks on %" PRIu32 " nodes%s, and no row that is "
+                         "asked for; expected ranks%s%s, as the cluster or set was measured on",
+                         first->ranks, first->nodes, found, asked, ranks);
 }
 
 enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,
@@ -77,22 +94,10 @@ enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,
     for (int i = 0; i < MEASURED_OTHER_SYSTEM; i++) {
         is_other = is_other && measured->left[i].first == NULL;
     }
-    if (is_other) {
-        char ranks[32] = "";
-        if (request->ranks_per_node > 0) {
-            snprintf(ranks, sizeof ranks, " with %" PRIu32 " on each node",
-                     request->ranks_per_node);
-        }
-        return ar_log_refuse(other, other->first_line, err,
-                             "found %" PRIu32 " ranks on %" PRIu32 " nodes of system \"%.40s\", "
-                             "and no others; expected ranks of %.40s%s, which the cluster or set "
-                             "was measured on",
-                             other->ranks, other->nodes, other->system,
-                             request->system != NULL ? request->system : "any", ranks);
-    }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s: found no collective in the logs that is modelled; expected calls of a "
-                        "library (of the harness: backend nccl, algorithm nccl-allreduce), or "
-                        "algorithms of 'allreckon list algorithms'",
-                        request->command);
+    return is_other ? refuse_others(request, other, err)
+                    : ar_error_set(err, AR_BAD_DATA,
+                                   "%s: found no collective in the logs that is modelled; expected "
+                                   "calls of a library (of the harness: backend nccl, algorithm "
+                                   "nccl-allreduce), or algorithms of 'allreckon list algorithms'",
+                                   request->command);
 }

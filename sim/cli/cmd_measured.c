@@ -33,7 +33,7 @@ static enum ar_status read_sets(const struct options *options, struct sets *sets
     return AR_OK;
 }
 
-/* The files; those of a set that is named in place of one. */
+/* The files; those of a set that is named in place of one, unless there is a file of that name. */
 static enum ar_status list_paths(const struct options *options, const struct sets *sets,
                                  const char *const **paths, size_t *count, struct ar_error *err)
 {
@@ -41,7 +41,7 @@ static enum ar_status list_paths(const struct options *options, const struct set
     *paths = options->arguments;
     *count = options->arguments_count;
     if (sets->one == NULL || strcmp(sets->one->name, *paths[0]) != 0 ||
-        access(*paths[0], F_OK) == 0) {
+        made_by_is_file(*paths[0])) {
         return AR_OK;
     }
     AR_TRY(ar_measured_set_paths(&sets->index, sets->one, *paths + 1, *count - 1, options->arena,
@@ -227,7 +227,7 @@ static enum ar_status load_sets(const struct options *options, const struct sets
                                option_notes(options), options->arena, &rows[(*count)++], err));
         }
     }
-    return ar_sets_check(rows, *count, options->arena, err);
+    return ar_sets_check(options->command->name, rows, *count, options->arena, err);
 }
 
 /* Further rows of measured sets, which the stem of the file names, by a fit to those that are

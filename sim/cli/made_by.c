@@ -98,7 +98,7 @@ static bool has_mark(const char *path, const char *mark)
     return memmem(bytes, count, mark, strlen(mark)) != NULL;
 }
 
-static bool is_file(const char *path)
+bool made_by_is_file(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
@@ -132,7 +132,7 @@ enum ar_status made_by_check_file(const struct options *options, const char *pat
         return AR_OK;
     }
     AR_TRY(make_mark(options, path, "a file name", &mark, err));
-    bool is_kept = !options->force && is_file(path) && !has_mark(path, mark);
+    bool is_kept = !options->force && made_by_is_file(path) && !has_mark(path, mark);
     return is_kept ? refuse(path, err) : AR_OK;
 }
 
@@ -172,7 +172,7 @@ static enum ar_status refuse_file(const struct options *options, const char *nam
 {
     const char *path = path_in(options, name);
     AR_NEED(path, err, options->out);
-    return is_file(path) ? refuse(path, err) : AR_OK;
+    return made_by_is_file(path) ? refuse(path, err) : AR_OK;
 }
 
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,

@@ -32,6 +32,9 @@ enum ar_status made_by_check_file(const struct options *options, const char *pat
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err);
 
+/** Whether the path is that of a regular file. */
+bool made_by_is_file(const char *path);
+
 /** Whether `command.txt` of the directory `--out` has a mark. */
 bool made_by_has_mark(const struct options *options, const char *mark);
 

@@ -278,6 +278,7 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
                        "%s", run.err);
     struct cli_table *fitted = accuracy(run.out);
     cr_expect_eq(number(fitted, 1, "rows"), 19);
+    cli_good("grep '^collective.setup = .*us ; fitted, .*1us$' fitted.topo"); /* 0 in the file */
     cli_good("grep -v ^leonardo mpi.csv > one.csv");
     run = cli_run("$AR compare mpi.csv --cluster ./fitted.topo --engine closed");
     cli_expect_error(&run, "two machines", 65,
@@ -297,6 +298,75 @@ Test(cli_calibrate, few_rows_of_messages_have_a_fit)
         cli_good("$AR calibrate %s --cluster mn5 --algorithm ring --format csv --quiet", path).out);
     cr_expect_eq(number(table, find(table, "fitted", ""), "rows"), 18);
     cr_expect_float_eq(number(table, find(table, "held-out", "16"), "median_frac"), 0.132, 0.02);
+}
+
+/* A set by its name, whose files are shipped. A directory of that name is not meant, a file is. */
+Test(cli_calibrate, a_set_is_found_by_its_name_alone)
+{
+    static const char *const commands[][2] = {
+        {"calibrate", "--quiet --format csv"},
+        {"compare", "--cluster dgx-h100 --engine closed --algorithm ring --quiet --format csv"}};
+    char path[1024];
+    cli_source("validate/data/collectives/h100_ndr_2n_ring.csv", path, sizeof path);
+    cli_good("mkdir h100_ndr_2n_ring");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const char *command = commands[i][0], *options = commands[i][1];
+        struct cli_run by_name = cli_good("$AR %s h100_ndr_2n_ring %s", command, options);
+        cr_expect_str_not_empty(by_name.out);
+        cr_expect_str_eq(by_name.out, cli_good("$AR %s %s %s", command, path, options).out);
+    }
+    cli_good("rmdir h100_ndr_2n_ring; echo nothing > h100_ndr_2n_ring");
+    struct cli_run run = cli_run("$AR calibrate h100_ndr_2n_ring");
+    cli_expect_error(&run, "a file", 65, "h100_ndr_2n_ring: unknown format");
+}
+
+/* The set fits up to 64 nodes: 256 and 512 are held out, though the largest is by default. */
+Test(cli_calibrate, a_set_holds_all_counts_out_above_those_that_it_fits)
+{
+    char path[1024];
+    cli_good("awk -F, -v OFS=, '/^#/ || /^system/ {print} "
+             "/^fugaku,allgather,[248]x[248]x[248],1,default-recursive-doubling,/ "
+             "{print; if (sub(/8x8x8/, \"4x8x8\")) print}' '%s' > fugaku_mpi.csv",
+             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+    struct cli_table *table =
+        accuracy(cli_good("$AR calibrate fugaku_mpi.csv --quiet --format csv").out);
+    find(table, "fitted", "8");
+    find(table, "fitted", "64");
+    find(table, "held-out", "256");
+    find(table, "held-out", "512");
+}
+
+/* A 0 of the file is a number that predictions have; one that is set no fit opens. What the index
+ * of sets gives, no --set gave. */
+Test(cli_calibrate, priors_are_from_where_they_were_given)
+{
+    write_mpi();
+    struct cli_run run = cli_good("$AR allreduce --cluster fugaku --gpus 8 --algorithm ring "
+                                  "--payload 1MiB");
+    cr_expect_null(strstr(run.err, "collective.setup"), "%s", run.err);
+    run = cli_good("$AR calibrate mpi.csv --cluster fugaku --hold-out none --quiet --format csv "
+                   "--set collective.setup=0s | grep collective.setup");
+    cr_expect_not_null(strstr(run.out, "collective.setup,0,s,,no,0,--set,"), "%s", run.out);
+    const char *set = cli_good("$AR calibrate alcf_polaris_a100_tcp --algorithm ring "
+                               "--hold-out none --quiet --format csv")
+                          .out;
+    cr_expect_not_null(strstr(set, ",5.25e+09,measured set,"), "%s", set);
+    cr_expect_null(strstr(set, "--set"));
+}
+
+/* Rows of no machine of a set are noted with the command, and not used. */
+Test(cli_calibrate, rows_of_other_machines_beside_a_set_are_noted)
+{
+    char path[1024];
+    cli_good("sed -n '/^#/p; /^system/p; /^mare_nostrum,allreduce,32,1,ring_ompi,/p; "
+             "/^fugaku,allgather,2x2x2,1,default-ring,131072,/p' '%s' > mare_nostrum_mpi.csv",
+             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+    struct cli_run run = cli_good("$AR compare mare_nostrum_mpi.csv --format csv");
+    cr_expect_not_null(
+        strstr(run.err, "note: compare: 1 rows not used (first mare_nostrum_mpi.csv:"), "%s",
+        run.err);
+    cr_expect_not_null(strstr(run.err, " on 8 ranks): of other machines, or ranks per node\n"),
+                       "%s", run.err);
 }
 
 /* Without a cluster the name of a file is that of a set, which has settings, too. */
@@ -319,6 +389,6 @@ Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
                      "measured sets with such a file: leonardo/1,");
     run = cli_run("$AR calibrate pico_mpi_collectives.csv --cluster fugaku");
     cli_expect_error(&run, "unknown", 65,
-                     "of system \"frontier\", and no others; expected ranks "
-                     "of fugaku");
+                     "found first 8 ranks on 8 nodes of system \"frontier\", and no row that is "
+                     "asked for; expected ranks of system \"fugaku\", as the cluster or set was");
 }
