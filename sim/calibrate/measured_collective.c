@@ -254,6 +254,9 @@ enum ar_status measured_collective(const struct ar_calibrate_request *request,
     if (*kind != MEASURED_MESSAGES) {
         return AR_OK;
     }
+    if (run->ranks == 0) {
+        return ar_log_check(run, run->collective, 1, err);
+    }
     if (window == 0 || ar_scenario_has(request->scenario, AR_KEY_WINDOW)) {
         window = request->scenario->window; /* what is asked for, else the standard one */
     }

@@ -227,6 +227,16 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
 }
 
 /* What no attempt ends on is no fit, whatever is written, by few rows for the numbers or more. */
+Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
+{
+    static const char line[] =
+        "compare own.log --cluster abci-v100 --engine closed --algorithm ring";
+    cli_write("own.log", "# size count type redop time algbw busbw\n"
+                         "2048 512 float none 24.14 0.08 0.16\n");
+    struct cli_run run = cli_run("$AR %s", line);
+    cli_expect_error(&run, line, 65, "own.log:1: the log does not say how many ranks took part");
+}
+
 Test(cli_calibrate_bad, rows_of_a_constant_that_no_machine_has_are_no_fit)
 {
     static const char *const held_out[] = {"", " --hold-out none"};

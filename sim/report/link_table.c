@@ -98,7 +98,11 @@ static enum ar_status make_table(const struct ar_cluster *cluster, const struct 
                                  struct ar_arena *arena, struct table *table, struct ar_error *err)
 {
     uint32_t links = ar_cluster_links_count(cluster);
-    *table = (struct table){.lines = ar_arena_alloc(arena, links + 1, sizeof *table->lines)};
+    size_t loaded_count = 0;
+    for (uint32_t i = 0; i < links; i++) {
+        loaded_count += loads[i].messages_count > 0;
+    }
+    *table = (struct table){.lines = ar_arena_alloc(arena, loaded_count + 1, sizeof *table->lines)};
     AR_NEED(table->lines, err, "the table of links");
     for (uint32_t i = 0; i < links; i++) {
         char name[NAME_SIZE];
