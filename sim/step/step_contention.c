@@ -123,7 +123,7 @@ enum ar_status step_find_overlap(struct ar_step *step, struct step_overlap *over
     step->exact = step->exact && overlap->sendings == NULL;
     return is_settled || rounds.can_share
                ? AR_OK
-               : ar_error_set(err, AR_INTERNAL,
+               : ar_error_set(err, AR_BAD_DATA,
                               "term contention.sms: the times of %s still change after %d rounds; "
                               "expected fewer, or larger buckets",
                               step->trace != NULL ? step->trace->name : "a workload", ROUNDS_MAX);
