@@ -182,7 +182,7 @@ static void write_rates(FILE *text, const struct row *row)
         fprintf(text, ", %.3g %% of the peak of the GPUs", 100 * row->mfu_frac);
     }
     fputs(has_samples ? ". " : "", text);
-    if (row->memory_bytes > 0) {
+    if (row->memory_bytes > 0 && row->memory_bytes < (double)UINT64_MAX) {
         fprintf(text, "The fullest GPU holds %s. ",
                 ar_format_bytes((uint64_t)row->memory_bytes, bytes));
     }
