@@ -84,6 +84,17 @@ struct answer {
     const char *file, *content, *expected;
 };
 
+static void expect_answers(const struct answer *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_file(cases[i].file, cases[i].content);
+        expect_says(write_page(), cases[i].expected);
+        unlink(in_directory(cases[i].file));
+    }
+}
+
+#define EXPECT_ANSWERS(cases) expect_answers(cases, sizeof cases / sizeof cases[0])
+
 Test(page, each_kind_of_file_has_its_answer)
 {
     static const struct answer cases[] = {
@@ -101,8 +112,7 @@ Test(page, each_kind_of_file_has_its_answer)
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
          "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,8,total,c,ring,60,x,yes\n",
          "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). Of the 2 times "
-         "1 "
-         "is an estimate (column exact): engine x neglects"},
+         "1 is an estimate (column exact): engine x neglects"},
         {"train.csv",
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
          "a,64,total,c,ring,120,simgrid,yes\na,8,total,c,ring,60,recurrence,no\n",
@@ -118,20 +128,27 @@ Test(page, each_kind_of_file_has_its_answer)
          "stage,kind,stream,batch,chunk,begin_s,end_s\n0,forward,compute,0,0,0,1\n"
          "1,forward,compute,0,0,1,4\n1,tp,compute,0,0,0,1\n",
          "3 tasks of 2 stages and ends after 4 s; a stage computes for 25 % to 75 % of that"},
+    };
+    EXPECT_ANSWERS(cases);
+}
+
+/* Whether what is sent is followed exactly, and where the time goes. */
+Test(page, rows_of_steps_and_collectives_have_their_answer)
+{
+    static const struct answer cases[] = {
         {"step.csv",
          "cluster,trace,gpus,algorithm,iteration_s,compute_s,exposed_s,samples_per_s,engine,exact\n"
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
          "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2560 samples per second. 90 "
-         "ms "
-         "of it is computing, 10 ms communication that nothing hides. Here engine "
+         "ms of it is computing, 10 ms communication that nothing hides. Here engine "
          "closed follows exactly what is sent; how long kernels take was measured"},
         {"step.csv",
          "cluster,gpus,algorithm,operation,payload_bytes,allreduce_s,engine,exact\n"
          "c,8,ring,allgather,1000,0.1,x,yes\nc,8,direct,allgather,8,0.01,x,no\n"
          "c,4,ring,allgather,8,1,x,no\n",
          "takes 10 ms with direct. Of the 2 rows named here 1 is an estimate (column exact): "
-         "engine "
-         "x neglects something of what is sent there, and follows the others exactly. 2 of all 3 "
+         "engine x neglects something of what is sent there, and follows the others exactly. 2 of "
+         "all 3 "
          "rows are estimates. "},
         {"step.csv",
          "cluster,gpus,algorithm,payload_bytes,allreduce_s,engine,exact\n"
@@ -152,11 +169,7 @@ Test(page, each_kind_of_file_has_its_answer)
          "8,8,0.025,0,0.002,0.017,0.001\n",
          "The closed form has 20 ms, of which latency is 10 %,"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        write_file(cases[i].file, cases[i].content);
-        expect_says(write_page(), cases[i].expected);
-        unlink(in_directory(cases[i].file));
-    }
+    EXPECT_ANSWERS(cases);
 }
 
 Test(page, a_column_of_many_magnitudes_has_a_unit_of_the_middle)
