@@ -189,9 +189,11 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
     static const struct {
         const char *name;
         enum ar_status (*run)(const struct options *options, struct ar_error *err);
-    } formats[] = {
-        {"simgrid-xml", export_platform}, {"chrome-trace", export_trace}, {"goal", export_goal},
-        {"astra-sim", export_astra},      {"msccl", export_msccl},        {"tuner", export_tuner}};
+    } formats[] = {{"simgrid-xml", export_platform},
+                   {"chrome-trace", export_trace},
+                   {"goal", export_goal},
+                   {"astra-sim", export_astra},
+                   {"tuner", export_tuner}};
     enum { FORMATS = sizeof formats / sizeof formats[0] };
     const char *names[FORMATS];
     AR_TRY(option_required(options, "format", options->format, err));

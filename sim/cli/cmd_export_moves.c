@@ -9,7 +9,6 @@
 #include "commands.h"
 #include "goal.h"
 #include "made_by.h"
-#include "msccl.h"
 #include "tuner.h"
 
 /* A collective, or a step, with all that predictions of it say. */
@@ -143,31 +142,6 @@ static enum ar_status load_sizeless(const struct options *options, key_set allow
         return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with %s", where);
     }
     return options_load(options, scenario, err);
-}
-
-enum ar_status export_msccl(const struct options *options, struct ar_error *err)
-{
-    struct ar_scenario scenario;
-    AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
-    AR_TRY(load_sizeless(options, key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE), &scenario, err));
-    AR_TRY(option_check_messages(options, &scenario, err));
-    struct msccl_use use;
-    struct ar_output *output;
-    const char *mark;
-    const struct ar_collective collective = ar_scenario_collective(&scenario);
-    AR_TRY(made_by_begin(options, &output, &mark, err));
-    AR_TRY(msccl_write(output->file, &collective, mark, &use, err));
-    AR_TRY(made_by_end(output, err));
-    const struct ar_operation *operation = collective.operation;
-    char *root = ar_arena_format(options->arena, " with root %" PRIu32 " alone", collective.root);
-    AR_NEED(root, err, "a note");
-    ar_note(
-        option_notes(options),
-        "MSCCL runs it for coll=%s %s place%s, any size (minBytes=0), protocol Simple; it takes "
-        "%" PRIu32 " of MSCCL's channels (--channels: %" PRIu32 ")",
-        use.call, use.is_in_place ? "in" : "out of", operation->has_root ? root : "", use.channels,
-        collective.channels);
-    return AR_OK;
 }
 
 struct table {

@@ -281,12 +281,7 @@ const struct command commands[] = {
      "--format astra-sim writes a step as a text workload of ASTRA-sim 1.0 and SimAI, "
      "which "
      "--workload reads back; what its grammar cannot say (zero1, zero3, pipelines) is refused. "
-     "--format msccl writes an "
-     "--algorithm of any --operation as thread blocks of MSCCL (XML): allreduce, allgather, "
-     "reduce_scatter and broadcast in place, reduce and alltoall out of place, others as "
-     "coll=custom; for all sizes (minBytes=0), protocol Simple, the --root that is named. MSCCL's "
-     "parser takes up to 32 channels (of each of --channels, one for each walk of the algorithm "
-     "and one for the rest), 216 thread blocks of a GPU, 256 steps of each. --format tuner writes "
+     "--format tuner writes "
      "which "
      "algorithm and protocol is fastest at which size on a calibrated cluster, as the table of "
      "NCCL's example tuner plug-in (NCCL_TUNER_CONFIG_FILE): all its collectives, or one "
@@ -298,8 +293,6 @@ const struct command commands[] = {
      "1MiB --out ring.goal\n"
      "  allreckon export --format astra-sim --cluster dgx-a100 --mesh dp=2,tp=8 --workload "
      "megatron-3.6b --global-batch 16 --schedule gpipe --out step.txt\n"
-     "  allreckon export --format msccl --cluster dgx-a100 --gpus 16 --algorithm torus2d --out "
-     "torus.xml\n"
      "  allreckon export --format tuner --cluster ./mine-fitted.topo --gpus 16 --out "
      "nccl_tuner.conf"},
     {COMMAND(verify), 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,

@@ -65,7 +65,6 @@ enum ar_status command_collective(const struct options *options, struct ar_error
 /** Formats of export. */
 enum ar_status export_goal(const struct options *options, struct ar_error *err);
 enum ar_status export_astra(const struct options *options, struct ar_error *err);
-enum ar_status export_msccl(const struct options *options, struct ar_error *err);
 enum ar_status export_tuner(const struct options *options, struct ar_error *err);
 
 #endif

@@ -59,7 +59,7 @@ static const struct option_row own_rows[] = {
         "default: in a table what fits the terminal, else all",
         .is_shown_only = true),
     OWN("format", "F", OF(export), AT(format), NULL,
-        "simgrid-xml, chrome-trace, goal, astra-sim, msccl or tuner"),
+        "simgrid-xml, chrome-trace, goal, astra-sim or tuner"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
         "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
         "DIR'",
