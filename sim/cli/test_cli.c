@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,20 @@ struct cli_run cli_good(const char *line, ...)
     cr_assert_eq(run.code, 0, "%s: exit code %d, %s", text, run.code, run.err);
     cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", text, run.err);
     return run;
+}
+
+const char *cli_good_on_terminal(const char *command)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    bool has_terminals = terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0 &&
+                         access(ptsname(terminal), R_OK | W_OK) == 0;
+    if (terminal >= 0) {
+        close(terminal);
+    }
+    if (!has_terminals || system("command -v script >/dev/null") != 0) {
+        cr_skip_test("no pseudo-terminal can be made here");
+    }
+    return cli_good("script -qec \"%s\" terminal >/dev/null; cat terminal", command).out;
 }
 
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment)

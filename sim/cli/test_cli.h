@@ -32,6 +32,10 @@ struct cli_run cli_run(const char *line, ...) __attribute__((format(printf, 1, 2
 /** The same, and the run must succeed and write nothing but notes to stderr. */
 struct cli_run cli_good(const char *line, ...) __attribute__((format(printf, 1, 2)));
 
+/** Everything that a command writes on a terminal, made by `script`: standard output and notes
+ * mixed. Skips the test where there are no pseudo-terminals (a chroot without /dev/pts). */
+const char *cli_good_on_terminal(const char *command);
+
 /** Checks that a run failed as it should: exit code, empty stdout, one line on stderr that begins
  * with "allreckon: " and holds the fragment. */
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment);
