@@ -39,8 +39,9 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
          64},
         {"$AR discover " MACHINES "switch.xml --nodes x --fabric rails --out mine.topo",
          "--nodes: key \"nodes\": found \"x\"", 64},
-        {"$AR discover " MACHINES "hwloc.xml " MACHINES "switch.xml --nodes 1 --out mine.topo",
-         "switch.xml:11: found gpus_per_node 4 (GPUs from here on); expected 2, as ", 65},
+        {"$AR discover " MACHINES "mesh.xml " MACHINES
+         "switch.xml --nodes 1 --set cpu.vendor=amd --set gpu.generation=ampere --out mine.topo",
+         "switch.xml:11: found gpus_per_node 4 (GPUs from here on); expected 3, as ", 65},
         {"$AR discover " MACHINES "fixture.xml --out mine.topo", "fixture.xml", 66},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

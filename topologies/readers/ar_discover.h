@@ -9,8 +9,8 @@
  * libraries and chips that files name but do not describe are those of the shipped clusters, with
  * their source.
  *
- * Formats: NCCL's (and RCCL's) topology and graph files, XML of hwloc, `nvidia-smi topo -m`,
- * `ibstat`, `ibv_devinfo`, network files of ASTRA-sim.
+ * Formats: NCCL's (and RCCL's) topology and graph files, `nvidia-smi topo -m`, `ibstat`,
+ * `ibv_devinfo`, network files of ASTRA-sim.
  */
 #ifndef AR_DISCOVER_H
 #define AR_DISCOVER_H

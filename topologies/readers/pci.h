@@ -1,5 +1,5 @@
 /** \file pci.h
- * GPUs and NICs as they hang on a tree of PCIe bridges: what XML of NCCL and of hwloc have alike.
+ * GPUs and NICs as they hang on a tree of PCIe bridges.
  */
 #ifndef AR_MACHINE_PCI_H
 #define AR_MACHINE_PCI_H

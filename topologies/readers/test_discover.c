@@ -137,15 +137,6 @@ Test(discover, a_matrix_has_nvlinks_and_what_is_below_one_switch)
            "note: " FIXTURES "matrix-names.txt: GPUs are not spread evenly");
 }
 
-Test(discover, hwloc_knows_the_tree_but_no_links)
-{
-    struct ar_error err;
-    EXPECT(discover("hwloc.xml", SEVERAL " hca.bandwidth=200Gbps", &err), "gpus_per_node = 2 ;",
-           "cpu.vendor = amd ;", "gpu.cost_table = a100-80gb-sxm ;",
-           "nvlink.pairs = switch ; " FIXTURES "hwloc.xml:19:", "pcie.switches = 1 ;",
-           "pcie.bandwidth = 31.508GB/s ;", "hcas = 1 ;", "hca.attached = switch ;");
-}
-
 Test(discover, a_network_of_astra_sim_is_a_node_or_nodes_with_rails)
 {
     struct ar_error err;
