@@ -252,7 +252,7 @@ const struct command commands[] = {
      "FILE...", ARGUMENTS_MAX,
      "Writes a cluster file for --cluster from what a node of a machine says of itself: NCCL's "
      "topology and graph files (NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE), nvidia-smi topo -m, "
-     "ibstat, ibv_devinfo -v, a network of ASTRA-sim (YAML). "
+     "ibstat, ibv_devinfo -v. "
      "Formats are recognised by content. "
      "Several files complete each other and must not contradict each other. Each value has the "
      "file and line that says it as its source. What no file says (how many nodes there are, what "

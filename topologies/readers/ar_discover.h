@@ -10,7 +10,7 @@
  * their source.
  *
  * Formats: NCCL's (and RCCL's) topology and graph files, `nvidia-smi topo -m`, `ibstat`,
- * `ibv_devinfo`, network files of ASTRA-sim.
+ * `ibv_devinfo`.
  */
 #ifndef AR_DISCOVER_H
 #define AR_DISCOVER_H

@@ -43,7 +43,6 @@ enum ar_status ar_discover_parse(struct ar_discovery *discovery, const char *pat
                       : ar_arena_format(discovery->arena, "...%s", path + length - PATH_SHOWN + 3);
     AR_NEED(source.path, err, "a path");
     return blank < bytes && text[blank] == '<' ? xml_read(&source, text, bytes, err)
-           : astra_network_is(text)            ? astra_network_read(&source, text, bytes, err)
                                                : lines_read(&source, text, bytes, err);
 }
 

@@ -59,10 +59,8 @@ enum ar_status lines_read(struct source *source, char *text, size_t bytes, struc
     AR_TRY(matrix_finish(matrix, source, &has_matrix, err));
     return has_matrix || hca.ports_count > 0
                ? AR_OK
-               : ar_error_set(
-                     err, AR_BAD_DATA,
-                     "%.200s: found nothing that is known; expected a topology or graph "
-                     "file of NCCL, output of nvidia-smi topo -m, ibstat or ibv_devinfo, or a "
-                     "network of ASTRA-sim",
-                     source->path);
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.200s: found nothing that is known; expected a topology or graph "
+                              "file of NCCL, output of nvidia-smi topo -m, ibstat or ibv_devinfo",
+                              source->path);
 }

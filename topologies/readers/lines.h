@@ -33,11 +33,6 @@ struct hca {
 enum ar_status hca_line(struct hca *hca, const struct source *source, const struct words *words,
                         struct ar_error *err);
 
-/** A network of ASTRA-sim. */
-bool astra_network_is(const char *text);
-enum ar_status astra_network_read(struct source *source, const char *text, size_t bytes,
-                                  struct ar_error *err);
-
 /** Reads a text; refused if nothing in it is known. */
 enum ar_status lines_read(struct source *source, char *text, size_t bytes, struct ar_error *err);
 

@@ -137,26 +137,6 @@ Test(discover, a_matrix_has_nvlinks_and_what_is_below_one_switch)
            "note: " FIXTURES "matrix-names.txt: GPUs are not spread evenly");
 }
 
-Test(discover, a_network_of_astra_sim_is_a_node_or_nodes_with_rails)
-{
-    struct ar_error err;
-    EXPECT(discover_text("topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 400.0 ] # GB/s\n"
-                         "latency: [ 936.25 ]\n",
-                         "", &err),
-           "nodes = 1 ; text:2:", "gpus_per_node = 8 ; text:2:", "nvlink.pairs = switch ; text:1:",
-           "nvlink.bandwidth = 400GiB/s ; text:3:", "nvlink.latency = 1872.5ns ; text:4:",
-           "collective.setup = 0s ;");
-    EXPECT(discover_text("topology:\n- FullyConnected\n- Switch\nnpus_count: [ 4, 16 ]\n"
-                         "bandwidth: [ 200, 50 ]\nlatency: [ 500, 1000 ]\n",
-                         "", &err),
-           "nodes = 16 ;", "nvlink.pairs = all ;", "nvlink.latency = 500ns ;", "hcas = 4 ;",
-           "hca.bandwidth = 50GiB/s ;", "net.latency = 2000ns ;", "tree.rails = nvlink ;");
-    EXPECT(discover_text("topology: [ Switch ]\nnpus_count: [ 256 ]\nbandwidth: [ 50 ]\n"
-                         "latency: [ 500 ]\n",
-                         "", &err),
-           "nodes = 256 ;", "gpus_per_node = 1 ;", "hcas = 1 ;", "rack.nodes = 0 ;");
-}
-
 Test(discover, several_ports_for_each_gpu_are_one_hca_of_their_sum)
 {
     struct ar_error err;
