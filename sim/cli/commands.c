@@ -251,7 +251,7 @@ const struct command commands[] = {
     {COMMAND(discover), 0, KEY_BIT(AR_KEY_SET), 0, "a cluster file from what machines say",
      "FILE...", ARGUMENTS_MAX,
      "Writes a cluster file for --cluster from what a node of a machine says of itself: NCCL's "
-     "topology and graph files (NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE), nvidia-smi topo -m, "
+     "topology file (NCCL_TOPO_DUMP_FILE), nvidia-smi topo -m, "
      "ibstat, ibv_devinfo -v. "
      "Formats are recognised by content. "
      "Several files complete each other and must not contradict each other. Each value has the "

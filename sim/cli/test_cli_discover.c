@@ -9,15 +9,16 @@ TestSuite(cli_discover, .init = cli_enter, .fini = cli_leave);
 
 Test(cli_discover, a_discovered_cluster_goes_into_a_prediction)
 {
-    struct cli_run run = cli_good("$AR discover " MACHINES "switch.xml " MACHINES "graph.xml "
+    struct cli_run run = cli_good("$AR discover " MACHINES "switch.xml "
                                   "--nodes 4 --fabric rails --out mine.topo");
     cr_expect_eq(cli_lines_with(run.err, "note: said nowhere: collective.setup 8.4us"), 1, "%s",
                  run.err);
     cr_expect_eq(cli_lines_with(cli_read("mine.topo"), "switch.xml:19: mlx5_0 200 Gb/s"), 1);
     cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --quiet");
     cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --engine nccl "
-             "--algorithm auto --quiet");
-    cli_good("$AR discover " MACHINES "switch.xml " MACHINES "graph.xml "
+             "--algorithm auto --quiet --set library.channels=4 --set library.node_bus=48GB/s "
+             "--set library.net_bus=44GB/s");
+    cli_good("$AR discover " MACHINES "switch.xml "
              "--nodes 4 --fabric rails --out mine.topo");
 }
 

@@ -60,7 +60,7 @@ enum ar_status lines_read(struct source *source, char *text, size_t bytes, struc
     return has_matrix || hca.ports_count > 0
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found nothing that is known; expected a topology or graph "
+                              "%.200s: found nothing that is known; expected a topology "
                               "file of NCCL, output of nvidia-smi topo -m, ibstat or ibv_devinfo",
                               source->path);
 }

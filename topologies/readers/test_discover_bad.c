@@ -68,9 +68,9 @@ Test(discover_bad, a_setting_that_is_no_value_is_refused_before_files_are_read)
 static const struct {
     const char *text, *error;
 } broken[] = {
-    {"", "text: found nothing that is known; expected a topology or graph file of NCCL"},
+    {"", "text: found nothing that is known; expected a topology file of NCCL"},
     {"hello\n", "text: found nothing that is known"},
-    {"<html/>", "text:1: found XML of <html>; expected <system> or <graphs> of NCCL"},
+    {"<html/>", "text:1: found XML of <html>; expected <system>, a topology"},
     {"<system>\n<cpu>", "text:2: broken XML: no element found; expected a whole topology file"},
     {"<!DOCTYPE s [\n<!ENTITY a \"b\">]><system/>",
      "text:2: found the declaration of an entity, \"a\"; expected none"},
@@ -80,9 +80,6 @@ static const struct {
     {"<system><pci class='0x030200'><gpu><nvlink count='999'/></gpu></pci></system>",
      "attribute \"count\": found \"999\""},
     {"<system><cpu host_hash='1'/><cpu host_hash='2'/></system>", "found a second host"},
-    {"<graphs/>", "found no rings"},
-    {"<graphs><graph id='0' nchannels='1' speedintra='-1'/></graphs>",
-     "attribute \"speedintra\": found \"-1\""},
     {"GPU0 GPU1 CPU\nGPU0 X NV2 0\n", "text:1: found no row of GPU1"},
     {"GPU0 GPU1\nGPU0 X\n", "text:2: found 2 words in the row of GPU0; expected 3"},
     {"GPU0 GPU1\nGPU0 NV2 X\n", "text:2: found \"NV2\" between GPU0 and GPU0; expected X"},

@@ -6,7 +6,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-static const struct xml_kind *const kinds[] = {&nccl_topology_kind, &nccl_graph_kind};
+static const struct xml_kind *const kinds[] = {&nccl_topology_kind};
 
 struct document {
     XML_Parser parser;
@@ -56,7 +56,7 @@ static enum ar_status find_kind(struct document *document, const char *root, str
         }
     }
     return source_refuse(document->source, err,
-                         "found XML of <%.40s>; expected <system> or <graphs> of NCCL", root);
+                         "found XML of <%.40s>; expected <system>, a topology file of NCCL", root);
 }
 
 static enum ar_status begin_element(struct document *document, const char *name,

@@ -21,7 +21,7 @@ struct xml_kind {
     enum ar_status (*finish)(void *state, const struct source *source, struct ar_error *err);
 };
 
-extern const struct xml_kind nccl_topology_kind, nccl_graph_kind;
+extern const struct xml_kind nccl_topology_kind;
 
 /** The value of an attribute; NULL: there is none. */
 const char *xml_attribute(const char *const *attributes, const char *name);
