@@ -5,7 +5,7 @@
  * position in that step: at most one send and at most one receive. It allocates nothing, keeps no
  * state and knows neither clock nor machine. Consumers read the same function: the symbolic
  * verification (ar_verify.h), the closed form (ar_closed.h), the engines of sim/, the programs of
- * validate/ that run it on real memory, and what sim/report/ writes for other programs.
+ * validate/ that run it on real memory, and what sim/export/ writes for other programs.
  *
  * Semantics. All positions walk through the same steps 0 .. steps-1. In step s a position
  *

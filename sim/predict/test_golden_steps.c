@@ -5,6 +5,6 @@
 
 Test(golden_steps, predictions_are_those_that_were_frozen)
 {
-    golden_file_expect(AR_TEST_SOURCE_DIR "/sim/step/golden_steps.csv", AR_TEST_SOURCE_DIR,
+    golden_file_expect(AR_TEST_SOURCE_DIR "/sim/predict/golden_steps.csv", AR_TEST_SOURCE_DIR,
                        golden_steps_write, 16);
 }

@@ -37,7 +37,7 @@ struct ar_strategy {
     bool ends_runs;        /**< what it sends it sends once, after all steps that are run */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */
     /** Workers exchange with servers as they get round to it: there is no graph, and none of the
-     * functions below, but an asynchronous run (sim/engine/async). Before a step, all have done
+     * functions below, but an asynchronous run (sim/servers). Before a step, all have done
      * theirs up to `staleness` steps before it. */
     bool is_asynchronous;
     uint32_t staleness; /**< AR_STALENESS_FREE: nobody waits; AR_STALENESS_NAMED: `ssp:3` */

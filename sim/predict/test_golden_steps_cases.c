@@ -53,7 +53,7 @@ static const char header[] =
     "# Frozen so that no change of a prediction goes unnoticed; it may change only together with\n"
     "# an entry in the CHANGELOG that starts with [Prediction] and gives old and new. Written by\n"
     "# make_golden_steps, a program of the build tree (SimGrid 3.32):\n"
-    "#     build/dev/sim/step/make_golden_steps . > sim/step/golden_steps.csv\n"
+    "#     build/dev/sim/predict/make_golden_steps . > sim/predict/golden_steps.csv\n"
     "cluster,algorithm,shape,channels,precision,buckets,framework,jitter,iterations,straggler,"
     "baseline,engine,iteration_s,allreduce_s,exposed_s,copy_s,efficiency_frac\n";
 
