@@ -16,7 +16,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         bool is_queued = i > 0 && free_s > ready_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
         free_s = start_s + trial->jobs[i].copy_s + time.time_s;
-        trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
+        trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
         if (!time.exact || !is_even || (is_queued && !time.exact_in_queue)) {
             trial->exact = false;
             ar_copy_text(trial->note, sizeof trial->note,

@@ -28,10 +28,10 @@ static void expect_slower(const struct ar_collective *collective, const struct a
 {
     static struct test_trial test;
     const uint64_t elements[] = {25557032, 10000000, 3001};
-    struct ar_job jobs[3];
+    struct ar_call jobs[3];
     struct ar_error err;
     for (size_t i = 0; i < 3; i++) {
-        jobs[i] = (struct ar_job){.elements = elements[i]};
+        jobs[i] = (struct ar_call){.elements = elements[i]};
         double time_s = trials_time(collective, engine, elements[i]);
         double least_s = busiest_s(collective, &elements[i], 1);
         cr_expect_geq(time_s, least_s * (1 - 1e-9),

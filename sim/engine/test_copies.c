@@ -9,7 +9,7 @@ static struct test_trial plain;
 static struct test_trial test;
 static struct test_trial other;
 
-static const struct ar_job jobs[] = {
+static const struct ar_call jobs[] = {
     {.ready_s = 0, .elements = 400000, .copy_s = 3e-4},
     {.ready_s = 1e-4, .elements = 1000, .copy_s = 0},
     {.ready_s = 2e-4, .elements = 70001, .wait_s = 1e-3, .copy_s = 5e-4},
@@ -22,7 +22,7 @@ enum { JOBS = sizeof jobs / sizeof jobs[0] };
 static void run_plain(const struct ar_collective *collective, const struct ar_engine *engine,
                       double ready_s, uint32_t index)
 {
-    const struct ar_job job = {.ready_s = ready_s, .elements = jobs[index].elements};
+    const struct ar_call job = {.ready_s = ready_s, .elements = jobs[index].elements};
     trials_run(collective, engine, &job, 1, &plain);
 }
 
@@ -68,7 +68,7 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
                  AR_OK, "%s", err.text);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective collective = support_collective(abci, "ring", 16, 1);
-    struct ar_job bare[JOBS];
+    struct ar_call bare[JOBS];
     memcpy(bare, jobs, sizeof jobs);
     for (uint32_t i = 0; i < JOBS; i++) {
         bare[i].copy_s = 0;

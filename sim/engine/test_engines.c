@@ -29,11 +29,11 @@ static void expect_agreement(const struct ar_collective *collective, const uint6
                              uint32_t counts_count)
 {
     static struct test_trial test;
-    struct ar_job jobs[TRIALS_JOBS];
+    struct ar_call jobs[TRIALS_JOBS];
     uint32_t jobs_count = 0;
     for (uint32_t i = 0; i < counts_count; i++) {
         if (support_closed(collective, counts[i]).exact) {
-            jobs[jobs_count] = (struct ar_job){.ready_s = jobs_count, .elements = counts[i]};
+            jobs[jobs_count] = (struct ar_call){.ready_s = jobs_count, .elements = counts[i]};
             jobs_count++;
         }
     }

@@ -42,7 +42,7 @@ static int open_descriptors(void)
 static void run_in_child(const struct ar_collective *collective, bool (*limit)(void),
                          struct report *report)
 {
-    const struct ar_job job = {.ready_s = 0, .elements = 1000};
+    const struct ar_call job = {.ready_s = 0, .elements = 1000};
     static struct test_trial test; /* not shared: the simulation must not write to it */
     trials_prepare(collective, &job, 1, &test);
     test.times[0].finish_s = -7;

@@ -61,8 +61,8 @@ static enum ar_status write_row(const struct golden_case *golden,
     if (status != AR_OK) {
         return status;
     }
-    const struct ar_job job = {.ready_s = 0, .elements = golden->elements};
-    struct ar_job_time time;
+    const struct ar_call job = {.ready_s = 0, .elements = golden->elements};
+    struct ar_call_time time;
     struct ar_trial trial = {
         .collective = *collective, .jobs = &job, .jobs_count = 1, .times = &time};
     status = ar_trial_run(&trial, engine, err);

@@ -111,7 +111,7 @@ Test(link_changes, a_cluster_cut_in_two_is_refused_before_it_runs)
 {
     struct ar_cluster *cluster = load("flat", NULL, NULL, "node-5.hca-0.in");
     static struct test_trial test;
-    const struct ar_job job = {.ready_s = 0, .elements = 1000};
+    const struct ar_call job = {.ready_s = 0, .elements = 1000};
     for (uint32_t ranks = 5; ranks <= 6; ranks++) {
         struct ar_collective ring = support_collective(cluster, "ring", ranks, 1);
         for (size_t i = 0; i < ar_engines_count; i++) {

@@ -90,7 +90,7 @@ Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
             support_collective(cluster, "halving-doubling", ranks, 1),
         };
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-            const struct ar_job job = {.elements = 1000003};
+            const struct ar_call job = {.elements = 1000003};
             struct test_trial test;
             trials_run(&cases[c], &ar_engine_recurrence, &job, 1, &test);
             double time_s = test.times[0].finish_s - test.times[0].start_s;

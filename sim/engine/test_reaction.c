@@ -140,9 +140,9 @@ static void expect_identical(const struct ar_engine *engine, const struct ar_col
 {
     static struct test_trial first;
     static struct test_trial second;
-    static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 123457},
-                                         {.ready_s = 1e-5, .elements = 7},
-                                         {.ready_s = 2e-3, .elements = 4000000}};
+    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 123457},
+                                          {.ready_s = 1e-5, .elements = 7},
+                                          {.ready_s = 2e-3, .elements = 4000000}};
     trials_run(collective, engine, jobs, 3, &first);
     trials_run(collective, engine, jobs, 3, &second);
     cr_expect_eq(memcmp(first.times, second.times, sizeof first.times), 0);

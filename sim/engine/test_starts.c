@@ -6,10 +6,10 @@
 /* Beyond the time of the largest job, so that some ranks wait for long. */
 #define SPREAD_S 0.002
 
-static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 25557},
-                                     {.ready_s = 0.0004, .elements = 1048576},
-                                     {.ready_s = 0.0005, .elements = 2049},
-                                     {.ready_s = 1, .elements = 300000}};
+static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 25557},
+                                      {.ready_s = 0.0004, .elements = 1048576},
+                                      {.ready_s = 0.0005, .elements = 2049},
+                                      {.ready_s = 1, .elements = 300000}};
 
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 

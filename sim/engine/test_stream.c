@@ -9,10 +9,10 @@ static struct test_trial test;
 Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
 {
     /* The first takes 0.84 ms: the second must wait, the third finds the stream idle. */
-    static const struct ar_job jobs[] = {{.ready_s = 1e-3, .elements = 4000000},
-                                         {.ready_s = 1.1e-3, .elements = 400},
-                                         {.ready_s = 1.0, .elements = 400},
-                                         {.ready_s = 1.0, .elements = 400}};
+    static const struct ar_call jobs[] = {{.ready_s = 1e-3, .elements = 4000000},
+                                          {.ready_s = 1.1e-3, .elements = 400},
+                                          {.ready_s = 1.0, .elements = 400},
+                                          {.ready_s = 1.0, .elements = 400}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 8, 1);
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -20,7 +20,7 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
             continue;
         }
         trials_run(&ring, ar_engines[i], jobs, 4, &test);
-        const struct ar_job_time *times = test.times;
+        const struct ar_call_time *times = test.times;
         double small_s = trials_time(&ring, ar_engines[i], 400);
         cr_expect_eq(times[0].start_s, 1e-3);
         cr_expect_gt(times[0].finish_s, jobs[1].ready_s);
@@ -35,7 +35,7 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
 }
 
 /* When the first rank has finished the first `jobs_count` jobs on all its channels. */
-static double first_free_s(const struct ar_collective *collective, const struct ar_job *jobs,
+static double first_free_s(const struct ar_collective *collective, const struct ar_call *jobs,
                            uint32_t jobs_count)
 {
     trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &test);
@@ -49,9 +49,9 @@ static double first_free_s(const struct ar_collective *collective, const struct 
 /* On abci the ranks and channels of a ring finish at different times. */
 Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
 {
-    static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 100000},
-                                         {.ready_s = 0, .elements = 3000},
-                                         {.ready_s = 0, .elements = 500000}};
+    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 100000},
+                                          {.ready_s = 0, .elements = 3000},
+                                          {.ready_s = 0, .elements = 500000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 19, 1);
     for (ring.channels = 1; ring.channels <= 3; ring.channels++) {
@@ -70,8 +70,8 @@ Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
 static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
                                           const struct ar_collective *collective)
 {
-    static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 70001},
-                                         {.ready_s = 1e-4, .elements = 999}};
+    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 70001},
+                                          {.ready_s = 1e-4, .elements = 999}};
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     double last_s = 0;
     trials_run(collective, engine, jobs, 2, &test);
@@ -103,8 +103,8 @@ Test(stream, a_job_finishes_with_its_last_rank)
 
 Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 {
-    static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 4096},
-                                         {.ready_s = 0, .elements = 4096}};
+    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 4096},
+                                          {.ready_s = 0, .elements = 4096}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -123,8 +123,8 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 
 Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
 {
-    static const struct ar_job jobs[] = {{.ready_s = 0.5, .elements = 1000},
-                                         {.ready_s = 0.75, .elements = 1000}};
+    static const struct ar_call jobs[] = {{.ready_s = 0.5, .elements = 1000},
+                                          {.ready_s = 0.75, .elements = 1000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (!ar_engines[i]->has_messages) {
@@ -141,8 +141,8 @@ Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
 
 Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_it_is_exact)
 {
-    static const struct ar_job jobs[] = {{.ready_s = 0, .elements = 1600},
-                                         {.ready_s = 0, .elements = 1600}};
+    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 1600},
+                                          {.ready_s = 0, .elements = 1600}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 8, 1);
     trials_run(&ring, &ar_engine_simgrid, jobs, 2, &test);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-void trials_prepare(const struct ar_collective *collective, const struct ar_job *jobs,
+void trials_prepare(const struct ar_collective *collective, const struct ar_call *jobs,
                     uint32_t jobs_count, struct test_trial *test)
 {
     cr_assert_leq(jobs_count, TRIALS_JOBS);
@@ -30,7 +30,7 @@ void trials_scatter(double spread_s, struct test_trial *test)
 }
 
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
-                const struct ar_job *jobs, uint32_t jobs_count, struct test_trial *test)
+                const struct ar_call *jobs, uint32_t jobs_count, struct test_trial *test)
 {
     struct ar_error err = {.text = ""};
     trials_prepare(collective, jobs, jobs_count, test);
@@ -44,10 +44,10 @@ void trials_run_both(const struct ar_collective *collective, const uint64_t *cou
 {
     const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
     struct ar_error err = {.text = ""};
-    struct ar_job jobs[TRIALS_JOBS];
+    struct ar_call jobs[TRIALS_JOBS];
     cr_assert_leq(counts_count, TRIALS_JOBS);
     for (uint32_t i = 0; i < counts_count; i++) {
-        jobs[i] = (struct ar_job){.ready_s = period_s * i, .elements = counts[i]};
+        jobs[i] = (struct ar_call){.ready_s = period_s * i, .elements = counts[i]};
     }
     for (int i = 0; i < 2; i++) {
         trials_prepare(collective, jobs, counts_count, &tests[i]);
@@ -62,7 +62,7 @@ double trials_time(const struct ar_collective *collective, const struct ar_engin
                    uint64_t elements)
 {
     static struct test_trial test;
-    const struct ar_job job = {.ready_s = 0, .elements = elements};
+    const struct ar_call job = {.ready_s = 0, .elements = elements};
     trials_run(collective, engine, &job, 1, &test);
     cr_assert_eq(test.times[0].start_s, 0);
     return test.times[0].finish_s;

@@ -75,7 +75,7 @@ static void write_buckets(const struct ar_step *step)
            "start ms", "finish ms");
     for (uint32_t i = 0; i < workload->buckets_count && i < BUCKETS_SHOWN; i++) {
         const struct ar_bucket *bucket = &workload->buckets[i];
-        const struct ar_job_time *time = &step->trial.times[i];
+        const struct ar_call_time *time = &step->trial.times[i];
         printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
                bucket->tensors_count,
                ar_format_bytes(bucket->elements * step->collective.element_bytes, text),

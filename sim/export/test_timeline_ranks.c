@@ -34,12 +34,12 @@ static void find_slice(const json_t *events, uint32_t rank, const char *name, do
     cr_assert_fail("rank %u has no slice %s", rank, name);
 }
 
-static void run_ring(struct ar_step *step, struct ar_job *jobs, struct ar_job_time *times)
+static void run_ring(struct ar_step *step, struct ar_call *jobs, struct ar_call_time *times)
 {
     struct ar_error err = {.text = ""};
     for (uint32_t i = 0; i < step->workload->buckets_count; i++) {
-        jobs[i] = (struct ar_job){.ready_s = step->workload->buckets[i].ready_s,
-                                  .elements = step->workload->buckets[i].elements};
+        jobs[i] = (struct ar_call){.ready_s = step->workload->buckets[i].ready_s,
+                                   .elements = step->workload->buckets[i].elements};
     }
     step->trial = (struct ar_trial){.collective = step->collective,
                                     .jobs = jobs,
@@ -76,8 +76,8 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     static const uint32_t shown[RANKS] = {0, 1, 2, 3};
     static double marks_s[JOBS_MAX * RANKS * CHANNELS * AR_MARKS_COUNT];
     struct ar_timeline timeline = {shown, RANKS, marks_s};
-    struct ar_job jobs[JOBS_MAX];
-    struct ar_job_time times[JOBS_MAX];
+    struct ar_call jobs[JOBS_MAX];
+    struct ar_call_time times[JOBS_MAX];
     struct ar_error err;
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);

@@ -107,8 +107,8 @@ static enum ar_status compare_messages(const struct ar_scenario *scenario,
                                        const struct ar_measured_row *row, struct ar_arena *arena,
                                        struct ar_comparison *comparison, struct ar_error *err)
 {
-    struct ar_job job = {.elements = row->messages.elements};
-    struct ar_job_time time;
+    struct ar_call job = {.elements = row->messages.elements};
+    struct ar_call_time time;
     struct ar_trial trial = {
         .collective = row->messages.collective, .jobs = &job, .jobs_count = 1, .times = &time};
     const struct ar_engine *engine = /* what a library has no model of, it sends */

@@ -37,8 +37,8 @@ void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step
 
 /** A bare collective that was run: one job of a trial, with its time and its closed form. */
 struct ar_bare_run {
-    struct ar_job job;
-    struct ar_job_time time;
+    struct ar_call job;
+    struct ar_call_time time;
     struct ar_closed *closed; /**< NULL: of a library */
     struct ar_trial trial;    /**< refers to the others */
 };

@@ -139,8 +139,8 @@ struct ar_step {
     const struct ar_closed *plan;
     struct step_plan *plans; /* of works of the graph */
     size_t plans_count;
-    struct ar_job *jobs;
-    struct ar_job_time *job_times;
+    struct ar_call *jobs;
+    struct ar_call_time *job_times;
     double *rank_start_s;
     double *rank_factor;
     double *series_start_s;

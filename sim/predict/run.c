@@ -202,7 +202,7 @@ static void fill_collective(const struct ar_trial *trial, uint64_t payload_bytes
 static enum ar_status run_band(struct ar_trial trial, const struct ar_engine *engine,
                                enum ar_band band, double *time_s, struct ar_error *err)
 {
-    struct ar_job_time time;
+    struct ar_call_time time;
     trial.times = &time;
     trial.band = band;
     AR_TRY(ar_trial_run(&trial, engine, err));

@@ -221,10 +221,10 @@ static enum ar_status scatter_starts(struct ar_step *step, struct ar_error *err)
 static enum ar_status time_within(const struct ar_step *step, const struct ar_operation *operation,
                                   uint64_t bytes, double *time_s, struct ar_error *err)
 {
-    struct ar_job_time time;
+    struct ar_call_time time;
     struct ar_trial trial = {.collective = step->collective, .jobs_count = 1, .times = &time};
     struct ar_collective *collective = &trial.collective;
-    const struct ar_job job = {.elements = bytes / collective->element_bytes};
+    const struct ar_call job = {.elements = bytes / collective->element_bytes};
     trial.jobs = &job;
     collective->operation = operation;
     collective->mesh = (struct ar_mesh){.axes_count = 0};

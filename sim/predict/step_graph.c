@@ -139,13 +139,13 @@ enum ar_status step_find_plan(struct ar_step *step, uint32_t work, const struct 
 static enum ar_status time_work(struct ar_step *step, uint32_t number, struct ar_error *err)
 {
     struct ar_work *work = &step->graph->works[number];
-    struct ar_job_time time;
+    struct ar_call_time time;
     struct ar_trial trial = {.collective = step_collective(step, work),
                              .jobs_count = 1,
                              .times = &time,
                              .library = step->library,
                              .band = step->band};
-    const struct ar_job job = {.elements = step_elements(work, &trial.collective)};
+    const struct ar_call job = {.elements = step_elements(work, &trial.collective)};
     trial.jobs = &job;
     AR_TRY(step_find_plan(step, number, &trial.plan, err));
     AR_TRY(ar_trial_run(&trial, step->engine, err));
@@ -232,7 +232,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
                                .timeline = own->timeline};
     for (uint32_t i = 0; i < series->count; i++) {
         const struct ar_task *task = &tasks[series->tasks[i]];
-        step->jobs[i] = (struct ar_job){
+        step->jobs[i] = (struct ar_call){
             .ready_s = series->ready_s[i],
             .elements = step_elements(&step->graph->works[task->work], &trial->collective),
             .wait_s = task->wait_s,

@@ -276,7 +276,7 @@ static void run(struct ar_trial *trial, predictor *predict, const char *head)
         double start_s = ready_s > free_s ? ready_s : free_s;
         free_s = start_s + trial->jobs[i].copy_s +
                  job_time(trial, predict, trial->jobs[i].elements, is_made);
-        trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
+        trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
     }
     if (trial->rank_finish_s != NULL) {
         for (uint32_t rank = 0; rank < ar_collective_ranks(&trial->collective); rank++) {

@@ -48,7 +48,7 @@ static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 }
 
 /* Runs a job on all lanes and notes when each rank has finished. */
-static void run_lanes(struct recurrence *recurrence, const struct ar_job *job)
+static void run_lanes(struct recurrence *recurrence, const struct ar_call *job)
 {
     const struct ar_trial *trial = recurrence->trial;
     bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL &&
@@ -105,7 +105,7 @@ static bool is_static(const struct recurrence *recurrence)
  * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
 static double wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
 {
-    const struct ar_job *job = &recurrence->trial->jobs[recurrence->job];
+    const struct ar_call *job = &recurrence->trial->jobs[recurrence->job];
     double begin_s = start_s + recurrence->setup_s + job->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
                                ar_closed_least_s(recurrence->trial->plan, job->elements);
@@ -121,11 +121,11 @@ static double wait_for_links(struct recurrence *recurrence, double start_s, doub
 
 static void run_job(struct recurrence *recurrence, uint32_t index)
 {
-    const struct ar_job *job = &recurrence->trial->jobs[index];
+    const struct ar_call *job = &recurrence->trial->jobs[index];
     uint32_t ranks = recurrence->ranks;
     double *ready_s = recurrence->rank_ready_s;
     double *finish_s = recurrence->finish_s;
-    struct ar_job_time time = {.start_s = -1, .finish_s = 0};
+    struct ar_call_time time = {.start_s = -1, .finish_s = 0};
     for (uint32_t rank = 0; rank < ranks; rank++) {
         double job_ready_s = ar_trial_ready(recurrence->trial, index, rank);
         ready_s[rank] = ready_s[rank] > job_ready_s ? ready_s[rank] : job_ready_s;

@@ -12,10 +12,10 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 #define QUEUED_S 0.0003 /* jobs wait for each other */
 #define APART_S  1.0    /* they do not */
 
-static uint32_t make_jobs(double gap_s, struct ar_job jobs[TRIALS_JOBS])
+static uint32_t make_jobs(double gap_s, struct ar_call jobs[TRIALS_JOBS])
 {
     for (uint32_t i = 0; i < COUNTS; i++) {
-        jobs[i] = (struct ar_job){.ready_s = gap_s * i, .elements = counts[i]};
+        jobs[i] = (struct ar_call){.ready_s = gap_s * i, .elements = counts[i]};
     }
     return COUNTS;
 }
@@ -25,7 +25,7 @@ static double worst_difference(const struct ar_collective *collective, double ga
 {
     static struct test_trial simulated;
     static struct test_trial computed;
-    struct ar_job jobs[TRIALS_JOBS];
+    struct ar_call jobs[TRIALS_JOBS];
     uint32_t jobs_count = make_jobs(gap_s, jobs);
     trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &simulated);
     trials_run(collective, &ar_engine_recurrence, jobs, jobs_count, &computed);
@@ -127,7 +127,7 @@ Test(recurrence, gives_the_same_bytes_twice)
     static struct test_trial second;
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective torus = support_collective(abci, "torus2d", 16, 16);
-    struct ar_job jobs[TRIALS_JOBS];
+    struct ar_call jobs[TRIALS_JOBS];
     uint32_t jobs_count = make_jobs(QUEUED_S, jobs);
     trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &first);
     trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &second);

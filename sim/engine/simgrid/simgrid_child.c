@@ -33,8 +33,8 @@ void actor_run(struct actor *actor, uint32_t job, uint64_t elements, double copy
 static void run_job(struct actor *actor, uint32_t index)
 {
     const struct simulation *simulation = actor->simulation;
-    const struct ar_job *job = &simulation->trial->jobs[index];
-    struct ar_job_time *time = &simulation->trial->times[index];
+    const struct ar_call *job = &simulation->trial->jobs[index];
+    struct ar_call_time *time = &simulation->trial->times[index];
     double ready_s = ar_trial_ready(simulation->trial, index, actor->rank);
     if (simgrid_get_clock() < ready_s) {
         sg_actor_sleep_until(ready_s);
@@ -155,7 +155,7 @@ bool simgrid_answer_trial(struct simgrid_task *base, FILE *answer)
     struct ar_trial *trial = task->trial;
     struct simulation simulation = {.collective = &trial->collective, .trial = trial};
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
+        trial->times[i] = (struct ar_call_time){.start_s = HUGE_VAL, .finish_s = 0};
     }
     simulation_open(&task->simulation);
     simulation_create(&simulation);

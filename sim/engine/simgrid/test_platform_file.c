@@ -347,7 +347,7 @@ Test(platform_file, hosts_without_a_route_are_named)
             kinds[i]);
         struct ar_cluster *cluster = platform_text_load(text, NULL, path);
         static struct test_trial test;
-        const struct ar_job job = {.ready_s = 0, .elements = 1000};
+        const struct ar_call job = {.ready_s = 0, .elements = 1000};
         for (uint32_t ranks = 2; ranks <= 3; ranks++) {
             struct ar_collective ring = support_collective(cluster, "ring", ranks, 1);
             struct ar_error err = {.text = ""};

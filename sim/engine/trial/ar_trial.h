@@ -33,7 +33,7 @@
 #include "ar_engine.h"
 
 /** One collective of the stream. */
-struct ar_job {
+struct ar_call {
     double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
                          rank_start_s[r] + rank_factor[r] * ready_s + wait_s */
     uint64_t elements;
@@ -41,7 +41,7 @@ struct ar_job {
     double copy_s; /**< at least 0; of copies on the communication stream, in and out */
 };
 
-struct ar_job_time {
+struct ar_call_time {
     double start_s;  /**< first rank starts (before the setup) */
     double finish_s; /**< last rank finishes */
 };
@@ -70,7 +70,7 @@ enum ar_band { AR_BAND_MIDDLE, AR_BAND_LOW, AR_BAND_HIGH };
 struct ar_trial {
     /* Parameters. */
     struct ar_collective collective;
-    const struct ar_job *jobs;
+    const struct ar_call *jobs;
     uint32_t jobs_count;
     const struct ar_closed *plan;     /**< of the collective, for many trials; NULL: made by
                                            ar_trial_run() where the engine needs it */
@@ -82,8 +82,8 @@ struct ar_trial {
     enum ar_band band;                /**< of the library's times */
 
     /* Results. */
-    struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
-    double *rank_finish_s;     /**< finish of each rank's last job; room for all ranks, or NULL */
+    struct ar_call_time *times; /**< room for jobs_count entries, the caller's */
+    double *rank_finish_s;      /**< finish of each rank's last job; room for all ranks, or NULL */
     struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
                                         the engine has no timelines */
     uint64_t messages_count;       /**< 0 if the engine knows of none */

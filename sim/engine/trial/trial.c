@@ -52,7 +52,7 @@ static void run_alone(struct ar_trial *trial)
 {
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         double ready_s = ar_trial_ready(trial, i, 0);
-        trial->times[i] = (struct ar_job_time){.start_s = ready_s, .finish_s = ready_s};
+        trial->times[i] = (struct ar_call_time){.start_s = ready_s, .finish_s = ready_s};
     }
     for (size_t i = 0; trial->timeline != NULL && i < ar_timeline_size(trial); i++) {
         size_t each = (size_t)trial->collective.channels * AR_MARKS_COUNT;
