@@ -13,13 +13,6 @@
 
 #define LONG_S 1.0 /* notes are not held back for longer */
 
-enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
-                            uint64_t *count, struct ar_error *err)
-{
-    return text == NULL ? AR_OK
-                        : ar_error_as_usage(ar_parse_count(where, text, min, max, count, err), err);
-}
-
 enum ar_status option_check_resume(const struct options *options, struct ar_error *err)
 {
     return options->resume && options->out == NULL
@@ -73,12 +66,6 @@ bool option_is_laid_out(const struct options *options)
     return option_key(options, AR_KEY_OPERATORS) != NULL ||
            option_key(options, AR_KEY_WORKLOAD) != NULL ||
            has_placed(option_key(options, AR_KEY_STRATEGY));
-}
-
-enum ar_status option_require_key(const struct options *options, enum ar_key key,
-                                  struct ar_error *err)
-{
-    return option_required(options, ar_key_name(key), option_key(options, key), err);
 }
 
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)

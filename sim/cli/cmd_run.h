@@ -9,20 +9,12 @@
 #include "ar_run.h"
 #include "options.h"
 
-/** A count from the text of an option; it stays as it was where the text is NULL. */
-enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
-                            uint64_t *count, struct ar_error *err);
-
 /** Refuses --resume without a directory to go on in. */
 enum ar_status option_check_resume(const struct options *options, struct ar_error *err);
 
 /** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,
  * operators, or a strategy that puts parts of a model on workers. */
 bool option_is_laid_out(const struct options *options);
-
-/** Refuses a missing key. */
-enum ar_status option_require_key(const struct options *options, enum ar_key key,
-                                  struct ar_error *err);
 
 /** Refuses all but either --payload, for one collective, or --trace, for a training step. */
 enum ar_status option_require_work(const struct options *options, struct ar_error *err);

@@ -1,12 +1,12 @@
 /** \file commands.h
- * The commands, one source file each.
+ * The commands: a name here, a row of help in commands.c, a function in a source file cmd_*.c.
  */
 #ifndef AR_COMMANDS_H
 #define AR_COMMANDS_H
 
 #include "options.h"
 
-/** Those of one collective: an operation each (ar_operation.h). */
+/** Commands that time one collective: command, and operation (ar_operation.h). */
 #define COLLECTIVE_LIST(X)                                                                         \
     X(allreduce, all_reduce)                                                                       \
     X(allgather, all_gather)                                                                       \

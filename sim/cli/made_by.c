@@ -9,29 +9,13 @@
 
 #include "ar_hash.h"
 #include "ar_text.h"
-#include "option_rows.h"
 
 enum { LOOKED_AT_BYTES = 4096 };
-
-/* The texts that an option was given, one after the other; NULL: no more, or it is the default. */
-static const char *given(const struct options *options, const struct option_row *row, size_t i)
-{
-    const char *place = (const char *)options + row->offset;
-    if (row->is_key) {
-        return i < options->keys[row->key].count ? options->keys[row->key].texts[i] : NULL;
-    }
-    if (i > 0 || row->placeholder == NULL) {
-        return i == 0 && *(const bool *)place ? "yes" : NULL;
-    }
-    const char *text = *(const char *const *)place;
-    bool is_standard = text != NULL && row->standard != NULL && strcmp(text, row->standard) == 0;
-    return is_standard ? NULL : text;
-}
 
 static void write_option(FILE *file, const struct options *options, const struct option_row *row)
 {
     const char *text;
-    for (size_t i = 0; !row->is_shown_only && (text = given(options, row, i)) != NULL; i++) {
+    for (size_t i = 0; !row->is_shown_only && (text = option_given(options, row, i)) != NULL; i++) {
         fprintf(file, " --%s%s", row->name, row->placeholder != NULL ? " " : "");
         if (row->placeholder != NULL) {
             ar_write_shell_word(file, text);
@@ -45,7 +29,7 @@ static char *command_line(const struct options *options)
     struct option_row rows[OPTIONS_MAX];
     char *text = NULL;
     size_t bytes = 0;
-    size_t count = option_rows_of(options->command, rows);
+    size_t count = options_list(options->command, rows);
     FILE *file = open_memstream(&text, &bytes);
     if (file == NULL) {
         return NULL;
@@ -201,7 +185,7 @@ static const char *text_of(const struct options *options, const struct option_ro
                            bool *is_given)
 {
     const char *text = NULL, *next;
-    for (size_t i = 0; (next = given(options, row, i)) != NULL; i++) {
+    for (size_t i = 0; (next = option_given(options, row, i)) != NULL; i++) {
         text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
     }
     *is_given = text != NULL;
@@ -236,7 +220,7 @@ static enum ar_status add_options(const struct options *options, const struct pa
                                   struct parameters *parameters, struct ar_error *err)
 {
     struct option_row rows[OPTIONS_MAX];
-    size_t count = option_rows_of(options->command, rows);
+    size_t count = options_list(options->command, rows);
     for (size_t i = 0; i < count; i++) {
         char name[80];
         bool is_given = false;
@@ -268,7 +252,7 @@ static void write_notes(FILE *file, const struct options *options)
 {
     static const char begin[] = "allreckon: ";
     fflush(options->notes);
-    for (const char *at = *options->said; at != NULL && *at != '\0';) {
+    for (const char *at = *options->notes_text; at != NULL && *at != '\0';) {
         at += strncmp(at, begin, sizeof begin - 1) == 0 ? sizeof begin - 1 : 0;
         size_t size = strcspn(at, "\n");
         fprintf(file, "%.*s\n", (int)size, at);

@@ -76,7 +76,7 @@ static enum ar_status run_command(const struct command *command, struct options 
     struct notes notes = {0};
     notes.kept = open_memstream(&notes.text, &notes.bytes);
     options->notes = fopencookie(&notes, "w", (cookie_io_functions_t){.write = write_notes});
-    options->said = &notes.text;
+    options->notes_text = &notes.text;
     if (notes.kept == NULL || options->notes == NULL ||
         setvbuf(options->notes, NULL, _IOFBF, HELD_BYTES) != 0) {
         return ar_error_no_memory(err, "the notes");

@@ -6,20 +6,232 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ar_inputs.h"
 #include "ar_scenario.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "option_rows.h"
+#include "commands.h"
 
-enum { LONG_OPTION = 1000 };
+#define AT(field)   offsetof(struct options, field)
+#define OF(command) (1u << COMMAND_##command)
 
-/* The options that a command takes, also as getopt_long() reads them. */
-struct taken {
+#define OWN(...)                                                                                   \
+    {                                                                                              \
+        __VA_ARGS__, .key = AR_KEYS_COUNT                                                          \
+    }
+
+/* The options of commands that are no keys of a scenario. */
+static const struct option_row own_rows[] = {
+    OWN("gpus", "LIST", OF(sweep) | OF(train), AT(gpus_list), NULL,
+        "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"),
+    OWN("gpus", "LIST", OF(verify), AT(gpus_list), "1:17:+1,24,34,48,64",
+        "rank counts, as in sweep; all shapes of each"),
+    OWN("operation", "LIST", OF(sweep), AT(operation), NULL,
+        "of bare collectives: alltoall, or several, or all (see 'allreckon list operations'); "
+        "default: allreduce"),
+    OWN("operation", "LIST", OF(verify), AT(operation), "all",
+        "operations, separated by commas, or all"),
+    OWN("algorithm", "A", OF(compare), AT(algorithm), NULL,
+        "what is predicted; default: auto with --engine library or nccl, else ring"),
+    OWN("algorithm", "A", OF(calibrate), AT(algorithm), NULL,
+        "what calls were forced to (NCCL_ALGO): its messages fit the links, in place of a cost "
+        "table"),
+    OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
+        "algorithms, separated by commas, or all"),
+    OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
+        "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
+    OWN("payload", "SIZE", COLLECTIVE_COMMANDS, AT(payloads), NULL,
+        "bytes: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
+    OWN("payload", "SIZE", OF(boxing), AT(payloads), NULL, "bytes of the whole tensor: 64MiB"),
+    OWN("to-gpus", "Q", OF(boxing), AT(to_gpus), NULL,
+        "the tensor goes to Q others than the GPUs of --gpus, which stand behind them"),
+    OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
+        "with --trace also time the all-reduce at the largest GPU count for these sizes "
+        "(payload.csv); alone time collectives of these sizes at each GPU count"),
+    OWN("engine", "E", OF(compare), AT(engine), NULL,
+        "what predicts: library (default: the cost table of the cluster), nccl (NCCL's own "
+        "constants), or any other engine"),
+    OWN("engine", "E", OF(reproduce), AT(engine), NULL,
+        "what predicts all rows; default: what a row says, else recurrence"),
+    OWN("rows", "PATTERN", OF(reproduce), AT(rows), NULL,
+        "only rows whose names match, such as 'sony*'"),
+    OWN("samples", "K", OF(reproduce), AT(samples), "100",
+        "draws of what is not known, for the band of each row"),
+    OWN("sensitivity", NULL, OF(reproduce), AT(sensitivity), NULL,
+        "also print the prediction at each end of each range, all else as in the row"),
+    OWN("format", "F",
+        COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
+            OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
+        AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
+    OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
+        "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
+        "a table what fits the terminal, else all",
+        .is_shown_only = true),
+    OWN("columns", "LIST", OF(compare) | OF(accuracy) | OF(train) | OF(trace), AT(columns), NULL,
+        "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
+        "default: in a table what fits the terminal, else all",
+        .is_shown_only = true),
+    OWN("format", "F", OF(export), AT(format), NULL,
+        "simgrid-xml, chrome-trace, goal, astra-sim or tuner"),
+    OWN("out", "DIR", OF(sweep), AT(out), NULL,
+        "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
+        "DIR'",
+        .is_shown_only = true),
+    OWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv", .is_shown_only = true),
+    OWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
+        "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
+        "it",
+        .is_shown_only = true),
+    OWN("out", "DIR", OF(compare), AT(out), NULL,
+        "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
+        "pictures of them",
+        .is_shown_only = true),
+    OWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it",
+        .is_shown_only = true),
+    OWN("out", "DIR", OF(reproduce), AT(out), NULL,
+        "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them",
+        .is_shown_only = true),
+    OWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written",
+        .is_shown_only = true),
+    OWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout",
+        .is_shown_only = true),
+    OWN("nodes", "N", OF(discover), AT(nodes), NULL, "how many such nodes there are"),
+    OWN("fabric", "F", OF(discover), AT(fabric), NULL,
+        "what joins them: non-blocking (one switch), rails (one for the HCAs of each number), "
+        "fat-tree, torus, mesh, dragonfly or dragonfly+, whose keys --set says"),
+    OWN("times", "T", OF(trace), AT(times), "recorded",
+        "recorded, refused if the GPU waits for more than 10 % of each step, or kernels: their "
+        "durations without the GPU's waits, for profiles that are bound by the processor"),
+    OWN("parameters", "TRACE", OF(trace), AT(parameters), NULL,
+        "a trace of the same model, for the sizes of gradients where shapes were not recorded: a "
+        "shipped one, or a path"),
+    OWN("cost-table", "C", OF(trace), AT(cost_table), NULL,
+        "the device cost table of the GPU, so that 'allreckon compare T.csv' puts the layers "
+        "beside computed ones, if --parameters is a table of their work"),
+    OWN("batch", "B", OF(trace), AT(batch), NULL,
+        "samples per GPU and step; default: as recorded, or 1"),
+    OWN("precision", "P", OF(trace), AT(precision), NULL,
+        "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
+    OWN("out", "P.csv", OF(predict), AT(out), NULL,
+        "of --operators: write where they lie, for --placement", .is_shown_only = true),
+    OWN("out", "DIR", OF(explain), AT(out), NULL,
+        "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
+        "report DIR'; of a workload with a picture; not of strategies with servers",
+        .is_shown_only = true),
+    OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",
+        .is_shown_only = true),
+    OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data",
+        .is_shown_only = true),
+    OWN("out", "FILE.html", OF(report), AT(out), NULL,
+        "where the page goes; default: DIR/report.html", .is_shown_only = true),
+    OWN("hold-out", "COUNTS", OF(calibrate), AT(hold_out), NULL,
+        "node counts not to fit but to judge by, or none; default: the largest, of some measured "
+        "sets more. GPU counts, if rows of our own algorithms are of one node count"),
+    OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
+        "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
+    OWN("pair", "LINK", OF(calibrate), AT(pair), NULL,
+        "what joins the two processes of osu_latency and osu_bw, which their logs do not say: "
+        "nvlink, pcie or network"),
+    OWN("time", "T", OF(calibrate) | OF(compare), AT(time), "out-of-place",
+        "which of the measured times: out-of-place, in-place or mean"),
+    OWN("ranks", "LIST", OF(export), AT(ranks), NULL,
+        "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
+    OWN("jobs", "J", OF(sweep), AT(jobs), NULL,
+        "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
+        "machine",
+        .is_shown_only = true),
+    OWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors",
+        .is_shown_only = true),
+    OWN("where", "KEY=VALUE", OF(plot), AT(where), NULL,
+        "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
+        "also KEY=VALUE,KEY=VALUE; repeatable",
+        .is_joined = true),
+    OWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
+        .is_joined = true, .is_shown_only = true),
+    OWN("ascii", NULL, OF(plot), AT(ascii), NULL,
+        "also print text pictures; default on a terminal without --quiet", .is_shown_only = true),
+    OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
+        "of the draws; the same seed gives the same output"),
+    OWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,
+        "also run the other engine, simgrid beside recurrence or closed, and print both rows",
+        .is_shown_only = true),
+    OWN("check", NULL, OF(links), AT(check), NULL,
+        "also run the other engine, simgrid beside recurrence or closed, and print both fractions",
+        .is_shown_only = true),
+    OWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all",
+        .is_shown_only = true),
+    OWN("best", NULL, OF(sweep), AT(best), NULL,
+        "print only the fastest row of each GPU count (of collectives: and operation and payload), "
+        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed",
+        .is_shown_only = true),
+    OWN("resume", NULL, OF(sweep), AT(resume), NULL,
+        "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",
+        .is_shown_only = true),
+    OWN("force", NULL,
+        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
+            OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) | OF(discover),
+        AT(force), NULL, "overwrite --out also if another command made what is there",
+        .is_shown_only = true),
+    OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",
+        .is_shown_only = true),
+    OWN("help", NULL, ~0u, AT(help), NULL, "this text", .is_shown_only = true),
+};
+
+key_set key_bits(unsigned uses)
+{
+    key_set bits = 0;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        bits |= (ar_keys[i].uses & uses) != 0 ? KEY_BIT(i) : 0;
+    }
+    return bits;
+}
+
+size_t options_list(const struct command *command, struct option_row rows[OPTIONS_MAX])
+{
+    size_t count = 0;
+    key_set keys = (key_bits(command->key_uses) | command->keys_more) & ~command->keys_less;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if ((keys & KEY_BIT(i)) != 0) {
+            rows[count++] = (struct option_row){.name = ar_key_name((enum ar_key)i),
+                                                .placeholder = ar_keys[i].placeholder,
+                                                .standard = ar_keys[i].standard,
+                                                .help = ar_keys[i].help,
+                                                .is_key = true,
+                                                .key = (enum ar_key)i};
+        }
+    }
+    for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++) {
+        if ((own_rows[i].commands & command->bit) != 0) {
+            rows[count++] = own_rows[i];
+        }
+    }
+    return count;
+}
+
+const char *option_given(const struct options *options, const struct option_row *row, size_t i)
+{
+    const char *place = (const char *)options + row->offset;
+    if (row->is_key) {
+        return i < options->keys[row->key].count ? options->keys[row->key].texts[i] : NULL;
+    }
+    if (i > 0 || row->placeholder == NULL) {
+        return i == 0 && *(const bool *)place ? "yes" : NULL;
+    }
+    const char *text = *(const char *const *)place;
+    bool is_standard = text != NULL && row->standard != NULL && strcmp(text, row->standard) == 0;
+    return is_standard ? NULL : text;
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+/* Option `i` of a command is FIRST_OPTION + i for getopt_long(). */
+enum { FIRST_OPTION = 1000, REPEATED_MAX = 64 };
+
+struct parser {
     struct option_row rows[OPTIONS_MAX];
-    struct option longs[2 * OPTIONS_MAX + 1]; /* former names after the others */
-    size_t places[2 * OPTIONS_MAX];           /* of their rows */
-    bool is_given[OPTIONS_MAX];
     size_t count;
+    bool is_given[OPTIONS_MAX];
+    struct option names[2 * OPTIONS_MAX + 1]; /* former names of keys come after all others */
 };
 
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
@@ -36,26 +248,43 @@ enum ar_status command_find(const char *name, const struct command **command, st
     return ar_error_unknown(err, AR_USAGE, "command line", "command", name, names, count);
 }
 
-/* getopt_long() does not take `text`: nobody knows it, or it has a value where none is taken. */
-static enum ar_status report_option(const struct options *options, const struct taken *taken,
+static void list_names(const struct command *command, struct parser *parser)
+{
+    size_t names_count = 0;
+    parser->count = options_list(command, parser->rows);
+    for (int former = 0; former <= 1; former++) {
+        for (size_t i = 0; i < parser->count; i++) {
+            const struct option_row *row = &parser->rows[i];
+            const char *name = former == 0   ? row->name
+                               : row->is_key ? ar_key_former(row->key)
+                                             : NULL;
+            if (name != NULL) {
+                int takes = row->placeholder != NULL ? required_argument : no_argument;
+                parser->names[names_count++] =
+                    (struct option){name, takes, NULL, FIRST_OPTION + (int)i};
+            }
+        }
+    }
+}
+
+/* getopt_long() refused `text`: the option is unknown, or has a value where it takes none. */
+static enum ar_status refuse_option(const struct options *options, const struct parser *parser,
                                     const char *text, struct ar_error *err)
 {
     const char *names[OPTIONS_MAX];
     const char *command = options->command->name;
-    for (size_t i = 0; i < taken->count; i++) {
-        names[i] = ar_arena_format(options->arena, "--%s", taken->rows[i].name);
-        AR_NEED(names[i], err, "the options");
+    for (size_t i = 0; i < parser->count; i++) {
+        names[i] = ar_arena_format(options->arena, "--%s", parser->rows[i].name);
         if (strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=') {
             return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value",
                                 command, text, names[i]);
         }
     }
-    return ar_error_unknown(err, AR_USAGE, command, "option", text, names, taken->count);
+    return ar_error_unknown(err, AR_USAGE, command, "option", text, names, parser->count);
 }
 
-/* Appends a text to those of a key that may be repeated. */
-static enum ar_status append(const struct option_row *row, const char *text,
-                             struct options *options, struct ar_error *err)
+static enum ar_status append_text(const struct option_row *row, const char *text,
+                                  struct options *options, struct ar_error *err)
 {
     struct option_values *values = &options->keys[row->key];
     if (values->count == REPEATED_MAX) {
@@ -63,7 +292,6 @@ static enum ar_status append(const struct option_row *row, const char *text,
                             row->name, REPEATED_MAX, REPEATED_MAX);
     }
     const char **texts = ar_arena_alloc(options->arena, values->count + 1, sizeof *texts);
-    AR_NEED(texts, err, "the options");
     for (size_t i = 0; i < values->count; i++) {
         texts[i] = values->texts[i];
     }
@@ -72,79 +300,47 @@ static enum ar_status append(const struct option_row *row, const char *text,
     return AR_OK;
 }
 
-static enum ar_status refuse_again(const struct option_row *row, const char *before,
-                                   const char *text, struct ar_error *err)
-{
-    return ar_error_set(err, AR_USAGE, "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once",
-                        row->name, before, text);
-}
-
-/* Stores the value of an option; `is_again` says that it was given before. */
-static enum ar_status store(const struct option_row *row, const char *text, bool is_again,
-                            struct options *options, struct ar_error *err)
+/* Keeps the value of an option; `is_again`: it was given before. */
+static enum ar_status keep_value(const struct option_row *row, const char *text, bool is_again,
+                                 struct options *options, struct ar_error *err)
 {
     char *place = (char *)options + row->offset;
+    const char *before = row->is_key                ? option_key(options, row->key)
+                         : row->placeholder != NULL ? *(const char **)place
+                                                    : NULL;
+    bool may_repeat = row->is_key ? ar_key_is(row->key, AR_KEY_REPEATS)
+                                  : row->is_joined || row->placeholder == NULL;
+    if (is_again && !may_repeat) {
+        return ar_error_set(err, AR_USAGE,
+                            "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", row->name,
+                            before, text);
+    }
     if (row->is_key) {
-        return is_again && !ar_key_is(row->key, AR_KEY_REPEATS)
-                   ? refuse_again(row, option_key(options, row->key), text, err)
-                   : append(row, text, options, err);
+        return append_text(row, text, options, err);
     }
     if (row->placeholder == NULL) {
         *(bool *)place = true;
-        return AR_OK;
+    } else {
+        *(const char **)place =
+            is_again ? ar_arena_format(options->arena, "%s,%s", before, text) : text;
     }
-    const char *before = *(const char **)place;
-    if (is_again && !row->is_joined) {
-        return refuse_again(row, before, text, err);
-    }
-    text = is_again ? ar_arena_format(options->arena, "%s,%s", before, text) : text;
-    *(const char **)place = text;
-    return text != NULL ? AR_OK : ar_error_no_memory(err, "the options");
-}
-
-static enum ar_status take_arguments(const struct command *command, int argc, char **argv,
-                                     struct options *options, struct ar_error *err)
-{
-    size_t count = (size_t)(argc - optind);
-    if (count > command->arguments_max) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: unexpected argument \"%s\"; see 'allreckon %s "
-                            "--help'",
-                            command->name, argv[(size_t)optind + command->arguments_max],
-                            command->name);
-    }
-    options->arguments = (const char *const *)argv + optind;
-    options->arguments_count = count;
     return AR_OK;
 }
 
-static void take_long(struct taken *taken, size_t *count, size_t row, const char *name)
+static enum ar_status take_arguments(int argc, char **argv, struct options *options,
+                                     struct ar_error *err)
 {
-    int takes = taken->rows[row].placeholder != NULL ? required_argument : no_argument;
-    taken->places[*count] = row;
-    taken->longs[(*count)++] = (struct option){name, takes, NULL, LONG_OPTION};
+    const struct command *command = options->command;
+    options->arguments = (const char *const *)argv + optind;
+    options->arguments_count = (size_t)(argc - optind);
+    return options->arguments_count <= command->arguments_max
+               ? AR_OK
+               : ar_error_set(
+                     err, AR_USAGE, "%s: unexpected argument \"%s\"; see 'allreckon %s --help'",
+                     command->name, options->arguments[command->arguments_max], command->name);
 }
 
-static void take_rows(const struct command *command, struct options *options, struct taken *taken)
-{
-    size_t longs_count = 0;
-    taken->count = option_rows_of(command, taken->rows);
-    for (size_t i = 0; i < taken->count; i++) {
-        const struct option_row *row = &taken->rows[i];
-        if (!row->is_key && row->standard != NULL) {
-            *(const char **)((char *)options + row->offset) = row->standard;
-        }
-        take_long(taken, &longs_count, i, row->name);
-    }
-    for (size_t i = 0; i < taken->count; i++) {
-        const struct option_row *row = &taken->rows[i];
-        if (row->is_key && ar_key_former(row->key) != NULL) {
-            take_long(taken, &longs_count, i, ar_key_former(row->key));
-        }
-    }
-}
-
-/* What no CSV file may hold, and terminals obey. */
+/* Refuses control characters, which no CSV file may hold and terminals obey. */
 static enum ar_status check_text(const struct command *command, const char *text,
                                  struct ar_error *err)
 {
@@ -163,40 +359,43 @@ static enum ar_status check_text(const struct command *command, const char *text
 enum ar_status options_parse(const struct command *command, struct ar_arena *arena, int argc,
                              char **argv, struct options *options, struct ar_error *err)
 {
-    struct taken *taken = ar_arena_alloc(arena, 1, sizeof *taken);
+    struct parser *parser = ar_arena_alloc(arena, 1, sizeof *parser);
     *options =
         (struct options){.command = command, .arena = arena, .inputs = ar_inputs_create(arena)};
-    AR_NEED(taken && options->inputs, err, "the options");
     for (int i = 1; i < argc; i++) {
         AR_TRY(check_text(command, argv[i], err));
     }
-    take_rows(command, options, taken);
+    list_names(command, parser);
+    for (size_t i = 0; i < parser->count; i++) {
+        const struct option_row *row = &parser->rows[i];
+        if (!row->is_key && row->standard != NULL) {
+            *(const char **)((char *)options + row->offset) = row->standard;
+        }
+    }
     opterr = 0;
     optind = 1;
-    for (;;) {
-        int index = -1;
-        int found = getopt_long(argc, argv, ":h", taken->longs, &index);
+    for (int found; (found = getopt_long(argc, argv, ":h", parser->names, NULL)) != -1;) {
         const char *text = argv[optind > 1 ? optind - 1 : 0];
-        char letter[] = {'-', (char)optopt, '\0'};
-        if (found == -1) {
-            return take_arguments(command, argc, argv, options, err);
-        }
-        if (found == LONG_OPTION) {
-            size_t row = taken->places[index];
-            AR_TRY(store(&taken->rows[row], optarg, taken->is_given[row], options, err));
-            taken->is_given[row] = true;
+        if (found >= FIRST_OPTION) {
+            size_t i = (size_t)(found - FIRST_OPTION);
+            AR_TRY(keep_value(&parser->rows[i], optarg, parser->is_given[i], options, err));
+            parser->is_given[i] = true;
         } else if (found == 'h') {
             options->help = true;
         } else if (found == ':') {
             return ar_error_set(err, AR_USAGE,
                                 "%s: option \"%.60s\" needs a value; see 'allreckon %s --help'",
                                 command->name, text, command->name);
-        } else { /* optopt is that of a known option, a letter, or 0 for an unknown name */
-            bool is_letter = optopt != 0 && optopt != LONG_OPTION;
-            return report_option(options, taken, is_letter ? letter : text, err);
+        } else { /* optopt is a known option, a letter, or 0 for an unknown name */
+            const char letter[] = {'-', (char)optopt, '\0'};
+            bool is_letter = optopt != 0 && optopt < FIRST_OPTION;
+            return refuse_option(options, parser, is_letter ? letter : text, err);
         }
     }
+    return take_arguments(argc, argv, options, err);
 }
+
+/* --- what commands do with options ------------------------------------------------------------ */
 
 enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err)
@@ -214,11 +413,18 @@ enum ar_status options_scenario(const struct options *options, key_set without,
     return AR_OK;
 }
 
+enum ar_status option_count(const char *where, const char *text, uint64_t min, uint64_t max,
+                            uint64_t *count, struct ar_error *err)
+{
+    return text == NULL ? AR_OK
+                        : ar_error_as_usage(ar_parse_count(where, text, min, max, count, err), err);
+}
+
 enum ar_status option_required(const struct options *options, const char *name, const char *value,
                                struct ar_error *err)
 {
     struct option_row rows[OPTIONS_MAX];
-    size_t count = option_rows_of(options->command, rows);
+    size_t count = options_list(options->command, rows);
     for (size_t i = 0; i < count && value == NULL; i++) {
         if (strcmp(rows[i].name, name) == 0) {
             return ar_error_set(err, AR_USAGE, "%s: option --%s is missing; expected --%s %s, %s",
@@ -227,6 +433,12 @@ enum ar_status option_required(const struct options *options, const char *name, 
         }
     }
     return AR_OK;
+}
+
+enum ar_status option_require_key(const struct options *options, enum ar_key key,
+                                  struct ar_error *err)
+{
+    return option_required(options, ar_key_name(key), option_key(options, key), err);
 }
 
 enum ar_status option_refuse_others(const struct options *options, key_set allowed, const char *use,
@@ -242,12 +454,14 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
     return AR_OK;
 }
 
-/* --- how records are shown ------------------------------------------------------------------- */
-
-enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
-
-static size_t table_width(void)
+bool option_shows_progress(const struct options *options)
 {
+    return option_notes(options) != NULL && isatty(STDERR_FILENO);
+}
+
+static size_t find_table_width(void)
+{
+    enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
     struct winsize size;
     uint64_t width;
     struct ar_error ignored;
@@ -262,7 +476,7 @@ static size_t table_width(void)
 enum ar_status option_view(const struct options *options, struct ar_columns columns,
                            struct ar_view *view, struct ar_error *err)
 {
-    *view = (struct ar_view){.width = table_width(), .columns = options->columns};
+    *view = (struct ar_view){.width = find_table_width(), .columns = options->columns};
     AR_TRY(ar_format_parse("--format", options->format, &view->format, err));
     return columns.count > 0 ? ar_view_check("--columns", view, columns, err) : AR_OK;
 }

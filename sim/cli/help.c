@@ -1,7 +1,7 @@
 /* What --help says, in 80 columns. */
 #include <string.h>
 
-#include "option_rows.h"
+#include "options.h"
 
 enum { WIDTH = 80, HELP_INDENT = 21, COMMAND_INDENT = 17 };
 
@@ -99,7 +99,7 @@ static size_t section_of(enum ar_key key)
 static void write_options(FILE *file, const struct command *command)
 {
     struct option_row rows[OPTIONS_MAX];
-    size_t count = option_rows_of(command, rows);
+    size_t count = options_list(command, rows);
     size_t before = SECTIONS;
     fputs("\noptions:\n", file);
     for (size_t i = 0; i < count; i++) {
