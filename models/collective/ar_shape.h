@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 #include "ar_error.h"
-#include "ar_gpu_order.h"
 
 /** A run of elements of a buffer. */
 struct ar_span {

@@ -1,6 +1,37 @@
 #include "ar_order.h"
 
+#include <assert.h>
 #include <stddef.h>
+
+uint32_t ar_gpu_order_gpu(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
+                          uint32_t place)
+{
+    const uint8_t *order = orders->gpu[channel % orders->count];
+    if (present == orders->gpus_count) {
+        return order[place];
+    }
+    assert(place < present && present < orders->gpus_count);
+    for (uint32_t i = 0;; i++) {
+        if (order[i] < present && place-- == 0) {
+            return order[i];
+        }
+    }
+}
+
+uint32_t ar_gpu_order_place(const struct ar_gpu_orders *orders, uint32_t channel, uint32_t present,
+                            uint32_t gpu)
+{
+    uint32_t full = orders->place[channel % orders->count][gpu];
+    if (present == orders->gpus_count) {
+        return full;
+    }
+    const uint8_t *order = orders->gpu[channel % orders->count];
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < full; i++) {
+        place += order[i] < present;
+    }
+    return place;
+}
 
 /* Members of the node that holds a place, and its first place. */
 static uint32_t node_of(const struct ar_order *order, uint32_t place, uint32_t *first)

@@ -5,7 +5,7 @@
 #ifndef AR_TUNING_H
 #define AR_TUNING_H
 
-#include "ar_cluster.h"
+#include "ar_gpu_generation.h"
 #include "ar_library.h"
 
 enum {

@@ -55,15 +55,6 @@ static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *v
     return AR_OK;
 }
 
-const char *const ar_gpu_generation_names[] = {
-#define X(symbol, word) word,
-    AR_GPU_GENERATION_LIST(X)
-#undef X
-        NULL};
-
-const char *const ar_cpu_vendor_names[] = {
-    [AR_CPU_INTEL] = "intel", [AR_CPU_AMD] = "amd", [AR_CPU_OTHER] = "other", NULL};
-
 /* The words of a choice; its number is its place. */
 static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *value,
                                    struct ar_error *err)

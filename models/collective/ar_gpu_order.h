@@ -20,8 +20,6 @@
 
 #include <stdint.h>
 
-struct ar_cluster;
-
 enum { AR_GPU_ORDERS_MAX = 64, AR_GPU_ORDER_GPUS_MAX = 64 };
 
 /** Orders of a node; channel c takes order c % count. With C HCAs, `count` is a multiple of C, and
@@ -32,11 +30,6 @@ struct ar_gpu_orders {
     uint8_t gpu[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX];   /**< [order][place] */
     uint8_t place[AR_GPU_ORDERS_MAX][AR_GPU_ORDER_GPUS_MAX]; /**< [order][GPU]: the inverse */
 };
-
-/** The orders of a cluster, which owns them; NULL if they are the plain zigzags: channel pair i
- * shifts it by i and the odd channel of the pair runs it backwards. So it is where all pairs are
- * alike and a node has at most two HCAs, and on a SimGrid platform file. */
-const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster);
 
 /** GPU at `place` of a channel's order through a node whose first `present` GPUs take part; others
  * are skipped. Fast for a full node, one pass over the order for others. */
