@@ -5,7 +5,16 @@
 #include <string.h>
 
 #include "ar_verify.h"
-#include "test_support.h"
+
+static const struct ar_algorithm *all_reduce_by(const char *name)
+{
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error err;
+    enum ar_status status =
+        ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return algorithm;
+}
 
 /* --- proofs ---------------------------------------------------------------------------------- */
 
@@ -13,7 +22,7 @@ static void verify_one(const char *name, uint32_t x, uint32_t y, uint64_t elemen
 {
     struct ar_shape shape = {.x = x, .y = y};
     struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_verify(support_algorithm(name), &shape, elements, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_verify(all_reduce_by(name), &shape, elements, &err), AR_OK, "%s", err.text);
 }
 
 Test(algorithm, a_thousand_ranks_and_more_all_reduce_a_few_elements_correctly)
@@ -99,7 +108,7 @@ static void check_sums(const char *name, uint32_t x, uint32_t y, uint64_t elemen
             sums.now[rank][i] = contribution(rank);
         }
     }
-    add_up(support_algorithm(name), &shape, &sums);
+    add_up(all_reduce_by(name), &shape, &sums);
     for (uint32_t rank = 0; rank < sums.ranks; rank++) {
         for (uint32_t i = 0; i < SAMPLES; i++) {
             cr_assert_eq(sums.now[rank][i], expected, "%s %ux%u: element %lu of rank %u", name, x,
@@ -132,7 +141,7 @@ struct volume {
 
 static struct volume volume_of(const char *name, uint32_t x, uint32_t y, uint64_t elements)
 {
-    const struct ar_algorithm *algorithm = support_algorithm(name);
+    const struct ar_algorithm *algorithm = all_reduce_by(name);
     struct ar_shape shape = {.x = x, .y = y};
     struct volume volume = {.total = 0};
     for (uint32_t step = 0; step < ar_algorithm_steps(algorithm, &shape); step++) {
@@ -150,7 +159,7 @@ static struct volume volume_of(const char *name, uint32_t x, uint32_t y, uint64_
 static uint32_t steps_of(const char *name, uint32_t x, uint32_t y)
 {
     struct ar_shape shape = {.x = x, .y = y};
-    return ar_algorithm_steps(support_algorithm(name), &shape);
+    return ar_algorithm_steps(all_reduce_by(name), &shape);
 }
 
 Test(algorithm, steps_are_those_of_the_formulas)
@@ -224,8 +233,8 @@ Test(algorithm, message_counts_are_one_per_rank_and_step)
 
 static void expect_same_moves(const char *name, struct ar_shape shape, uint64_t elements)
 {
-    const struct ar_algorithm *ring = support_algorithm("ring");
-    const struct ar_algorithm *other = support_algorithm(name);
+    const struct ar_algorithm *ring = all_reduce_by("ring");
+    const struct ar_algorithm *other = all_reduce_by(name);
     struct ar_shape ring_shape = {.x = shape.x * shape.y, .y = 1};
     uint32_t steps = ar_algorithm_steps(ring, &ring_shape);
     cr_assert_eq(ar_algorithm_steps(other, &shape), steps);
@@ -246,7 +255,7 @@ static void expect_same_moves(const char *name, struct ar_shape shape, uint64_t 
 
 Test(algorithm, a_torus_of_one_row_or_one_column_is_the_ring_move_by_move)
 {
-    cr_assert(support_algorithm("torus2d")->is_ring_in_line);
+    cr_assert(all_reduce_by("torus2d")->is_ring_in_line);
     for (uint32_t ranks = 1; ranks <= 20; ranks++) {
         for (uint64_t elements = 0; elements < 50; elements += 7) {
             for (size_t i = 0; i < ar_algorithms_count; i++) {
@@ -265,18 +274,18 @@ Test(algorithm, a_ring_refuses_a_second_row_and_names_the_shape_it_expects)
 {
     struct ar_shape shape = {.x = 8, .y = 2};
     struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("ring"), &shape, &err), AR_USAGE);
+    cr_expect_eq(ar_algorithm_check_shape(all_reduce_by("ring"), &shape, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, ring has one row");
-    cr_expect_eq(ar_verify(support_algorithm("ring"), &shape, 1, &err), AR_USAGE);
+    cr_expect_eq(ar_verify(all_reduce_by("ring"), &shape, 1, &err), AR_USAGE);
     cr_expect_eq(ar_algorithm_check_shape(NULL, &shape, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, the library makes its own choice");
-    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("torus2d"), &shape, &err), AR_OK);
-    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("hierarchical"), &shape, &err), AR_OK);
+    cr_expect_eq(ar_algorithm_check_shape(all_reduce_by("torus2d"), &shape, &err), AR_OK);
+    cr_expect_eq(ar_algorithm_check_shape(all_reduce_by("hierarchical"), &shape, &err), AR_OK);
 }
 
 static void expect_default(const char *name, uint32_t ranks, uint32_t gpus, uint32_t x, uint32_t y)
 {
-    struct ar_shape shape = ar_algorithm_default_shape(support_algorithm(name), ranks, gpus);
+    struct ar_shape shape = ar_algorithm_default_shape(all_reduce_by(name), ranks, gpus);
     cr_expect(shape.x == x && shape.y == y, "%s of %u: %ux%u", name, ranks, shape.x, shape.y);
 }
 
