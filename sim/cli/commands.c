@@ -178,7 +178,7 @@ const struct command commands[] = {
     {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
      0, "fit a cluster to measured collectives, with errors", "LOG...|SET", ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to collectives that were measured on your "
-     "machine: logs of nccl-tests (text or -J), JSON lines of NCCL's Inspector, CSV of the "
+     "machine: logs of nccl-tests (text or -J), CSV of the "
      "harness, tables of published results. "
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted. "
      "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices "

@@ -9,7 +9,6 @@
  * - nccl-tests text: 12 columns (before 2.13), 13 with `root`, 21 with `-I 1`; columns are found by
  *   the header, so that time stamps and further columns do no harm;
  * - nccl-tests JSON (`-J`), schema 1 to 3 and the unnumbered one before;
- * - JSON lines of NCCL's Inspector, v4.0 to v4.3: runs of the ranks of each communicator;
  * - OSU micro-benchmarks: osu_latency, osu_bw, osu_allreduce and other collectives;
  * - CSV of the project's own harness, and its tables of published measurements.
  *
@@ -42,7 +41,6 @@ enum ar_log_format {
     AR_LOG_OSU,
     AR_LOG_HARNESS,
     AR_LOG_PUBLISHED,
-    AR_LOG_INSPECTOR,
 };
 
 /** Name of a format for messages; static storage. */

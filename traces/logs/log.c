@@ -10,12 +10,8 @@
 #include "words.h"
 
 static const char *const format_names[] = {
-    [AR_LOG_NCCL_TEXT] = "nccl-tests",
-    [AR_LOG_NCCL_JSON] = "nccl-tests-json",
-    [AR_LOG_OSU] = "osu",
-    [AR_LOG_HARNESS] = "harness",
-    [AR_LOG_PUBLISHED] = "published",
-    [AR_LOG_INSPECTOR] = "nccl-inspector",
+    [AR_LOG_NCCL_TEXT] = "nccl-tests", [AR_LOG_NCCL_JSON] = "nccl-tests-json", [AR_LOG_OSU] = "osu",
+    [AR_LOG_HARNESS] = "harness",      [AR_LOG_PUBLISHED] = "published",
 };
 
 const char *ar_log_format_name(enum ar_log_format format)
@@ -164,15 +160,12 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
                                 struct ar_error *err)
 {
     static const char expected[] =
-        "a log of nccl-tests (text or JSON), OSU or NCCL's Inspector, or a CSV of measurements";
+        "a log of nccl-tests (text or JSON), OSU, or a CSV of measurements";
     const char *line;
     char begins[48] = "", shown[64];
     size_t size = first_line(text, bytes, false, &line);
     if (size == 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s: no text; expected %s", logs->path, expected);
-    }
-    if (line[0] == '{' && ar_inspector_is(line, size)) {
-        return ar_read_inspector(logs, text, bytes, err);
     }
     if (line[0] == '{') {
         return ar_read_nccl_json(logs, text, bytes, err);

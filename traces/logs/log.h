@@ -10,13 +10,8 @@
  */
 enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t bytes,
                                  struct ar_error *err);
-enum ar_status ar_read_inspector(struct ar_logs *logs, const char *text, size_t bytes,
-                                 struct ar_error *err);
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                            struct ar_error *err);
-
-/** Whether a line is a record of NCCL's Inspector. */
-bool ar_inspector_is(const char *line, size_t bytes);
 
 /** Adds a run with nothing known. The address holds until the next one is added. */
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,

@@ -73,12 +73,6 @@ static const struct expected fixtures[] = {
      1, 1024, 67108864, "nccl-tests", "NCCL 2.7.8", "NVIDIA H100 80GB HBM3"},
     {FIXTURE("nccl-json-two.json"), 2, 1, AR_LOG_NCCL_JSON, AR_LOG_ALL_REDUCE, 4, 2, 5, 2, 2, 189,
      1024, 67108864, "nccl-tests", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
-    {FIXTURE("nccl-inspector.jsonl"), 2, 0, AR_LOG_INSPECTOR, AR_LOG_ALL_REDUCE, 4, 2, 4, 1, 1, 19,
-     8192, 16777216, "NCCL Inspector v4.2", "", ""},
-    {FIXTURE("nccl-inspector.jsonl"), 2, 1, AR_LOG_INSPECTOR, AR_LOG_ALL_GATHER, 4, 2, 2, 25, 25,
-     26, 1048576, 16777216, "NCCL Inspector v4.2", "", ""},
-    {FIXTURE("nccl-inspector-v4.3.jsonl"), 1, 0, AR_LOG_INSPECTOR, AR_LOG_ALL_REDUCE, 8, 1, 3, 2, 2,
-     4, 65536, 8388608, "NCCL Inspector v4.3", "", ""},
     {FIXTURE("osu-allreduce.txt"), 1, 0, AR_LOG_OSU, AR_LOG_ALL_REDUCE, 0, 0, 5, 2, 4, 8, 4, 262144,
      "OSU 5.8", "MPI", ""},
     {FIXTURE("osu-latency-bw.txt"), 2, 0, AR_LOG_OSU, AR_LOG_LATENCY, 2, 0, 3, 2, 6, 8, 1, 1048576,
@@ -214,17 +208,6 @@ Test(logs, the_harness_keeps_its_columns_and_its_provenance)
     cr_expect_str_eq(logs->runs[0].rows[0].datatype, "float16");
     cr_expect_eq(logs->runs[0].rows[0].count, 512);
     cr_expect(isnan(logs->runs[0].rows[0].time_p90_s));
-}
-
-Test(logs, a_call_takes_the_least_time_of_its_ranks_and_a_row_the_median_of_calls)
-{
-    struct ar_logs *logs = test_load(FIXTURE("nccl-inspector.jsonl"));
-    const struct ar_log_row *row = &logs->runs[0].rows[1];
-    cr_expect_eq(row->payload_bytes, 65536);
-    cr_expect_eq(row->repetitions, 3);
-    cr_expect_float_eq(row->out_of_place.time_s, 64e-6, 1e-12);
-    cr_expect_float_eq(row->time_min_s, 60e-6, 1e-12);
-    cr_expect_eq(row->line, 7);
 }
 
 Test(logs, osu_columns_are_found_by_name)
