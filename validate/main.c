@@ -14,6 +14,7 @@ struct session {
     char **argv;
     struct arguments arguments;
     const struct backend *backend;
+    struct ar_arena *arena;
     struct machine machine;
     struct cases cases;
     size_t wrong;     /* cases with wrong elements */
@@ -123,10 +124,11 @@ static enum ar_status measure(struct session *session, struct ar_error *err)
     return session->machine.is_first ? write_result(session, err) : AR_OK;
 }
 
-static enum ar_status run(struct session *session, struct ar_arena *arena, struct ar_error *err)
+static enum ar_status run_session(void *context, struct ar_error *err)
 {
+    struct session *session = context;
     AR_TRY(session->backend->start(&session->arguments.config, &session->machine, err));
-    AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, arena,
+    AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, session->arena,
                         &session->cases, err));
     enum ar_status status = measure(session, err);
     session->fails_alone = status != AR_OK;
@@ -145,7 +147,7 @@ static enum ar_status run(struct session *session, struct ar_arena *arena, struc
 int main(int argc, char **argv)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct session session = {.argc = argc, .argv = argv};
+    struct session session = {.argc = argc, .argv = argv, .arena = &arena};
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = arguments_parse(argc, argv, &session.arguments, &session.backend, &err);
     if (status != AR_OK) {
@@ -160,7 +162,8 @@ int main(int argc, char **argv)
         puts("allreckon-validate " AR_VERSION);
         return 0;
     }
-    status = run(&session, &arena, &err);
+    status = ar_memory_guard(run_session, &session, &err);
+    session.fails_alone = session.fails_alone || status == AR_NO_MEMORY;
     int code = ar_status_exit_code(status);
     if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
         code = fail(status, &err);

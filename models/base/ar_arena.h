@@ -1,57 +1,78 @@
 /** \file ar_arena.h
  * Memory and objects that end together: an arena per command, file or trial.
  *
- * An arena in which files are read begins with `.bytes_max = AR_ARENA_BYTES_MAX`, so that one that
- * somebody made up does not take all memory of a machine; beyond it there is none, as where the
- * machine has none. What models take is theirs: arenas of theirs have no such end.
+ * No function here returns without the memory that it was asked for, so callers ask neither an
+ * arena nor an allocation whether it failed. A failure of memory is handled in one place: it
+ * returns from ar_memory_guard(), which programs, workers and the C library call once, around
+ * everything else. Where nothing guards, the process says so in one line on stderr and exits with
+ * the code of AR_NO_MEMORY.
  *
  * Functions that take an arena return early on errors; whoever began the arena ends it once, and
  * all that was made in it ends in the reverse order in which it was made.
+ *
+ * An arena that keeps what is read from files begins with `.bytes_max = AR_ARENA_BYTES_MAX`, so
+ * that a made-up file does not take all memory of a machine; more is a failure of memory.
  */
 #ifndef AR_BASE_ARENA_H
 #define AR_BASE_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
 
 #define AR_ARENA_BYTES_MAX ((size_t)4 << 30)
 
-/** Begins as all zeros, or with bytes_max alone. */
+/** Begins as all zeros, or with bytes_max alone. It stays where it is while it holds something. */
 struct ar_arena {
     struct ar_arena_item *last;
-    size_t bytes;     /**< that it has taken, */
-    size_t bytes_max; /**< and may; 0: as much as there is */
-    bool is_broken;   /**< some memory was not to be had since it began: asked once, after several
-                         allocations */
+    size_t bytes;                   /**< taken so far */
+    size_t bytes_max;               /**< that may be taken; 0: no limit */
+    const char *input;              /**< file read last, named if bytes_max is passed; NULL: none */
+    bool is_broken;                 /**< always false; goes with AR_NEED */
+    uint64_t number;                /**< counts the arenas of a guarded thread; 0: not guarded */
+    struct ar_arena *older, *newer; /**< of the same thread, if guarded */
 };
 
-/** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */
+/** `count` objects of `size` bytes, all zero, aligned for any type. */
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
     __attribute__((alloc_size(2, 3)));
 
-/** A copy of a text, or a text made as by printf(); NULL if there is no memory. */
+/** A copy of a text, or a text made as by printf(). */
 char *ar_arena_text(struct ar_arena *arena, const char *text);
 char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Hands `object` over: `destroy` is called with it when the arena ends. Returns `object`; without
- * memory for that the object is destroyed at once and NULL returned. */
+/** Hands `object` over: `destroy` is called with it when the arena ends. Returns `object`. NULL,
+ * such as from malloc(), is a failure of memory. */
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
 
 /** A list of `count` elements of `size` bytes, NULL if that is 0, with room for `more` behind them:
  * as it is, or moved to at least twice the room (the old list stays until the arena ends). All of
- * its elements must have come this way. NULL, with the list as it was, if there is no memory. */
+ * its elements must have come this way. */
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
-/** The same of a long list to which nobody else points: the old one does not stay, and what is
+/** The same for a long list to which nobody else points: the old one does not stay, and what is
  * added may have any value. */
 void *ar_arena_extend(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
 /** Ends all that was made in the arena, which is as it began, with its bytes_max. */
 void ar_arena_end(struct ar_arena *arena);
 
-/** Of an arena that ends with its block, however that is left:
+/** Ends an arena with its block, however that is left:
  * `struct ar_arena scratch AR_ENDS_HERE = {NULL};` */
 #define AR_ENDS_HERE __attribute__((cleanup(ar_arena_end)))
+
+/** Calls `call` with `context`. If memory runs out meanwhile in this thread, all arenas that began
+ * in the call end, newest first, and AR_NO_MEMORY is returned with one line in `err`; memory that
+ * the call took elsewhere is lost. Otherwise returns what `call` returns. Guards may be nested; a
+ * child process needs its own. */
+enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_error *err),
+                               void *context, struct ar_error *err);
+
+/** Reports that memory for `what` could not be had: returns from ar_memory_guard(). For memory that
+ * is not an arena's. */
+_Noreturn void ar_memory_fail(const char *what);
 
 #endif

@@ -1,12 +1,92 @@
 #include "ar_arena.h"
 
+#include <setjmp.h>
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* --- failures of memory ------------------------------------------------------------------------
+ */
+
+/* A call of ar_memory_guard() that has not returned. */
+struct guard {
+    jmp_buf begin;
+    struct guard *outer;
+    struct ar_error *err;
+    uint64_t number; /* of the newest arena before it */
+    pid_t process;   /* a forked child must not return from a call of its parent */
+};
+
+/* A failure deep in a call has to find the way out, so the thread remembers it: its innermost
+ * guard, and the arenas that hold something and began under one. */
+static _Thread_local struct guard *guard;
+static _Thread_local struct ar_arena *newest;
+static _Thread_local uint64_t numbers;
+
+static void list_arena(struct ar_arena *arena)
+{
+    arena->number = ++numbers;
+    arena->older = newest;
+    if (newest != NULL) {
+        newest->newer = arena;
+    }
+    newest = arena;
+}
+
+static void unlist_arena(struct ar_arena *arena)
+{
+    if (arena->older != NULL) {
+        arena->older->newer = arena->newer;
+    }
+    *(arena->newer != NULL ? &arena->newer->older : &newest) = arena->older;
+    arena->older = arena->newer = NULL;
+    arena->number = 0;
+}
+
+enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_error *err),
+                               void *context, struct ar_error *err)
+{
+    struct guard own = {.outer = guard, .err = err, .number = numbers, .process = getpid()};
+    if (setjmp(own.begin) != 0) {
+        return AR_NO_MEMORY;
+    }
+    guard = &own;
+    enum ar_status status = call(context, err);
+    guard = own.outer;
+    while (guard == NULL && newest != NULL) { /* what is left may end in another thread */
+        unlist_arena(newest);
+    }
+    return status;
+}
+
+/* Leaves the innermost guard with the text in `err`. */
+_Noreturn static void leave_guard(const struct ar_error *err)
+{
+    struct guard *left = guard;
+    if (left == NULL || left->process != getpid()) {
+        fprintf(stderr, "%s\n", err->text);
+        _exit(ar_status_exit_code(AR_NO_MEMORY));
+    }
+    guard = left->outer;
+    while (newest != NULL && newest->number > left->number) {
+        ar_arena_end(newest);
+    }
+    *left->err = *err;
+    longjmp(left->begin, 1);
+}
+
+_Noreturn void ar_memory_fail(const char *what)
+{
+    struct ar_error err;
+    (void)ar_error_no_memory(&err, what);
+    leave_guard(&err);
+}
+
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 /* What the arena allocated lies behind its item. */
 struct ar_arena_item {
@@ -16,37 +96,65 @@ struct ar_arena_item {
     alignas(max_align_t) char bytes[];
 };
 
+/* Bytes of `count` objects; SIZE_MAX, which is never had, if they cannot be counted. */
+static size_t count_bytes(size_t count, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
+}
+
 static size_t bytes_left(const struct ar_arena *arena)
 {
     return (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
 }
 
-static struct ar_arena_item *add_item(struct ar_arena *arena, size_t bytes)
+/* Is there room for `bytes` and an item in the arena's limit? */
+static bool is_allowed(const struct ar_arena *arena, size_t bytes)
 {
-    size_t left = bytes_left(arena);
-    if (left < sizeof(struct ar_arena_item) || bytes > left - sizeof(struct ar_arena_item)) {
-        arena->is_broken = true;
+    size_t left = bytes_left(arena), item = sizeof(struct ar_arena_item);
+    return left >= item && bytes <= left - item;
+}
+
+_Noreturn static void fail_to_take(const struct ar_arena *arena, size_t bytes)
+{
+    struct ar_error err;
+    if (arena->bytes_max > 0 && !is_allowed(arena, bytes)) {
+        (void)ar_error_set(&err, AR_NO_MEMORY,
+                           "%.300s%sout of memory: expected at most %zu bytes of all that is read",
+                           arena->input != NULL ? arena->input : "",
+                           arena->input != NULL ? ": " : "", arena->bytes_max);
+    } else {
+        (void)ar_error_set(&err, AR_NO_MEMORY, "out of memory for %zu bytes", bytes);
+    }
+    leave_guard(&err);
+}
+
+/* NULL if there is no memory. */
+static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
+{
+    struct ar_arena_item *item = is_allowed(arena, bytes) ? calloc(1, sizeof *item + bytes) : NULL;
+    if (item == NULL) {
         return NULL;
     }
-    struct ar_arena_item *item = calloc(1, sizeof *item + bytes);
-    arena->is_broken = arena->is_broken || item == NULL;
-    if (item != NULL) {
+    if (arena->last != NULL) {
         item->before = arena->last;
-        if (arena->last != NULL) {
-            arena->last->after = item;
-        }
-        arena->last = item;
-        arena->bytes += sizeof *item + bytes;
+        arena->last->after = item;
+    } else if (guard != NULL) {
+        list_arena(arena);
     }
+    arena->last = item;
+    arena->bytes += sizeof *item + bytes;
     return item;
 }
 
 void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
 {
-    size_t bytes;
-    bool is_too_large = __builtin_mul_overflow(count, size, &bytes);
-    struct ar_arena_item *item = add_item(arena, is_too_large ? SIZE_MAX : bytes);
-    return item != NULL ? item->bytes : NULL;
+    size_t bytes = count_bytes(count, size);
+    struct ar_arena_item *item = try_item(arena, bytes);
+    if (item == NULL) {
+        fail_to_take(arena, bytes);
+    }
+    return item->bytes;
 }
 
 char *ar_arena_text(struct ar_arena *arena, const char *text)
@@ -60,21 +168,24 @@ char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    char *text = length < 0 ? NULL : ar_arena_alloc(arena, (size_t)length + 1, 1);
-    if (text != NULL) {
-        va_start(arguments, format);
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-        va_end(arguments);
+    if (length < 0) {
+        ar_memory_fail("a text");
     }
+    char *text = ar_arena_alloc(arena, (size_t)length + 1, 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
     return text;
 }
 
 void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object))
 {
-    struct ar_arena_item *item = add_item(arena, 0);
-    if (item == NULL) {
+    struct ar_arena_item *item = object != NULL ? try_item(arena, 0) : NULL;
+    if (item == NULL && object != NULL) {
         destroy(object);
-        return NULL;
+    }
+    if (item == NULL) {
+        fail_to_take(arena, 0);
     }
     item->object = object;
     item->destroy = destroy;
@@ -91,6 +202,9 @@ void ar_arena_end(struct ar_arena *arena)
         }
         free(item);
     }
+    if (arena->number > 0) {
+        unlist_arena(arena);
+    }
     *arena = (struct ar_arena){.bytes_max = arena->bytes_max};
 }
 
@@ -104,13 +218,23 @@ static size_t room_of(size_t count)
                                   : (size_t)1 << (BITS - __builtin_clzl(count - 1));
 }
 
+/* The length of a list after `more` elements. */
+static size_t add_counts(const struct ar_arena *arena, size_t count, size_t more)
+{
+    if (more > PTRDIFF_MAX - count) {
+        fail_to_take(arena, SIZE_MAX);
+    }
+    return count + more;
+}
+
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
 {
-    if (count + more <= room_of(count)) {
+    size_t wanted = add_counts(arena, count, more);
+    if (wanted <= room_of(count)) {
         return list;
     }
-    void *larger = ar_arena_alloc(arena, room_of(count + more), size);
-    if (larger != NULL && count > 0) {
+    void *larger = ar_arena_alloc(arena, room_of(wanted), size);
+    if (count > 0) {
         memcpy(larger, list, count * size);
     }
     return larger;
@@ -118,20 +242,19 @@ void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t mor
 
 void *ar_arena_extend(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
 {
-    size_t room = room_of(count), bytes = 0;
-    if (count + more <= room || count == 0) {
+    size_t room = room_of(count), wanted = add_counts(arena, count, more);
+    if (wanted <= room || count == 0) {
         return ar_arena_grow(arena, list, count, more, size);
     }
     struct ar_arena_item *item =
         (struct ar_arena_item *)(void *)((char *)list - offsetof(struct ar_arena_item, bytes));
-    bool is_too_large = __builtin_mul_overflow(room_of(count + more), size, &bytes) ||
-                        bytes - room * size > bytes_left(arena);
-    struct ar_arena_item *moved = is_too_large ? NULL : realloc(item, sizeof *item + bytes);
+    size_t bytes = count_bytes(room_of(wanted), size), added = bytes - room * size;
+    struct ar_arena_item *moved =
+        bytes < SIZE_MAX && added <= bytes_left(arena) ? realloc(item, sizeof *item + bytes) : NULL;
     if (moved == NULL) {
-        arena->is_broken = true;
-        return NULL;
+        fail_to_take(arena, added);
     }
-    arena->bytes += bytes - room * size;
+    arena->bytes += added;
     *(moved->after != NULL ? &moved->after->before : &arena->last) = moved;
     if (moved->before != NULL) {
         moved->before->after = moved;

@@ -30,7 +30,6 @@ static enum ar_status read_bytes(FILE *file, const char *path, size_t max_bytes,
         if (count + 1 >= capacity) {
             capacity = capacity == 0 ? FIRST_BYTES : 2 * capacity;
             char *larger = ar_arena_alloc(arena, capacity, 1);
-            AR_NEED(larger, err, path);
             read = memcpy(larger, count > 0 ? read : "", count);
         }
         got = fread(read + count, 1, capacity - 1 - count, file);
@@ -56,6 +55,7 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
     if (file == NULL) {
         return cannot_read(path, expected, err);
     }
+    arena->input = ar_arena_text(arena, path);
     enum ar_status status = read_bytes(file, path, max_bytes, expected, arena, text, bytes, err);
     fclose(file);
     return status;

@@ -131,12 +131,19 @@ static enum ar_status make_scenario(struct allreckon *prediction, struct ar_scen
     return AR_OK;
 }
 
-static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, FILE *notes)
+struct request {
+    struct allreckon *prediction;
+    struct ar_arena *arena;
+    FILE *notes;
+};
+
+static enum ar_status run_request(void *context, struct ar_error *err)
 {
-    struct ar_error *err = &prediction->err;
-    struct ar_scenario scenario = ar_scenario_begin(arena);
-    struct ar_inputs *inputs = ar_inputs_create(arena);
-    AR_NEED(inputs, err, "a prediction");
+    const struct request *request = context;
+    struct allreckon *prediction = request->prediction;
+    FILE *notes = request->notes;
+    struct ar_scenario scenario = ar_scenario_begin(request->arena);
+    struct ar_inputs *inputs = ar_inputs_create(request->arena);
     AR_TRY(make_scenario(prediction, &scenario));
     AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
     bool may_say_gpus =
@@ -166,7 +173,8 @@ int allreckon_run(struct allreckon *prediction)
     if (notes == NULL) {
         return answer(prediction, ar_error_no_memory(&prediction->err, "the notes"));
     }
-    enum ar_status status = run(prediction, &arena, notes);
+    struct request request = {prediction, &arena, notes};
+    enum ar_status status = ar_memory_guard(run_request, &request, &prediction->err);
     fclose(notes);
     return answer(prediction, status);
 }

@@ -27,8 +27,8 @@ static void occupy_standard_streams(void)
 static int fail(enum ar_status status, const struct ar_error *err)
 {
     fflush(stdout);
-    /* Other ranks have the same to say; an empty line was said before. */
-    if (launcher_find().rank == 0 && err->text[0] != '\0') {
+    /* Other ranks fail for the same reason, but for memory; an empty line was printed before. */
+    if ((launcher_find().rank == 0 || status == AR_NO_MEMORY) && err->text[0] != '\0') {
         fprintf(stderr, "allreckon: %s\n", err->text);
     }
     return ar_status_exit_code(status);
@@ -52,9 +52,10 @@ static enum ar_status finish_stdout(int cause, struct ar_error *err)
 }
 
 struct notes {
-    int stdout_cause;
+    FILE *stream; /* that commands write to */
     FILE *kept;
-    char *text; /* of it */
+    int stdout_cause;
+    char *text; /* of what was kept */
     size_t bytes;
 };
 
@@ -68,27 +69,39 @@ static ssize_t write_notes(void *cookie, const char *text, size_t size)
     return (ssize_t)fwrite(text, 1, size, stderr);
 }
 
+/* Forgets notes that were not flushed. */
+static void close_notes(void *object)
+{
+    struct notes *notes = object;
+    __fpurge(notes->stream);
+    fclose(notes->stream);
+    fclose(notes->kept);
+    free(notes->text);
+}
+
 /* Notes wait in the buffer of their stream, until they are flushed or the command fails. */
+static struct notes *open_notes(struct ar_arena *arena)
+{
+    enum { HELD_BYTES = 1 << 16 };
+    struct notes *notes = ar_arena_alloc(arena, 1, sizeof *notes);
+    notes->kept = open_memstream(&notes->text, &notes->bytes);
+    notes->stream = fopencookie(notes, "w", (cookie_io_functions_t){.write = write_notes});
+    if (notes->kept == NULL || notes->stream == NULL ||
+        setvbuf(notes->stream, NULL, _IOFBF, HELD_BYTES) != 0) {
+        ar_memory_fail("the notes");
+    }
+    return ar_arena_own(arena, notes, close_notes);
+}
+
 static enum ar_status run_command(const struct command *command, struct options *options,
                                   struct ar_error *err)
 {
-    enum { HELD_BYTES = 1 << 16 };
-    struct notes notes = {0};
-    notes.kept = open_memstream(&notes.text, &notes.bytes);
-    options->notes = fopencookie(&notes, "w", (cookie_io_functions_t){.write = write_notes});
-    options->notes_text = &notes.text;
-    if (notes.kept == NULL || options->notes == NULL ||
-        setvbuf(options->notes, NULL, _IOFBF, HELD_BYTES) != 0) {
-        return ar_error_no_memory(err, "the notes");
-    }
-    enum ar_status status = command->run(options, err);
-    if (status != AR_OK) {
-        __fpurge(options->notes);
-    }
-    fclose(options->notes);
-    fclose(notes.kept);
-    free(notes.text);
-    return status == AR_OK ? finish_stdout(notes.stdout_cause, err) : status;
+    struct notes *notes = open_notes(options->arena);
+    options->notes = notes->stream;
+    options->notes_text = &notes->text;
+    AR_TRY(command->run(options, err));
+    fflush(notes->stream);
+    return finish_stdout(notes->stdout_cause, err);
 }
 
 static enum ar_status show_help(const char *name, struct ar_error *err)
@@ -101,8 +114,17 @@ static enum ar_status show_help(const char *name, struct ar_error *err)
     return status;
 }
 
-static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct ar_error *err)
+struct request {
+    int argc;
+    char **argv;
+    struct ar_arena *arena;
+};
+
+static enum ar_status run_request(void *context, struct ar_error *err)
 {
+    const struct request *request = context;
+    const int argc = request->argc;
+    char **argv = request->argv;
     const struct command *command;
     struct options options;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
@@ -114,7 +136,7 @@ static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct 
         return AR_OK;
     }
     AR_TRY(command_find(argv[1], &command, err));
-    AR_TRY(options_parse(command, arena, argc - 1, argv + 1, &options, err));
+    AR_TRY(options_parse(command, request->arena, argc - 1, argv + 1, &options, err));
     if (launcher_find().rank > 0 && (options.help || command->run != command_sweep)) {
         return AR_OK; /* rank 0 does it */
     }
@@ -134,7 +156,8 @@ int main(int argc, char **argv)
         return ar_status_exit_code(AR_USAGE);
     }
     struct ar_arena arena = {.bytes_max = AR_ARENA_BYTES_MAX};
-    enum ar_status status = run(argc, argv, &arena, &err);
+    struct request request = {argc, argv, &arena};
+    enum ar_status status = ar_memory_guard(run_request, &request, &err);
     ar_arena_end(&arena);
     if (status == AR_OK) {
         status = finish_stdout(0, &err);

@@ -56,8 +56,7 @@ enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
                            struct ar_pool_queue *queue, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct pool *pool;
-    AR_TRY(pool_create(&arena, work, jobs, queue, &pool, err));
+    struct pool *pool = pool_create(&arena, work, jobs, queue);
     ar_signals_catch(&pool->before);
     begin_progress(pool);
     enum ar_status status = run(pool, err);

@@ -21,25 +21,33 @@ static bool queue_request(struct ar_pool_queue *queue, int end)
     return true;
 }
 
-/* Never returns. */
-static void serve(const struct ar_pool_work *work, uint32_t jobs, size_t items_count, int end)
+struct service {
+    const struct ar_pool_work *work;
+    uint32_t jobs;
+    size_t items_count;
+    int end;
+};
+
+/* Answers until a signal comes; other ends are failures. */
+static enum ar_status serve_items(void *context, struct ar_error *err)
 {
-    struct ar_arena arena = {0}; /* ends with the process */
-    struct ar_error err;
-    struct pool *pool;
-    struct ar_pool_queue queue = {.items = ar_arena_alloc(&arena, items_count, sizeof(uint32_t))};
-    if (queue.items == NULL || pool_create(&arena, work, jobs, &queue, &pool, &err) != AR_OK) {
-        _exit(1);
-    }
-    pool->upstream = end;
+    const struct service *service = context;
+    struct ar_arena arena AR_ENDS_HERE = {0};
+    struct ar_pool_queue queue = {
+        .items = ar_arena_alloc(&arena, service->items_count, sizeof(uint32_t))};
+    struct pool *pool = pool_create(&arena, service->work, service->jobs, &queue);
+    pool->upstream = service->end;
     ar_signals_catch(&pool->before);
-    bool is_running = true;
-    while (is_running && !ar_signals_arrived()) {
-        is_running = pool_give(pool, &err) == AR_OK && pool_wait(pool, end, &err) == AR_OK &&
-                     queue_request(&queue, end);
+    enum ar_status status = AR_OK;
+    while (status == AR_OK && !ar_signals_arrived()) {
+        status = pool_give(pool, err);
+        status = status == AR_OK ? pool_wait(pool, service->end, err) : status;
+        if (status == AR_OK && !queue_request(&queue, service->end)) {
+            status = AR_UNAVAILABLE;
+        }
     }
     pool_kill_workers(pool);
-    _exit(is_running ? 0 : 1);
+    return status;
 }
 
 enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jobs,
@@ -52,7 +60,9 @@ enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jo
         return err->status;
     }
     if (process == 0) {
-        serve(work, jobs, items_count, end);
+        struct service service = {work, jobs, items_count, end};
+        enum ar_status status = ar_memory_guard(serve_items, &service, err);
+        _exit(status == AR_OK ? 0 : 1);
     }
     *server = (struct ar_pool_server){
         .process = process, .end = end, .answer_max = ar_pool_answer_max(work)};

@@ -59,26 +59,49 @@ int pool_reap(pid_t process)
 
 /* --- workers -------------------------------------------------------------------------------- */
 
-enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
-                           struct ar_pool_queue *queue, struct pool **pool, struct ar_error *err)
+struct pool *pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                         struct ar_pool_queue *queue)
 {
-    *pool = ar_arena_alloc(arena, 1, sizeof **pool);
-    struct ar_pool_answer *answer = ar_pool_answer_create(arena, work);
-    AR_NEED(*pool && answer, err, "the workers");
-    (*pool)->work = work;
-    (*pool)->upstream = -1;
-    (*pool)->queue = queue;
-    (*pool)->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
-    (*pool)->answer = answer;
+    struct pool *pool = ar_arena_alloc(arena, 1, sizeof *pool);
+    pool->work = work;
+    pool->upstream = -1;
+    pool->queue = queue;
+    pool->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
+    pool->answer = ar_pool_answer_create(arena, work);
+    return pool;
+}
+
+struct shift {
+    const struct pool *pool;
+    int end;
+};
+
+/* Computes what the pool asks for until it asks no more. */
+static enum ar_status compute_requests(void *context, struct ar_error *err)
+{
+    (void)err;
+    const struct shift *shift = context;
+    const struct ar_pool_work *work = shift->pool->work;
+    struct ar_pool_answer *answer = shift->pool->answer;
+    struct request request;
+    while (pool_receive(shift->end, &request, sizeof request)) {
+        for (uint32_t i = 0; i < request.count; i++) {
+            *answer = (struct ar_pool_answer){.item = request.items[i]};
+            answer->bytes_count = work->compute(work->context, answer->item, answer->bytes);
+            if (!pool_send_answer(shift->end, answer)) {
+                return AR_IO;
+            }
+        }
+    }
     return AR_OK;
 }
 
 /* Never returns. A worker takes signals as before, but for those that a terminal sends to all: the
- * pool ends it. */
+ * pool ends it. One that runs out of memory ends, since others may have more of it then. */
 static void work(const struct pool *pool, const struct worker *self, int end)
 {
-    struct request request;
-    struct ar_pool_answer *answer = pool->answer;
+    struct ar_error err;
+    struct shift shift = {pool, end};
     for (uint32_t i = 0; i < pool->jobs; i++) {
         if (pool->workers[i].process != 0 && &pool->workers[i] != self) {
             close(pool->workers[i].end);
@@ -87,17 +110,8 @@ static void work(const struct pool *pool, const struct worker *self, int end)
     ar_signals_restore(&pool->before);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    while (pool_receive(end, &request, sizeof request)) {
-        for (uint32_t i = 0; i < request.count; i++) {
-            *answer = (struct ar_pool_answer){.item = request.items[i]};
-            answer->bytes_count =
-                pool->work->compute(pool->work->context, answer->item, answer->bytes);
-            if (!pool_send_answer(end, answer)) {
-                _exit(1);
-            }
-        }
-    }
-    _exit(0);
+    enum ar_status status = ar_memory_guard(compute_requests, &shift, &err);
+    _exit(status == AR_IO ? 1 : ar_status_exit_code(status));
 }
 
 static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_error *err)
@@ -204,6 +218,16 @@ static enum ar_status take(struct pool *pool, struct worker *worker, struct ar_e
                : ar_error_set(err, AR_IO, "the receiver of answers is gone");
 }
 
+static uint32_t write_reason(int wait_status, char reason[AR_POOL_REASON_MAX])
+{
+    bool is_signal = WIFSIGNALED(wait_status);
+    int number = is_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+    bool is_memory = !is_signal && number == ar_status_exit_code(AR_NO_MEMORY);
+    return 1 + (uint32_t)snprintf(
+                   reason, AR_POOL_REASON_MAX, "the worker process ended with %s %d%s",
+                   is_signal ? "signal" : "code", number, is_memory ? ": out of memory" : "");
+}
+
 /* Answers for a worker that died, if it was at an item. */
 static enum ar_status bury(struct pool *pool, struct worker *worker, struct ar_error *err)
 {
@@ -217,11 +241,7 @@ static enum ar_status bury(struct pool *pool, struct worker *worker, struct ar_e
     struct ar_pool_answer *answer = pool->answer;
     answer->item = dead.given.items[dead.answered];
     answer->is_lost = true;
-    answer->bytes_count =
-        1 + (uint32_t)snprintf(
-                answer->bytes, AR_POOL_REASON_MAX, "the worker process ended with %s %d",
-                WIFSIGNALED(wait_status) ? "signal" : "code",
-                WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+    answer->bytes_count = write_reason(wait_status, answer->bytes);
     return take(pool, &dead, err);
 }
 

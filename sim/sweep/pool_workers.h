@@ -50,8 +50,8 @@ struct pool {
 };
 
 /** Makes a pool in an arena; nothing is forked yet. */
-enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
-                           struct ar_pool_queue *queue, struct pool **pool, struct ar_error *err);
+struct pool *pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                         struct ar_pool_queue *queue);
 
 /** Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
 enum ar_status pool_give(struct pool *pool, struct ar_error *err);
