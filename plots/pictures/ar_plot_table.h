@@ -1,5 +1,9 @@
 /** \file ar_plot_table.h
- * The files that pictures are drawn from: which columns they need, and their cells as numbers.
+ * The CSV files that pictures are drawn from, with the one list of columns that pictures know, and
+ * functions that select rows of a file that was read.
+ *
+ * Functions named ar_plot_rows_* shorten or sort a list of rows in place. A list of columns ends
+ * with AR_COL_END.
  */
 #ifndef AR_PLOT_TABLE_H
 #define AR_PLOT_TABLE_H
@@ -22,9 +26,9 @@ enum ar_plot_set {
 };
 
 /** The files, in the order of reading: symbol, name without directory, set, and whether the set
- * needs it; of the others of a set there must be one. */
+ * needs it. A set that needs none of its files needs at least one of them. */
 #define AR_PLOT_FILE_LIST(X)                                                                       \
-    X(STEPS, "sweep.csv", SWEEP, true)          /* training steps; if there are none, the next */  \
+    X(STEPS, "sweep.csv", SWEEP, true)          /* training steps; without any: COLLECTIVES */     \
     X(COLLECTIVES, "payload.csv", SWEEP, false) /* single collectives */                           \
     X(COMPARED, "compare.csv", COMPARE, true)   /* measured and predicted calls */                 \
     X(RESULTS, "reproduce.csv", PUBLISHED, false)                                                  \
@@ -33,7 +37,7 @@ enum ar_plot_set {
     X(LAYER_TIMES, "layers.csv", LAYERS, true)      /* of a trace, measured and computed */        \
     X(SETS, "sets.csv", ACCURACY, true)             /* errors of measured sets */                  \
     X(TASKS, "pipeline.csv", PIPELINE, true)        /* of a step of a workload */                  \
-    X(LAID_OUT, "layouts.csv", LAYOUTS, true)       /* its steps, the fastest first */
+    X(LAID_OUT, "layouts.csv", LAYOUTS, true)       /* steps by layout, the fastest first */
 
 enum ar_plot_file {
 #define X(symbol, ...) AR_PLOT_##symbol,
@@ -50,8 +54,9 @@ struct ar_plot_source {
 
 extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
 
-/** The columns of all files: symbol, name, what a cell may hold, and, as sets of files (table.c),
- * those that have it, that may be without it, and where cells may be empty. */
+/** The columns that pictures know: symbol, name in the file, what its cells hold, and three sets of
+ * files (bits, see table.c): those that have the column, those among them that may lack it, and
+ * those in which its cells may be empty. Names end with their unit (ar_plot_text.h). */
 #define AR_PLOT_COLUMN_LIST(X)                                                                     \
     X(STATUS, "status", STATUS, SWEEPS | LAID_OUT, 0, 0)                                           \
     X(CLUSTER, "cluster", TEXT, SWEEPS | LAID_OUT, 0, 0)                                           \
@@ -140,7 +145,7 @@ extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
     X(EXPOSED_TP, "exposed_tp_s", DURATION, LAID_OUT, 0, LAID_OUT)                                 \
     X(MEMORY, "memory_bytes", POSITIVE, LAID_OUT, 0, LAID_OUT)
 
-/** AR_COL_END ends a list of them; AR_COL_EXCHANGE is the strategy of a step of a trace. */
+/** AR_COL_END ends a list of columns. AR_COL_EXCHANGE is the strategy of a step of a trace. */
 enum ar_plot_column {
     AR_COL_END,
 #define X(symbol, ...) AR_COL_##symbol,
@@ -152,28 +157,27 @@ enum ar_plot_column {
 /** The name of a column in its file. */
 const char *ar_plot_column_name(enum ar_plot_column column);
 
-/** Numbers of rows. */
+/** Indices of rows. */
 struct ar_plot_rows {
     size_t *rows;
     size_t count;
 };
 
-/** A file that was read, but for the rows whose status is not ok; all zero: there is none. */
+/** A file that was read, without the rows whose status is not ok. All zero: no such file. */
 struct ar_plot_table {
     const struct ar_csv *csv;
-    const char *(*texts)[AR_COLS]; /**< of each row, by column; NULL: empty, or not in the file */
-    double (*values)[AR_COLS];     /**< the same as numbers: NAN for an empty one, 0 where the file
-                                        has no such column, a text as a number that equal texts
-                                        share, X of a grid XxY and 0 of another shape */
+    const char *(*texts)[AR_COLS]; /**< [row][column]; NULL: empty, or not in the file */
+    double (*values)[AR_COLS];     /**< [row][column] as numbers: NAN for an empty cell, 0 where the
+                                        file has no such column, one number for each distinct text,
+                                        X of a grid XxY and 0 of another shape */
     struct ar_plot_rows rows;      /**< all of them */
-    uint64_t failed_count;         /**< rows left out */
+    uint64_t failed_count;         /**< rows left out since their status is not ok */
     uint64_t failed_line;          /**< line of the first of them; 0: none */
 };
 
-/** Reads a file; `*file` says which one it is, also if it is sweep.csv of collectives alone. All
- * that is made belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a missing
- * or doubled column, a wrong cell, no row with status ok; the line begins `file:line:`),
- * AR_NO_MEMORY. */
+/** Reads a file. `*file` says which one; it is changed from STEPS to COLLECTIVES for a sweep.csv in
+ * which no row has a trace. All memory belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a
+ * missing or doubled column, a wrong cell, no row with status ok; the line begins `file:line:`). */
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 
@@ -182,5 +186,42 @@ double ar_plot_value(const struct ar_plot_table *table, size_t row, enum ar_plot
 
 /** A cell as text; empty when the file has no such column. */
 const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_plot_column column);
+
+/** A copy of all rows of a table, to be shortened. */
+struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena);
+
+/** Sorts the rows by the keys (numbers rise, texts are in order of appearance) and keeps one of
+ * those with equal keys: the one with the least `least`, the first of equal ones. */
+void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                       enum ar_plot_column least, struct ar_plot_rows *rows);
+
+/** Keeps the rows whose value is in a range (NAN is in none). */
+void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
+                         double max, struct ar_plot_rows *rows);
+
+/** Keeps up to `max` rows, those of the largest magnitude that is not below `min`, and sorts them
+ * by `group`, then by magnitude, the largest first. */
+void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
+                          enum ar_plot_column group, double min, size_t max,
+                          struct ar_plot_rows *rows);
+
+/** Keeps the rows whose cell is one of two texts; the second may be NULL. */
+void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,
+                     const char *text, const char *other, struct ar_plot_rows *rows);
+
+/** How many rows from `first` on have equal keys; the rows are sorted by them. */
+size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                          struct ar_plot_rows rows, size_t first);
+
+/** Whether a column has several values among the rows. */
+bool ar_plot_rows_vary(const struct ar_plot_table *table, enum ar_plot_column column,
+                       struct ar_plot_rows rows);
+
+/** How many GPU counts there are among the rows, which are sorted by them. */
+size_t ar_plot_rows_counts(const struct ar_plot_table *table, struct ar_plot_rows rows);
+
+/** Keeps `wanted` GPU counts, spread evenly, ends included. */
+void ar_plot_rows_spread(const struct ar_plot_table *table, size_t wanted,
+                         struct ar_plot_rows *rows);
 
 #endif

@@ -3,15 +3,16 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What a cell may hold. */
+/* What the cells of a column hold. */
 enum content {
     TEXT,
     STATUS, /* `ok`; other rows are skipped and counted */
-    NAME,   /* plain ASCII without blanks: compared with names in scripts */
-    SHAPE,  /* the same, or empty */
-    COUNT,  /* from here on numbers, COUNT and BYTES whole ones */
+    NAME,   /* plain ASCII without blanks, since templates compare it with words */
+    SHAPE,  /* a NAME, or empty */
+    COUNT,  /* numbers begin here; COUNT and BYTES are whole */
     BYTES,
     DURATION,
     POSITIVE,
@@ -20,7 +21,7 @@ enum content {
     NUMBER
 };
 
-/* Bits of files. */
+/* Files as bits. */
 enum {
 #define X(symbol, ...) symbol = 1 << AR_PLOT_##symbol,
     AR_PLOT_FILE_LIST(X)
@@ -31,9 +32,9 @@ enum {
 static const struct {
     const char *name;
     enum content content;
-    unsigned files;    /* that have it, */
-    unsigned optional; /* may be without, */
-    unsigned empty;    /* may have no number, or name, there */
+    unsigned files;    /* files that have the column */
+    unsigned optional; /* those of them that may lack it */
+    unsigned empty;    /* those in which its cells may be empty */
 } columns[AR_COLS] = {
 #define X(symbol, name, content, files, optional, empty)                                           \
     [AR_COL_##symbol] = {name, content, files, optional, empty},
@@ -47,7 +48,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
 #undef X
 };
 
-/* A row as it is read. */
+/* A row as it is read, by column. */
 typedef const char *texts_of_row[AR_COLS];
 typedef double values_of_row[AR_COLS];
 
@@ -66,80 +67,65 @@ static const struct {
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* Reads columns of a file as texts into rows of texts, or those of numbers into rows of values. */
-static enum ar_status read_columns(const struct ar_csv *csv, unsigned file, bool is_of_numbers,
+/* Reads the columns of texts into rows of texts, or those of numbers into rows of values. */
+static enum ar_status read_columns(const struct ar_csv *csv, unsigned file, bool has_numbers,
                                    void *rows, struct ar_error *err)
 {
-    struct ar_column list[AR_COLS] = {AR_COLUMN_OTHERS};
+    struct ar_column list[AR_COLS];
     size_t count = 0;
     for (size_t i = AR_COL_STATUS; i < AR_COLS; i++) {
         enum content content = columns[i].content;
-        bool is_whole = content == COUNT || content == BYTES;
-        bool may_be_empty = !is_of_numbers || (columns[i].empty & file) != 0;
-        if ((columns[i].files & file) == 0 || (is_of_numbers && content < COUNT)) {
+        if ((columns[i].files & file) == 0 || (has_numbers && content < COUNT)) {
             continue;
         }
-        list[count] = (struct ar_column){.name = columns[i].name,
-                                         .kind = AR_COLUMN_string,
-                                         .offset = i * sizeof(const char *),
-                                         .size = sizeof(const char *),
-                                         .may_be_empty = may_be_empty,
-                                         .may_be_missing = (columns[i].optional & file) != 0};
-        if (is_of_numbers) {
-            list[count].kind = is_whole ? AR_COLUMN_count : AR_COLUMN_number;
-            list[count].offset = i * sizeof(double);
-            list[count].size = sizeof(double);
-            list[count].min = numbers[content].min;
-            list[count].max = numbers[content].max;
-            list[count].help = numbers[content].expected;
+        struct ar_column *column = &list[count++];
+        *column = (struct ar_column){.name = columns[i].name,
+                                     .kind = AR_COLUMN_string,
+                                     .offset = i * sizeof(const char *),
+                                     .size = sizeof(const char *),
+                                     .may_be_empty = true,
+                                     .may_be_missing = (columns[i].optional & file) != 0};
+        if (has_numbers) {
+            column->kind = content <= BYTES ? AR_COLUMN_count : AR_COLUMN_number;
+            column->offset = i * sizeof(double);
+            column->size = sizeof(double);
+            column->may_be_empty = (columns[i].empty & file) != 0;
+            column->min = numbers[content].min;
+            column->max = numbers[content].max;
+            column->help = numbers[content].expected;
         }
-        count++;
     }
     list[count++] = (struct ar_column)AR_COLUMN_OTHERS;
     return ar_csv_read_rows(csv, (struct ar_columns){list, count}, rows,
-                            is_of_numbers ? sizeof(values_of_row) : sizeof(texts_of_row), err);
+                            has_numbers ? sizeof(values_of_row) : sizeof(texts_of_row), err);
 }
 
 /* Leaves the rows with status ok. */
-static enum ar_status drop_failed(struct ar_csv *csv, bool has_status, texts_of_row *texts,
-                                  struct ar_plot_table *table, struct ar_error *err)
+static enum ar_status drop_failed_rows(struct ar_csv *csv, texts_of_row *texts,
+                                       struct ar_plot_table *table, struct ar_error *err)
 {
     size_t kept = 0;
-    for (size_t row = 0; row < csv->rows_count && has_status; row++) {
-        if (texts[row][AR_COL_STATUS] == NULL || strcmp(texts[row][AR_COL_STATUS], "ok") != 0) {
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        const char *status = texts[row][AR_COL_STATUS];
+        if (status == NULL || strcmp(status, "ok") != 0) {
             table->failed_line = table->failed_count++ == 0 ? csv->lines[row] : table->failed_line;
             continue;
         }
         memmove(texts[kept], texts[row], sizeof *texts);
         ar_csv_move_row(csv, row, kept++);
     }
-    csv->rows_count = has_status ? kept : csv->rows_count;
-    if (kept > 0 || !has_status) {
-        return AR_OK;
-    }
-    if (table->failed_count == 0) {
+    csv->rows_count = kept;
+    if (kept == 0 && table->failed_count == 0) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found a header and no rows; expected one row at least", csv->path);
     }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%llu: column \"status\" is not ok here nor in any other row (%llu); "
-                        "expected one ok row at least",
-                        csv->path, (unsigned long long)table->failed_line,
-                        (unsigned long long)table->failed_count);
+    return kept > 0 ? AR_OK
+                    : ar_error_set(err, AR_BAD_DATA,
+                                   "%s:%llu: column \"status\" is not ok here nor in any other row "
+                                   "(%llu); expected one ok row at least",
+                                   csv->path, (unsigned long long)table->failed_line,
+                                   (unsigned long long)table->failed_count);
 }
-
-/* Steps without an all-reduce are named by their strategy. */
-static void name_steps(texts_of_row *texts, size_t count)
-{
-    for (size_t row = 0; row < count; row++) {
-        const char *algorithm = texts[row][AR_COL_ALGORITHM];
-        if (algorithm == NULL || algorithm[0] == '\0') {
-            texts[row][AR_COL_ALGORITHM] = texts[row][AR_COL_EXCHANGE];
-        }
-    }
-}
-
-/* --- values ------------------------------------------------------------------------------- */
 
 /* Names go into gnuplot's data files, whose reader knows no doubled quotes, and are compared there
  * with words of the script. */
@@ -153,6 +139,22 @@ static bool is_plain_name(const char *text)
     return true;
 }
 
+static enum ar_status check_name(const struct ar_plot_table *table, size_t row,
+                                 enum ar_plot_column column, unsigned file, struct ar_error *err)
+{
+    const char *text = ar_plot_cell(table, row, column);
+    bool is_shape = columns[column].content == SHAPE;
+    bool may_be_empty = is_shape || (columns[column].empty & file) != 0;
+    if (is_plain_name(text) && (text[0] != '\0' || may_be_empty)) {
+        return AR_OK;
+    }
+    return ar_csv_error(table->csv, row, columns[column].name,
+                        is_shape ? "a shape such as 32x32, or -"
+                                 : "a name in ASCII without blanks, quotes and commas",
+                        err);
+}
+
+/* X of a grid XxY; 0 of any other shape. */
 static double grid_x(const char *shape)
 {
     unsigned x;
@@ -162,7 +164,7 @@ static double grid_x(const char *shape)
     return is_grid && x > 0 && y > 0 ? x : 0;
 }
 
-/* The number of a text: that of the first row that has it. */
+/* A text as a number: the index of the first row that has it. */
 static double number_text(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
 {
     size_t first = 0;
@@ -172,25 +174,9 @@ static double number_text(const struct ar_plot_table *table, size_t row, enum ar
     return (double)first;
 }
 
-static enum ar_status check_text(const struct ar_plot_table *table, size_t row,
-                                 enum ar_plot_column column, unsigned file, struct ar_error *err)
-{
-    const char *name = columns[column].name;
-    const char *text = ar_plot_cell(table, row, column);
-    enum content content = columns[column].content;
-    bool is_named = text[0] != '\0' || (columns[column].empty & file) != 0;
-    if (content == NAME && (!is_named || !is_plain_name(text))) {
-        return ar_csv_error(table->csv, row, name,
-                            "a name in ASCII without blanks, quotes and commas", err);
-    }
-    if (content == SHAPE && !is_plain_name(text)) {
-        return ar_csv_error(table->csv, row, name, "a shape such as 32x32, or -", err);
-    }
-    return AR_OK;
-}
-
-static enum ar_status value_texts(const struct ar_plot_table *table, unsigned file,
-                                  struct ar_error *err)
+/* Checks names, and makes numbers of texts and of the whole numbers that were read. */
+static enum ar_status convert_values(const struct ar_plot_table *table, unsigned file,
+                                     struct ar_error *err)
 {
     for (size_t k = 0; k < table->rows.count * AR_COLS; k++) {
         size_t row = k / AR_COLS;
@@ -204,16 +190,16 @@ static enum ar_status value_texts(const struct ar_plot_table *table, unsigned fi
         if (content < COUNT) {
             *value =
                 content == SHAPE ? grid_x(ar_plot_cell(table, row, i)) : number_text(table, row, i);
-            AR_TRY(check_text(table, row, i, file, err));
+            AR_TRY(content >= NAME ? check_name(table, row, i, file, err) : AR_OK);
         } else if (content <= BYTES && !isnan(*value)) {
-            memcpy(&whole, value, sizeof whole); /* as it was read */
+            memcpy(&whole, value, sizeof whole); /* the reader stored an integer in this place */
             *value = (double)whole;
         }
     }
     return AR_OK;
 }
 
-/* A sweep without steps: no row has a trace. */
+/* Whether a sweep is one of collectives alone: no row has a trace. */
 static bool has_no_steps(const struct ar_csv *csv)
 {
     size_t trace = ar_csv_find_column(csv, columns[AR_COL_TRACE].name);
@@ -236,14 +222,16 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     texts_of_row *texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *texts);
     values_of_row *values = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *values);
     size_t *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    AR_NEED(texts && values && rows, err, path);
     struct ar_plot_table result = {.csv = csv, .texts = texts, .values = values};
     AR_TRY(read_columns(csv, bit, false, texts, err));
-    if (bit == STEPS) {
-        name_steps(texts, csv->rows_count);
+    if ((columns[AR_COL_STATUS].files & bit) != 0) {
+        AR_TRY(drop_failed_rows(csv, texts, &result, err));
     }
-    AR_TRY(drop_failed(csv, (columns[AR_COL_STATUS].files & bit) != 0, texts, &result, err));
     for (size_t row = 0; row < csv->rows_count; row++) {
+        const char **algorithm = &texts[row][AR_COL_ALGORITHM];
+        if (bit == STEPS && (*algorithm == NULL || (*algorithm)[0] == '\0')) {
+            *algorithm = texts[row][AR_COL_EXCHANGE]; /* a step without an all-reduce */
+        }
         rows[row] = row;
         for (size_t i = 0; i < AR_COLS; i++) {
             values[row][i] = (columns[i].empty & bit) != 0 ? (double)NAN : 0;
@@ -251,12 +239,10 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     }
     result.rows = (struct ar_plot_rows){rows, csv->rows_count};
     AR_TRY(read_columns(csv, bit, true, values, err));
-    AR_TRY(value_texts(&result, bit, err));
+    AR_TRY(convert_values(&result, bit, err));
     *table = result;
     return AR_OK;
 }
-
-/* --- questions ---------------------------------------------------------------------------- */
 
 const char *ar_plot_column_name(enum ar_plot_column column)
 {
@@ -272,4 +258,166 @@ const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_
 {
     const char *text = table->texts[row][column];
     return text == NULL ? "" : text;
+}
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+/* How rows are sorted: by the keys, then by the value of `least`, or by its magnitude. */
+struct order {
+    const struct ar_plot_table *table;
+    const enum ar_plot_column *keys;
+    enum ar_plot_column least;
+    bool is_largest; /* the largest magnitude comes first, instead of the least value */
+};
+
+static const enum ar_plot_column by_gpus[] = {AR_COL_GPUS, AR_COL_END};
+
+static int compare_keys(const struct order *order, size_t a, size_t b)
+{
+    for (const enum ar_plot_column *key = order->keys; *key != AR_COL_END; key++) {
+        double left = ar_plot_value(order->table, a, *key);
+        double right = ar_plot_value(order->table, b, *key);
+        if (left < right || left > right) {
+            return left > right ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+static double rank_of(const struct order *order, size_t row)
+{
+    double value = ar_plot_value(order->table, row, order->least);
+    return order->is_largest ? -fabs(value) : value;
+}
+
+/* By the keys, then by `least`, then in the order of the file. */
+static int compare_row_order(const void *left, const void *right, void *data)
+{
+    const struct order *order = data;
+    size_t a = *(const size_t *)left;
+    size_t b = *(const size_t *)right;
+    int result = compare_keys(order, a, b);
+    double difference = rank_of(order, a) - rank_of(order, b);
+    result = result != 0 ? result : (difference > 0) - (difference < 0);
+    return result != 0 ? result : (a > b) - (a < b);
+}
+
+struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena)
+{
+    size_t count = table->rows.count;
+    struct ar_plot_rows rows = {ar_arena_alloc(arena, count + 1, sizeof *rows.rows), count};
+    if (count > 0) {
+        memcpy(rows.rows, table->rows.rows, count * sizeof *rows.rows);
+    }
+    return rows;
+}
+
+void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                       enum ar_plot_column least, struct ar_plot_rows *rows)
+{
+    struct order order = {.table = table, .keys = keys, .least = least};
+    size_t kept = 0;
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
+    for (size_t i = 0; i < rows->count; i += ar_plot_rows_alike(table, keys, *rows, i)) {
+        rows->rows[kept++] = rows->rows[i];
+    }
+    rows->count = kept;
+}
+
+void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
+                         double max, struct ar_plot_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = ar_plot_value(table, rows->rows[i], column);
+        if (value >= min && value <= max) {
+            rows->rows[kept++] = rows->rows[i];
+        }
+    }
+    rows->count = kept;
+}
+
+void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,
+                     const char *text, const char *other, struct ar_plot_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *cell = ar_plot_cell(table, rows->rows[i], column);
+        if (strcmp(cell, text) == 0 || (other != NULL && strcmp(cell, other) == 0)) {
+            rows->rows[kept++] = rows->rows[i];
+        }
+    }
+    rows->count = kept;
+}
+
+void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
+                          enum ar_plot_column group, double min, size_t max,
+                          struct ar_plot_rows *rows)
+{
+    const enum ar_plot_column keys[] = {group, AR_COL_END};
+    struct order order = {table, keys + 1, column, true};
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
+    rows->count = rows->count < max ? rows->count : max;
+    while (rows->count > 0 &&
+           fabs(ar_plot_value(table, rows->rows[rows->count - 1], column)) < min) {
+        rows->count--;
+    }
+    order.keys = keys;
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
+}
+
+size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                          struct ar_plot_rows rows, size_t first)
+{
+    struct order order = {.table = table, .keys = keys};
+    size_t count = 1;
+    while (first + count < rows.count &&
+           compare_keys(&order, rows.rows[first], rows.rows[first + count]) == 0) {
+        count++;
+    }
+    return count;
+}
+
+bool ar_plot_rows_vary(const struct ar_plot_table *table, enum ar_plot_column column,
+                       struct ar_plot_rows rows)
+{
+    const enum ar_plot_column keys[] = {column, AR_COL_END};
+    return rows.count > 0 && ar_plot_rows_alike(table, keys, rows, 0) < rows.count;
+}
+
+size_t ar_plot_rows_counts(const struct ar_plot_table *table, struct ar_plot_rows rows)
+{
+    size_t counts = 0;
+    for (size_t i = 0; i < rows.count; i += ar_plot_rows_alike(table, by_gpus, rows, i)) {
+        counts++;
+    }
+    return counts;
+}
+
+/* Whether group `group` of `groups` is among `wanted` ones that are spread evenly. */
+static bool is_spread(size_t group, size_t groups, size_t wanted)
+{
+    if (groups <= wanted || wanted < 2) {
+        return groups <= wanted || group == groups - 1;
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        if ((2 * i * (groups - 1) + wanted - 1) / (2 * (wanted - 1)) == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ar_plot_rows_spread(const struct ar_plot_table *table, size_t wanted,
+                         struct ar_plot_rows *rows)
+{
+    size_t groups = ar_plot_rows_counts(table, *rows);
+    size_t kept = 0;
+    for (size_t i = 0, group = 0, count; i < rows->count; i += count, group++) {
+        count = ar_plot_rows_alike(table, by_gpus, *rows, i);
+        for (size_t k = 0; k < count && is_spread(group, groups, wanted); k++) {
+            rows->rows[kept++] = rows->rows[i + k];
+        }
+    }
+    rows->count = kept;
 }

@@ -4,10 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_plot_best.h"
-#include "ar_plot_crossover.h"
-#include "ar_plot_kind.h"
-#include "ar_plot_quote.h"
+#include "ar_plot_text.h"
+#include "pictures.h"
 
 static char path[64];
 static FILE *file;
@@ -15,6 +13,7 @@ static struct ar_arena arena;
 static struct ar_plot_table table;
 static struct ar_plot_rows rows;
 static enum ar_plot_file read_as;
+static const struct ar_plot_kind *kind;
 
 static void begin_file(void)
 {
@@ -49,7 +48,7 @@ static void read_rows(void)
     read_as = AR_PLOT_STEPS;
     fflush(file);
     cr_assert_eq(ar_plot_table_read(path, &read_as, &arena, &table, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_plot_rows_all(&table, &arena, &rows, &err), AR_OK);
+    rows = ar_plot_rows_all(&table, &arena);
 }
 
 static const char *cell(size_t i, enum ar_plot_column column)
@@ -60,19 +59,47 @@ static const char *cell(size_t i, enum ar_plot_column column)
 static void pick(const char *name)
 {
     read_rows();
-    for (size_t i = 0; i < AR_PLOT_KINDS; i++) {
-        if (strcmp(ar_plot_kinds[i].name, name) == 0) {
-            ar_plot_pick(&ar_plot_kinds[i].parts[0], &table, &rows);
-        }
+    for (kind = ar_plot_kinds; strcmp(kind->name, name) != 0; kind++) {
     }
+    ar_plot_pick(&kind->parts[0], &table, &rows);
+}
+
+/* The data file of the rows that were picked. */
+static const char *data_text(void)
+{
+    static char text[2048];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    cr_assert_not_null(out);
+    kind->parts[0].write(out, &table, rows);
+    fclose(out);
+    return text;
 }
 
 /* --- crossover ---------------------------------------------------------------------------- */
 
-/* Steps of 4, 8, 16, ... GPUs, the ring 1 s each and the grid as given; ended by 0. */
-static struct ar_plot_crossing find_one(const double *grid_s)
+/* The fields of the line of crossover.csv that begins with `cell`; all 0: there is none. */
+struct crossing {
+    unsigned from_gpus, clear_gpus, min_gpus, max_gpus;
+};
+
+static struct crossing read_crossing(const char *cell)
 {
-    struct ar_plot_crossing crossing;
+    struct crossing crossing = {0};
+    const char *at = strstr(data_text(), cell);
+    unsigned *const fields[] = {&crossing.from_gpus, &crossing.clear_gpus, &crossing.min_gpus,
+                                &crossing.max_gpus};
+    at = at != NULL ? at + strlen(cell) : NULL;
+    for (size_t i = 0; i < 4 && at != NULL; i++) {
+        char *end;
+        *fields[i] = (unsigned)strtoul(at, &end, 10);
+        at = end + 1;
+    }
+    return crossing;
+}
+
+/* Steps of 4, 8, 16, ... GPUs, the ring 1 s each and the grid as given; ended by 0. */
+static struct crossing find_crossing(const double *grid_s)
+{
     fclose(file);
     unlink(path);
     begin_file();
@@ -84,45 +111,35 @@ static struct ar_plot_crossing find_one(const double *grid_s)
         add(gpus, "torus2d", "2x2", "fp16", 64, 0.5);
     }
     pick("crossover");
-    size_t next = 0;
-    bool is_there = rows.count > 0 && ar_plot_crossover_next(&table, rows, &next, &crossing);
-    return is_there ? crossing : (struct ar_plot_crossing){.row = 0};
+    return read_crossing("fp16,100,,32,");
 }
+
+struct expected_crossing {
+    double grid_s[6];
+    struct crossing found;
+};
 
 Test(plot_pictures, the_grid_is_faster_from_a_count_on_always_or_never)
 {
-    cr_expect_eq(find_one((double[]){2, 2, 0.9, 0.8, 0}).from_gpus, 16);
-    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).from_gpus, 4);
-    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).min_gpus, 4);
-    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).max_gpus, 16);
-    cr_expect_eq(find_one((double[]){2, 2, 2, 0}).from_gpus, 0);
-    cr_expect_eq(find_one((double[]){2, 2, 0.5, 0}).from_gpus, 16, "the largest alone counts");
-}
-
-Test(plot_pictures, a_grid_that_falls_behind_again_counts_from_where_it_stays_ahead)
-{
-    cr_expect_eq(find_one((double[]){0.9, 2, 0.9, 0.9, 0}).from_gpus, 16);
-    cr_expect_eq(find_one((double[]){0.9, 0.9, 0.9, 2, 0}).from_gpus, 0);
-}
-
-Test(plot_pictures, the_same_time_is_not_faster)
-{
-    cr_expect_eq(find_one((double[]){1, 1, 1 - 1e-7, 0}).from_gpus, 0);
-    cr_expect_eq(find_one((double[]){1, 1, 1 - 1e-5, 0}).from_gpus, 16);
-}
-
-Test(plot_pictures, a_gain_is_clear_from_5_percent_of_the_step_on)
-{
-    const double slow[] = {1, 0.99, 0.953, 0.95, 0.5, 0};
-    cr_expect_eq(find_one(slow).from_gpus, 8);
-    cr_expect_eq(find_one(slow).clear_gpus, 32);
-    cr_expect_eq(find_one((double[]){0.5, 0.99, 0.5, 0}).clear_gpus, 16);
-    cr_expect_eq(find_one((double[]){0.99, 0.99, 0}).clear_gpus, 0);
-}
-
-Test(plot_pictures, one_count_tells_nothing)
-{
-    cr_expect_eq(find_one((double[]){0.5, 0}).max_gpus, 0);
+    static const struct expected_crossing cases[] = {
+        {{2, 2, 0.9, 0.8}, {16, 16, 4, 32}},
+        {{0.9, 0.8, 0.7}, {4, 4, 4, 16}},
+        {{2, 2, 2}, {0, 0, 4, 16}},
+        {{2, 2, 0.5}, {16, 16, 4, 16}},                /* the largest count alone */
+        {{0.9, 2, 0.9, 0.9}, {16, 16, 4, 32}},         /* falls behind once */
+        {{0.9, 0.9, 0.9, 2}, {0, 0, 4, 32}},           /* falls behind at the end */
+        {{1, 1, 1 - 1e-7}, {0, 0, 4, 16}},             /* the same time */
+        {{1, 1, 1 - 1e-5}, {16, 0, 4, 16}},            /* a gain below 5 % of the step */
+        {{1, 0.99, 0.953, 0.95, 0.5}, {8, 32, 4, 64}}, /* clear from 5 % on */
+        {{0.5, 0.99, 0.5}, {4, 16, 4, 16}},
+        {{0.99, 0.99}, {4, 0, 4, 8}},
+        {{0.5}, {0, 0, 0, 0}}, /* one count tells nothing */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct crossing found = find_crossing(cases[i].grid_s);
+        cr_expect_eq(memcmp(&found, &cases[i].found, sizeof found), 0, "case %zu: %s", i,
+                     data_text());
+    }
 }
 
 Test(plot_pictures, precisions_of_the_same_payload_are_crossings_of_their_own)
@@ -133,15 +150,10 @@ Test(plot_pictures, precisions_of_the_same_payload_are_crossings_of_their_own)
         add(gpus, "ring", "", "fp16", 32, 1);
         add(gpus, "torus2d", "2x2", "fp16", 32, 0.5);
     }
-    struct ar_plot_crossing crossing;
-    size_t next = 0;
     pick("crossover");
     cr_assert_eq(rows.count, 8);
-    cr_expect(ar_plot_crossover_next(&table, rows, &next, &crossing));
-    cr_expect_eq(crossing.from_gpus, 0, "fp32");
-    cr_expect(ar_plot_crossover_next(&table, rows, &next, &crossing));
-    cr_expect_eq(crossing.from_gpus, 4, "fp16");
-    cr_expect_eq(next, rows.count);
+    cr_expect_eq(read_crossing("fp32,100,,32,").from_gpus, 0);
+    cr_expect_eq(read_crossing("fp16,100,,32,").from_gpus, 4);
 }
 
 Test(plot_pictures, one_payload_with_one_batch_or_without_a_grid_is_no_crossover)
@@ -219,16 +231,6 @@ static void add_collective(unsigned gpus, const char *algorithm, unsigned payloa
             time_s);
 }
 
-static const char *best_of_all(void)
-{
-    static char text[2048];
-    FILE *out = fmemopen(text, sizeof text, "w");
-    cr_assert_not_null(out);
-    ar_plot_best_write(out, &table, rows);
-    fclose(out);
-    return text;
-}
-
 /* Two counts and two payloads: a tie, a clear one, one that only one algorithm has. */
 Test(plot_pictures, the_fastest_algorithm_has_its_tie_and_the_next_slower_one)
 {
@@ -242,7 +244,7 @@ Test(plot_pictures, the_fastest_algorithm_has_its_tie_and_the_next_slower_one)
     add_collective(4, "direct", 8, "0.6");
     pick("best");
     cr_expect_eq(read_as, AR_PLOT_COLLECTIVES, "no row has a trace");
-    cr_expect_str_eq(best_of_all(),
+    cr_expect_str_eq(data_text(),
                      "operation,gpus,payload_bytes,algorithm,shape,exact,allreduce_s,same_count,"
                      "next_algorithm,next_shape,next_s\n"
                      ",4,8,ring,,,0.3,1,direct,,0.6\n"

@@ -5,7 +5,7 @@
 
 #include "ar_file.h"
 #include "ar_output.h"
-#include "ar_plot_quote.h"
+#include "ar_plot_text.h"
 #include "ar_text.h"
 #include "page.h"
 

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_plot_quote.h"
-#include "ar_plot_unit.h"
+#include "ar_plot_text.h"
 #include "page.h"
 
 /* More are no table to read, and a page that is slow. */

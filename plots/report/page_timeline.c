@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_plot_quote.h"
+#include "ar_plot_text.h"
 #include "ar_units.h"
 #include "page.h"
 

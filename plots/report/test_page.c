@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "ar_page.h"
-#include "test_fixture.h"
+#include "test_plot_fixture.h"
 
 TestSuite(page, .init = make_directory, .fini = remove_directory);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "test_fixture.h"
+#include "test_plot_fixture.h"
 
 TestSuite(plot_published, .init = make_directory, .fini = remove_directory);
 

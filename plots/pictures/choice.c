@@ -1,5 +1,5 @@
-#include "driver.h"
-
+/* Which rows of a file may be drawn as one picture: those chosen by `--where`, if they are alike.
+ */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 #include "ar_plot.h"
 #include "ar_text.h"
+#include "pictures.h"
 
 enum { VALUES_SHOWN = 6, LINE = 400, SERIES_MAX = 12 };
 
-/* What rows may differ in. All rows of a picture agree on the first ones, but a table of payloads
- * and batches shows the very first; rows of a point agree on the next ones; the last ones make a
- * point.
- */
+/* Columns in which rows may differ. All rows of a picture agree on the first CONDITIONS of them,
+ * where a table of payloads and batches may differ in the first BATCHES; rows of one point agree on
+ * those up to CHOICES; the last ones make a point. */
 static const enum ar_plot_column axes[] = {
     AR_COL_BATCH,     AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE,
     AR_COL_OPERATION, AR_COL_MESH,      AR_COL_ALONG,    AR_COL_ROOT,    AR_COL_BASELINE,
@@ -32,20 +32,20 @@ struct piece {
     size_t size;
 };
 
-static const char *cell_of(const struct ar_plot_table *table, size_t row, const char *column)
+static const char *named_cell(const struct ar_plot_table *table, size_t row, const char *column)
 {
     size_t place = ar_csv_find_column(table->csv, column);
     return place != SIZE_MAX ? ar_csv_cell(table->csv, row, place) : NULL;
 }
 
-/* What a row says of a key: a cell, or the setting of that name. */
-static struct piece value_of(const struct ar_plot_table *table, size_t row, const char *key)
+/* The value that a row has for a key: a cell, or the setting of that name. */
+static struct piece key_value(const struct ar_plot_table *table, size_t row, const char *key)
 {
-    const char *cell = cell_of(table, row, key);
+    const char *cell = named_cell(table, row, key);
     if (cell != NULL) {
         return (struct piece){cell, strlen(cell)};
     }
-    cell = cell_of(table, row, ar_plot_column_name(AR_COL_SETTINGS));
+    cell = named_cell(table, row, ar_plot_column_name(AR_COL_SETTINGS));
     const char *at = cell != NULL ? cell : "";
     size_t length = strlen(key);
     while (*at != '\0') { /* KEY=VALUE KEY=VALUE */
@@ -58,19 +58,19 @@ static struct piece value_of(const struct ar_plot_table *table, size_t row, cons
     return (struct piece){"", 0};
 }
 
-static bool is_same(struct piece a, struct piece b)
+static bool pieces_equal(struct piece a, struct piece b)
 {
     return a.size == b.size && strncmp(a.text, b.text, a.size) == 0;
 }
 
 /* Numbers may be written in several ways. */
-static bool is_value(struct piece found, const char *wanted)
+static bool has_value(struct piece found, const char *wanted)
 {
     char *found_end;
     char *wanted_end;
     double number = strtod(found.text, &found_end);
     bool is_number = found.size > 0 && found_end == found.text + found.size;
-    return is_same(found, (struct piece){wanted, strlen(wanted)}) ||
+    return pieces_equal(found, (struct piece){wanted, strlen(wanted)}) ||
            (found.size == 0 && strcmp(wanted, "none") == 0) ||
            (is_number && number == strtod(wanted, &wanted_end) && wanted_end != wanted &&
             *wanted_end == '\0');
@@ -84,9 +84,9 @@ static size_t list_values(const struct ar_plot_table *table, struct ar_plot_rows
     size_t count = 0;
     size_t used = 0;
     for (size_t i = 0; i < rows.count; i++) {
-        struct piece value = value_of(table, rows.rows[i], key);
+        struct piece value = key_value(table, rows.rows[i], key);
         size_t k = 0;
-        while (k < count && k < VALUES_SHOWN && !is_same(seen[k], value)) {
+        while (k < count && k < VALUES_SHOWN && !pieces_equal(seen[k], value)) {
             k++;
         }
         if (k == VALUES_SHOWN && used < LINE) {
@@ -105,29 +105,29 @@ static size_t list_values(const struct ar_plot_table *table, struct ar_plot_rows
 
 /* --- choosing ----------------------------------------------------------------------------- */
 
-static bool says_something(const struct ar_plot_table *table, const char *key)
+static bool has_key(const struct ar_plot_table *table, const char *key)
 {
     for (size_t i = 0; i < table->rows.count; i++) {
-        if (value_of(table, table->rows.rows[i], key).size > 0) {
+        if (key_value(table, table->rows.rows[i], key).size > 0) {
             return true;
         }
     }
     return false;
 }
 
-static void keep(struct ar_plot_table *table, const char *key, const char *value)
+static void keep_rows(struct ar_plot_table *table, const char *key, const char *value)
 {
     size_t kept = 0;
     for (size_t i = 0; i < table->rows.count; i++) {
         size_t row = table->rows.rows[i];
-        if (is_value(value_of(table, row, key), value)) {
+        if (has_value(key_value(table, row, key), value)) {
             table->rows.rows[kept++] = row;
         }
     }
     table->rows.count = kept;
 }
 
-static enum ar_status report_key(const char *key, struct ar_error *err)
+static enum ar_status report_unknown_key(const char *key, struct ar_error *err)
 {
     const char *names[AXES];
     for (size_t i = 0; i < AXES; i++) {
@@ -136,8 +136,8 @@ static enum ar_status report_key(const char *key, struct ar_error *err)
     return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", key, names, AXES);
 }
 
-static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_t tables_count,
-                                 struct ar_error *err)
+static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, size_t tables_count,
+                                     struct ar_error *err)
 {
     char *value = strchr(term, '=');
     char values[LINE] = "";
@@ -148,18 +148,18 @@ static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_
     }
     *value++ = '\0';
     for (size_t i = 0; i < tables_count; i++) {
-        if (tables[i].csv == NULL || !says_something(&tables[i], term)) {
+        if (tables[i].csv == NULL || !has_key(&tables[i], term)) {
             continue;
         }
         if (!is_known) {
             list_values(&tables[i], tables[i].rows, term, values);
         }
         is_known = true;
-        keep(&tables[i], term, value);
+        keep_rows(&tables[i], term, value);
         is_found = is_found || tables[i].rows.count > 0;
     }
     if (!is_known) {
-        return report_key(term, err);
+        return report_unknown_key(term, err);
     }
     return is_found ? AR_OK
                     : ar_error_set(err, AR_USAGE,
@@ -168,8 +168,8 @@ static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_
                                    term, value, values);
 }
 
-/* Cuts the next KEY=VALUE off. A value may have commas before what is no key. */
-static char *next_term(char **rest)
+/* Cuts the next KEY=VALUE off. A value may have commas, if no letter follows them. */
+static char *cut_term(char **rest)
 {
     char *term = *rest;
     char *comma = strchr(term, ',');
@@ -187,10 +187,8 @@ enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
                               struct ar_plot_table *tables, size_t tables_count,
                               struct ar_error *err)
 {
-    char *rest = ar_arena_text(arena, where);
-    AR_NEED(rest, err, "--where");
-    while (rest != NULL) {
-        AR_TRY(choose_one(next_term(&rest), tables, tables_count, err));
+    for (char *rest = ar_arena_text(arena, where); rest != NULL;) {
+        AR_TRY(choose_by_term(cut_term(&rest), tables, tables_count, err));
     }
     return AR_OK;
 }
@@ -199,17 +197,16 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
                              size_t count, struct ar_error *err)
 {
     struct ar_plot_table *tables = ar_arena_alloc(arena, count, sizeof *tables);
-    for (size_t i = 0; tables != NULL && i < count; i++) {
-        size_t rows = files[i] != NULL ? files[i]->rows_count : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ar_plot_rows *rows = &tables[i].rows;
         tables[i].csv = files[i];
-        tables[i].rows = (struct ar_plot_rows){ar_arena_alloc(arena, rows + 1, sizeof(size_t)), 0};
-        while (tables[i].rows.rows != NULL && tables[i].rows.count < rows) {
-            tables[i].rows.rows[tables[i].rows.count] = tables[i].rows.count;
-            tables[i].rows.count++;
+        rows->rows = ar_arena_alloc(arena, files[i] != NULL ? files[i]->rows_count + 1 : 1,
+                                    sizeof *rows->rows);
+        while (files[i] != NULL && rows->count < files[i]->rows_count) {
+            rows->rows[rows->count] = rows->count;
+            rows->count++;
         }
-        AR_NEED(tables[i].rows.rows, err, "--where");
     }
-    AR_NEED(tables, err, "--where");
     AR_TRY(ar_plot_choose(where, arena, tables, count, err));
     for (size_t i = 0; i < count; i++) {
         for (size_t row = 0; row < tables[i].rows.count; row++) {
@@ -224,12 +221,6 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
 
 /* --- refusing ----------------------------------------------------------------------------- */
 
-/* What rows differ in, and what to choose. */
-struct refusal {
-    char columns[LINE];
-    char choice[LINE];
-};
-
 static void append(char text[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void append(char text[LINE], const char *format, ...)
@@ -241,84 +232,66 @@ static void append(char text[LINE], const char *format, ...)
     va_end(arguments);
 }
 
-/* A choice is as it is given to --where: settings are keys themselves. */
-static void refuse(const struct ar_plot_table *table, enum ar_plot_column column,
-                   struct refusal *refusal)
+/* Adds a column in which rows differ, and a choice as it is given to --where. Settings are keys
+ * themselves. */
+static void add_difference(const struct ar_plot_table *table, enum ar_plot_column column,
+                           char columns[LINE], char choice[LINE])
 {
     const char *name = ar_plot_column_name(column);
     const char *cell = ar_plot_cell(table, table->rows.rows[0], column);
     bool is_settings = column == AR_COL_SETTINGS && cell[0] != '\0';
     char values[LINE] = "";
-    char *blank = refusal->choice + strlen(refusal->choice);
+    char *blank = choice + strlen(choice);
     list_values(table, table->rows, name, values);
-    append(refusal->columns, "%s%s (%.200s)", refusal->columns[0] == '\0' ? "" : " and ", name,
-           values);
-    append(refusal->choice, "%s%s%s%s", refusal->choice[0] == '\0' ? "" : ",",
-           is_settings ? "" : name, is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
+    append(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", name, values);
+    append(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : name,
+           is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
     while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
         *blank = ',';
     }
 }
 
-/* Whether rows of some point differ in a column; changes the order of `rows`. */
-static bool points_differ(const struct ar_plot_table *table, enum ar_plot_column column,
-                          struct ar_plot_rows *rows)
+/* Whether rows differ in axis `axis` where they must not: all of them, or those of one point. */
+static bool axis_differs(const struct ar_plot_table *table, size_t axis, struct ar_arena *arena)
 {
-    const enum ar_plot_column point[] = {POINT, AR_COL_END};
-    const enum ar_plot_column more[] = {POINT, column, AR_COL_END};
-    bool differ = false;
-    ar_plot_rows_best(table, more, column, rows);
-    for (size_t i = 0, count; i < rows->count && !differ; i += count) {
-        count = ar_plot_rows_alike(table, point, *rows, i);
-        differ = count > 1;
-    }
-    return differ;
-}
-
-/* Whether rows differ in an axis where they must not. */
-static enum ar_status is_different(const struct ar_plot_table *table, size_t axis,
-                                   struct ar_arena *arena, bool *differs, struct ar_error *err)
-{
-    struct ar_plot_rows copy;
     if (axis < CONDITIONS) {
-        *differs = ar_plot_rows_vary(table, axes[axis], table->rows);
-        return AR_OK;
+        return ar_plot_rows_vary(table, axes[axis], table->rows);
     }
-    AR_TRY(ar_plot_rows_all(table, arena, &copy, err));
-    *differs = points_differ(table, axes[axis], &copy);
-    return AR_OK;
-}
-
-enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_batches,
-                                   struct ar_arena *arena, const char **reason,
-                                   struct ar_error *err)
-{
-    struct refusal refusal = {"", ""};
-    for (size_t i = has_all_batches ? BATCHES : 0; i < CHOICES; i++) {
-        bool differs;
-        if (i < CONDITIONS || refusal.columns[0] == '\0') {
-            AR_TRY(is_different(table, i, arena, &differs, err));
-            if (differs) {
-                refuse(table, axes[i], &refusal);
-            }
+    const enum ar_plot_column point[] = {POINT, AR_COL_END};
+    const enum ar_plot_column point_and_axis[] = {POINT, axes[axis], AR_COL_END};
+    struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
+    ar_plot_rows_best(table, point_and_axis, axes[axis], &rows);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (ar_plot_rows_alike(table, point, rows, i) > 1) {
+            return true;
         }
     }
-    *reason = NULL;
-    if (refusal.columns[0] != '\0') {
-        ar_text_to_line(refusal.columns);
-        ar_text_to_line(refusal.choice);
-        *reason = ar_arena_format(arena, "rows differ in %s; choose, such as --where %s",
-                                  refusal.columns, refusal.choice);
-        return *reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
+    return false;
+}
+
+const char *ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_batches,
+                                struct ar_arena *arena)
+{
+    char columns[LINE] = "";
+    char choice[LINE] = "";
+    for (size_t i = has_all_batches ? BATCHES : 0; i < CHOICES; i++) {
+        if ((i < CONDITIONS || columns[0] == '\0') && axis_differs(table, i, arena)) {
+            add_difference(table, axes[i], columns, choice);
+        }
     }
-    return AR_OK;
+    if (columns[0] == '\0') {
+        return NULL;
+    }
+    ar_text_to_line(columns);
+    ar_text_to_line(choice);
+    return ar_arena_format(arena, "rows differ in %s; choose, such as --where %s", columns, choice);
 }
 
 /* --- series ------------------------------------------------------------------------------- */
 
-/* A part of a name: what a name must not have becomes `_`. A number says what it is of, settings
- * say it themselves. */
-static void append_part(char text[LINE], enum ar_plot_column column, const char *cell)
+/* Appends a value to a name; characters that a name must not have become `_`. A number is preceded
+ * by the name of its column, settings have theirs. */
+static void append_value(char text[LINE], enum ar_plot_column column, const char *cell)
 {
     bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
     size_t used = strlen(text);
@@ -330,27 +303,24 @@ static void append_part(char text[LINE], enum ar_plot_column column, const char 
     }
 }
 
-/* Adds a column to the names of all rows. */
-static enum ar_status name_rows(const struct ar_plot_table *table, enum ar_plot_column column,
-                                struct ar_arena *arena, struct ar_error *err)
+/* Adds the value of a column to the names of all rows. */
+static void extend_names(const struct ar_plot_table *table, enum ar_plot_column column,
+                         struct ar_arena *arena)
 {
-    const size_t *rows = table->rows.rows;
     for (size_t i = 0; i < table->rows.count; i++) {
+        size_t row = table->rows.rows[i];
         char text[LINE] = "";
-        const char **name = &table->texts[rows[i]][AR_COL_ALGORITHM];
-        const char *cell = ar_plot_cell(table, rows[i], column);
-        append(text, "%s", *name != NULL ? *name : "");
+        const char *cell = ar_plot_cell(table, row, column);
+        append(text, "%s", ar_plot_cell(table, row, AR_COL_ALGORITHM));
         if (strcmp(cell, text) != 0) {
-            append_part(text, column, cell);
+            append_value(text, column, cell);
         }
-        *name = ar_arena_text(arena, text);
-        AR_NEED(*name, err, "the pictures");
+        table->texts[row][AR_COL_ALGORITHM] = ar_arena_text(arena, text);
     }
-    return AR_OK;
 }
 
-/* Equal names share a number; returns how many names there are, or that there are too many. */
-static size_t number_rows(const struct ar_plot_table *table)
+/* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many. */
+static size_t number_names(const struct ar_plot_table *table)
 {
     const size_t *rows = table->rows.rows;
     size_t count = 0;
@@ -366,50 +336,44 @@ static size_t number_rows(const struct ar_plot_table *table)
     return count;
 }
 
-/* Names of series that begin with the algorithm, or, where they would be too many, with nothing: a
- * row is then the one of its fastest algorithm. */
-static enum ar_status name_all(const struct ar_plot_table *named, bool has_algorithms,
-                               struct ar_arena *arena, size_t *names, struct ar_error *err)
+/* Names series. Names begin with the algorithm, or, where these would be too many, with nothing, so
+ * that a point is that of its fastest algorithm. Returns their number. */
+static size_t name_rows(const struct ar_plot_table *named, bool has_algorithms,
+                        struct ar_arena *arena)
 {
-    *names = 0;
+    size_t names = 0;
     for (size_t i = 0; i < named->rows.count && !has_algorithms; i++) {
         named->texts[named->rows.rows[i]][AR_COL_ALGORITHM] = NULL;
     }
-    number_rows(named);
-    for (size_t i = 0; i < CHOICES && *names <= SERIES_MAX; i++) {
-        bool differs;
-        AR_TRY(is_different(named, i, arena, &differs, err));
-        if (differs || (!has_algorithms && axes[i] == AR_COL_EXCHANGE &&
-                        ar_plot_rows_vary(named, axes[i], named->rows))) {
-            AR_TRY(name_rows(named, axes[i], arena, err));
-            *names = number_rows(named);
+    number_names(named);
+    for (size_t i = 0; i < CHOICES && names <= SERIES_MAX; i++) {
+        bool is_strategy = !has_algorithms && axes[i] == AR_COL_EXCHANGE;
+        if (axis_differs(named, i, arena) ||
+            (is_strategy && ar_plot_rows_vary(named, axes[i], named->rows))) {
+            extend_names(named, axes[i], arena);
+            names = number_names(named);
         }
     }
     for (size_t i = 0; i < named->rows.count; i++) {
         const char **name = &named->texts[named->rows.rows[i]][AR_COL_ALGORITHM];
         *name = *name == NULL || (*name)[0] == '\0' ? "default" : *name;
     }
-    return AR_OK;
+    return names;
 }
 
-enum ar_status ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
-                                   struct ar_plot_table *named, enum ar_plot_series *series,
-                                   struct ar_error *err)
+enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
+                                        struct ar_plot_table *named)
 {
     size_t count = table->csv->rows_count;
-    *series = AR_PLOT_UNNAMED;
     *named = *table;
     named->texts = ar_arena_alloc(arena, count + 1, sizeof *named->texts);
     named->values = ar_arena_alloc(arena, count + 1, sizeof *named->values);
-    AR_NEED(named->texts && named->values, err, "the pictures");
-    for (int tries = 0; tries < 2 && *series == AR_PLOT_UNNAMED; tries++) {
-        size_t names;
+    for (int tries = 0; tries < 2; tries++) {
         memcpy(named->texts, table->texts, count * sizeof *named->texts);
         memcpy(named->values, table->values, count * sizeof *named->values);
-        AR_TRY(name_all(named, tries == 0, arena, &names, err));
-        *series = names > SERIES_MAX ? AR_PLOT_UNNAMED
-                  : tries == 0       ? AR_PLOT_NAMED
-                                     : AR_PLOT_NAMED_FASTEST;
+        if (name_rows(named, tries == 0, arena) <= SERIES_MAX) {
+            return tries == 0 ? AR_PLOT_NAMED : AR_PLOT_NAMED_FASTEST;
+        }
     }
-    return AR_OK;
+    return AR_PLOT_UNNAMED;
 }

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test_fixture.h"
+#include "test_plot_fixture.h"
 
 TestSuite(plot, .init = make_directory, .fini = remove_directory);
 

@@ -1,5 +1,4 @@
-#include "driver.h"
-
+/* Runs gnuplot on scripts, several at a time, and checks what it left. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,31 +11,32 @@
 
 #include "ar_signals.h"
 #include "ar_text.h"
+#include "pictures.h"
 
 enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, TEXT_ROWS = 28, NOT_STARTED = 126, NOT_FOUND = 127 };
 
 #define TICK_S 5e-3
 
-/* What all runs share. */
-struct place {
+/* All runs have the same program and directory. */
+struct gnuplot {
     const char *program, *directory;
 };
 
-static FILE *open_output(const struct place *place, const struct ar_plot_run *run,
+static FILE *open_output(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
                          const char *suffix)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s%s", place->directory, run->name, suffix);
+    snprintf(path, sizeof path, "%s/%s%s", gnuplot->directory, run->name, suffix);
     return fopen(path, "re");
 }
 
-/* Of gnuplot's standard error: the last line with `wanted` in it. A message names its line of the
- * script; lines before it repeat the command with a caret under the fault. */
-static void read_message(const struct place *place, const struct ar_plot_run *run,
+/* Copies the last line of gnuplot's standard error with `wanted` in it. A message names its line of
+ * the script; lines before it repeat the command with a caret under the fault. */
+static void read_message(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
                          const char *wanted, char *message, size_t size)
 {
     char line[MESSAGE_SIZE];
-    FILE *file = open_output(place, run, ".err");
+    FILE *file = open_output(gnuplot, run, ".err");
     message[0] = '\0';
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
@@ -49,8 +49,9 @@ static void read_message(const struct place *place, const struct ar_plot_run *ru
     }
 }
 
-/* In the child. The scripts are written in UTF-8, which gnuplot believes of a locale only. */
-static void become_gnuplot(const struct place *place, const struct ar_plot_run *run, pid_t parent)
+/* Runs in the child. The scripts are in UTF-8, which gnuplot reads only if the locale says so. */
+static void become_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+                           pid_t parent)
 {
     const sigset_t mask = ar_signals_mask();
     char settings[96] = "";
@@ -66,37 +67,37 @@ static void become_gnuplot(const struct place *place, const struct ar_plot_run *
     }
     sigprocmask(SIG_SETMASK, &mask, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-        chdir(place->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
+        chdir(gnuplot->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
         freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL &&
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
-        execlp(place->program, place->program, "-d", "-e", settings, file, (char *)NULL);
+        execlp(gnuplot->program, gnuplot->program, "-d", "-e", settings, file, (char *)NULL);
         if (errno == ENOENT) {
-            _exit(NOT_FOUND); /* in silence: who ends with that code otherwise says why */
+            _exit(NOT_FOUND); /* without a message, unlike a program that ends with that code */
         }
         dprintf(STDERR_FILENO, "cannot start: %s\n", strerror(errno));
     }
     _exit(NOT_STARTED);
 }
 
-static enum ar_status start(const struct place *place, struct ar_plot_run *run,
-                            struct ar_error *err)
+static enum ar_status start_run(const struct gnuplot *gnuplot, struct ar_plot_run *run,
+                                struct ar_error *err)
 {
     fflush(NULL);
     pid_t parent = getpid();
     run->child = fork();
     if (run->child < 0) {
-        return ar_error_set(err, AR_NO_MEMORY, "%s: cannot start: %s", place->program,
+        return ar_error_set(err, AR_NO_MEMORY, "%s: cannot start: %s", gnuplot->program,
                             strerror(errno));
     }
     if (run->child == 0) {
-        become_gnuplot(place, run, parent);
+        become_gnuplot(gnuplot, run, parent);
     }
     return AR_OK;
 }
 
-/* Whether the loader, a library or gnuplot says that it was given no memory, or no thread. */
-static bool is_of_memory(const char *message)
+/* Whether the loader, a library or gnuplot says that it got no memory, or no thread. */
+static bool tells_no_memory(const char *message)
 {
     static const char *const texts[] = {"failed to map segment",
                                         "cannot allocate memory",
@@ -112,40 +113,40 @@ static bool is_of_memory(const char *message)
     return false;
 }
 
-static enum ar_status check_end(const struct place *place, const struct ar_plot_run *run, int end,
-                                struct ar_error *err)
+static enum ar_status check_exit(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+                                 int end, struct ar_error *err)
 {
     char message[MESSAGE_SIZE];
     if (WIFEXITED(end) && WEXITSTATUS(end) == 0) {
         return AR_OK;
     }
-    read_message(place, run, "", message, sizeof message);
-    enum ar_status status = is_of_memory(message) ? AR_NO_MEMORY : AR_INTERNAL;
+    read_message(gnuplot, run, "", message, sizeof message);
+    enum ar_status status = tells_no_memory(message) ? AR_NO_MEMORY : AR_INTERNAL;
     if (WIFSIGNALED(end)) {
         return ar_error_set(err, status, "%s: killed by signal %d while drawing %s%s%s",
-                            place->program, WTERMSIG(end), run->name,
+                            gnuplot->program, WTERMSIG(end), run->name,
                             message[0] == '\0' ? "" : ": ", message);
     }
     if (WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0') {
         return ar_error_set(err, AR_IO,
                             "%s: program not found in PATH; pictures need gnuplot 5.4 or newer "
                             "(Debian: gnuplot-nox)",
-                            place->program);
+                            gnuplot->program);
     }
-    return ar_error_set(err, status, "%s: failed on %s.gp with exit code %d: %s", place->program,
+    return ar_error_set(err, status, "%s: failed on %s.gp with exit code %d: %s", gnuplot->program,
                         run->name, WEXITSTATUS(end),
                         message[0] == '\0' ? "it printed no message" : message);
 }
 
 /* Whether a picture ends as it should, but for some newlines. */
-static enum ar_status check_picture(const struct place *place, const struct ar_plot_run *run,
+static enum ar_status check_picture(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
                                     const char *suffix, const char *tail, struct ar_error *err)
 {
     char last[12];
-    FILE *file = open_output(place, run, suffix);
+    FILE *file = open_output(gnuplot, run, suffix);
     if (file == NULL) {
         return ar_error_set(err, AR_IO, "%s%s: %s left no such picture", run->name, suffix,
-                            place->program);
+                            gnuplot->program);
     }
     bool is_whole = fseek(file, -(long)sizeof last, SEEK_END) == 0 &&
                     fread(last, 1, sizeof last, file) == sizeof last &&
@@ -155,12 +156,12 @@ static enum ar_status check_picture(const struct place *place, const struct ar_p
                     : ar_error_set(err, AR_IO,
                                    "%s%s: %s ended in the middle of it; expected a whole picture "
                                    "(is there room on the disk?)",
-                                   run->name, suffix, place->program);
+                                   run->name, suffix, gnuplot->program);
 }
 
-/* Waits for a run that was started, and looks at what it left. */
-static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
-                             struct ar_error *err)
+/* Waits for a run that was started, and checks the pictures that it left. */
+static enum ar_status finish_run(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+                                 struct ar_arena *arena, struct ar_error *err)
 {
     int end;
     char message[MESSAGE_SIZE];
@@ -172,38 +173,40 @@ static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
         ar_signals_let_in(TICK_S);
     }
     if (ended < 0) {
-        return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", place->program,
+        return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", gnuplot->program,
                             strerror(errno));
     }
     ar_signals_let_in(0); /* a terminal sends them to gnuplot, too */
     if (ar_signals_arrived()) {
         return ar_error_set(err, AR_INTERRUPTED, "interrupted while drawing %s", run->name);
     }
-    AR_TRY(check_end(place, run, end, err));
-    AR_TRY(check_picture(place, run, ".svg", "</svg>", err));
+    AR_TRY(check_exit(gnuplot, run, end, err));
+    AR_TRY(check_picture(gnuplot, run, ".svg", "</svg>", err));
     if (!run->has_values) { /* The last chunk of a PNG: its name and its checksum. */
-        AR_TRY(check_picture(place, run, ".png", "IEND\xAE\x42\x60\x82", err));
+        AR_TRY(check_picture(gnuplot, run, ".png", "IEND\xAE\x42\x60\x82", err));
     }
-    read_message(place, run, "warning:", message, sizeof message);
-    *run->warning = message[0] == '\0' ? NULL : ar_arena_text(run->arena, message);
+    read_message(gnuplot, run, "warning:", message, sizeof message);
+    *run->warning = message[0] == '\0' ? NULL : ar_arena_text(arena, message);
     return AR_OK;
 }
 
 enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory,
-                                   struct ar_plot_run *runs, size_t count, struct ar_error *err)
+                                   struct ar_plot_run *runs, size_t count, struct ar_arena *arena,
+                                   struct ar_error *err)
 {
-    const struct place place = {program, directory};
-    struct ar_error later; /* of runs after the first that failed */
+    const struct gnuplot gnuplot = {program, directory};
+    struct ar_error later; /* errors after the first one are not reported */
     enum ar_status status = AR_OK;
     size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     size_t started = 0;
     for (size_t done = 0; done < count && done <= started; done++) {
         while (status == AR_OK && started < count && started < done + processors) {
-            status = start(&place, &runs[started], err);
+            status = start_run(&gnuplot, &runs[started], err);
             started += status == AR_OK;
         }
         if (done < started) {
-            enum ar_status end = finish(&place, &runs[done], status == AR_OK ? err : &later);
+            enum ar_status end =
+                finish_run(&gnuplot, &runs[done], arena, status == AR_OK ? err : &later);
             status = status == AR_OK ? end : status;
         }
     }

@@ -1,17 +1,21 @@
-#include "driver.h"
-
+/* What gnuplot is given, data and script, and what becomes of the SVG that it makes. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "ar_plot_quote.h"
+#include "ar_file.h"
+#include "ar_output.h"
+#include "ar_plot_text.h"
 #include "ar_text.h"
+#include "pictures.h"
 
-/* What is said below the title: of columns that the kind lists, and of others that are not as
- * usual.
- */
+enum { SVG_MAX = 1 << 26 };
+
+/* Facts below the title: the columns that the kind lists, and others with unusual values. */
 static const struct phrase {
     enum ar_plot_column column;
     const char *before, *after;
-    const char *usual; /* NULL: it is said if the kind lists it */
+    const char *usual; /* NULL: shown if the kind lists the column */
 } phrases[] = {
     {AR_COL_CLUSTER, "", "", NULL},
     {AR_COL_TRACE, "", "", NULL},
@@ -37,22 +41,28 @@ static const struct phrase {
 
 /* --- data --------------------------------------------------------------------------------- */
 
+const char *ar_plot_data_name(const struct ar_plot_drawing *drawing, size_t part)
+{
+    const char *name = drawing->kind->parts[part].name;
+    return name != NULL ? name : drawing->kind->name;
+}
+
 void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_t part)
 {
-    const struct ar_plot_part *of = &drawing->kind->parts[part];
+    const struct ar_plot_part *shown = &drawing->kind->parts[part];
     const struct ar_plot_table *table = drawing->tables[part];
     struct ar_plot_rows rows = drawing->rows[part];
-    if (of->write != NULL) {
-        of->write(file, table, rows);
+    if (shown->write != NULL) {
+        shown->write(file, table, rows);
         return;
     }
-    for (size_t i = 0; of->columns[i] != AR_COL_END; i++) {
-        fprintf(file, "%s%s", i == 0 ? "" : ",", ar_plot_column_name(of->columns[i]));
+    for (size_t i = 0; shown->columns[i] != AR_COL_END; i++) {
+        fprintf(file, "%s%s", i == 0 ? "" : ",", ar_plot_column_name(shown->columns[i]));
     }
     for (size_t row = 0; row < rows.count; row++) {
-        for (size_t i = 0; of->columns[i] != AR_COL_END; i++) {
+        for (size_t i = 0; shown->columns[i] != AR_COL_END; i++) {
             fputc(i == 0 ? '\n' : ',', file);
-            ar_plot_write_cell(file, ar_plot_cell(table, rows.rows[row], of->columns[i]));
+            ar_plot_write_cell(file, ar_plot_cell(table, rows.rows[row], shown->columns[i]));
         }
     }
     fputc('\n', file);
@@ -60,18 +70,20 @@ void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_
 
 /* --- facts -------------------------------------------------------------------------------- */
 
-static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *phrase)
+/* Whether some row has a value that is to stand below the title. What the picture has as an axis or
+ * in the names of its series does not. */
+static bool is_fact_shown(const struct ar_plot_drawing *drawing, const struct phrase *phrase)
 {
     const struct ar_plot_table *table = drawing->tables[0];
     const enum ar_plot_column *fact = drawing->kind->facts;
-    bool is_step = *fact != AR_COL_END;
+    bool has_facts = *fact != AR_COL_END;
     while (*fact != AR_COL_END && *fact != phrase->column) {
         fact++;
     }
     bool is_axis = (drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE) ||
                    (drawing->series != AR_PLOT_UNNAMED &&
                     ar_plot_rows_vary(table, phrase->column, drawing->rows[0]));
-    for (size_t i = 0; i < drawing->rows[0].count && is_step && !is_axis; i++) {
+    for (size_t i = 0; i < drawing->rows[0].count && has_facts && !is_axis; i++) {
         size_t row = drawing->rows[0].rows[i];
         const char *cell = ar_plot_cell(table, row, phrase->column);
         const char *usual = phrase->column == AR_COL_WIRE
@@ -86,7 +98,8 @@ static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *
 }
 
 /* Whether an earlier row has the same value. */
-static bool is_repeated(const struct ar_plot_drawing *drawing, enum ar_plot_column column, size_t i)
+static bool has_earlier_row(const struct ar_plot_drawing *drawing, enum ar_plot_column column,
+                            size_t i)
 {
     const struct ar_plot_table *table = drawing->tables[0];
     const size_t *rows = drawing->rows[0].rows;
@@ -105,7 +118,7 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
     char text[1024] = "";
     FILE *fact = fmemopen(text, sizeof text, "w");
     for (size_t i = 0; fact != NULL && i < drawing->rows[0].count; i++) {
-        if (!is_repeated(drawing, phrase->column, i)) {
+        if (!has_earlier_row(drawing, phrase->column, i)) {
             const char *cell =
                 ar_plot_cell(drawing->tables[0], drawing->rows[0].rows[i], phrase->column);
             fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ", cell[0] == '\0' ? "none" : cell);
@@ -138,7 +151,7 @@ static void write_facts(FILE *file, const struct ar_plot_drawing *drawing)
         fprintf(file, "%s'each at its fastest algorithm'", count++ == 0 ? "" : ", ");
     }
     for (size_t i = 0; drawing->tables[0] != NULL && i < sizeof phrases / sizeof phrases[0]; i++) {
-        if (is_said(drawing, &phrases[i])) {
+        if (is_fact_shown(drawing, &phrases[i])) {
             fputs(count++ == 0 ? "" : ", ", file);
             write_fact(file, drawing, &phrases[i]);
         }
@@ -155,12 +168,76 @@ void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
             "picture = '%s'\n",
             drawing->kind->name, drawing->kind->name, drawing->kind->name, drawing->kind->name);
     for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
-        if (drawing->kind->parts[part].name != NULL) {
+        if (ar_plot_has_part(drawing->kind, part)) {
             bool is_there = drawing->rows[part].count > 0;
             fprintf(file, "%s = '%s%s'\n", names[part],
-                    is_there ? drawing->kind->parts[part].name : "", is_there ? ".csv" : "");
+                    is_there ? ar_plot_data_name(drawing, part) : "", is_there ? ".csv" : "");
         }
     }
     write_facts(file, drawing);
     fputs(drawing->kind->settings == NULL ? "" : drawing->kind->settings, file);
+}
+
+/* --- values of points --------------------------------------------------------------------- */
+
+/* A line for each cell that is not empty, in a unit that suits this cell. */
+static void write_row_values(FILE *file, const struct ar_csv *csv, size_t row)
+{
+    const char *between = "";
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        const char *column = csv->cells[i];
+        const char *cell = ar_csv_cell(csv, row, i);
+        if (cell[0] != '\0') {
+            struct ar_plot_unit unit = ar_plot_unit_of(column, ar_plot_number_of(cell));
+            fputs(between, file);
+            ar_plot_write_name(file, column, unit);
+            fputs(": ", file);
+            ar_plot_write_measure(file, cell, unit);
+            between = "\n";
+        }
+    }
+}
+
+static void write_svg_with_values(FILE *file, const char *svg, const struct ar_csv *const *parts)
+{
+    static const char before[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    for (const char *at; (at = strstr(svg, before)) != NULL;) {
+        char *end;
+        const char *next = strstr(at, "</title>");
+        size_t part = strtoumax(at + sizeof before - 1, &end, 10);
+        size_t row = *end == ':' ? strtoumax(end + 1, &end, 10) : SIZE_MAX;
+        if (next == NULL) {
+            break;
+        }
+        fwrite(svg, 1, (size_t)(at - svg), file);
+        fputs("<g class=\"value\"><title>", file);
+        if (part < AR_PLOT_PARTS && parts[part] != NULL && row < parts[part]->rows_count) {
+            write_row_values(file, parts[part], row);
+        }
+        svg = next;
+    }
+    fputs(svg, file);
+}
+
+enum ar_status ar_plot_add_values(const struct ar_plot_drawing *drawing, const char *directory,
+                                  struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_csv *parts[AR_PLOT_PARTS] = {NULL};
+    struct ar_output *output;
+    char *svg;
+    size_t bytes;
+    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
+        struct ar_csv *csv;
+        if (drawing->rows[part].count > 0) {
+            const char *name = ar_plot_data_name(drawing, part);
+            AR_TRY(ar_csv_load(ar_arena_format(arena, "%s/%s.csv", directory, name), arena, &csv,
+                               err));
+            parts[part] = csv;
+        }
+    }
+    const char *path = ar_arena_format(arena, "%s/%s.svg", directory, drawing->kind->name);
+    AR_TRY(ar_file_read(path, SVG_MAX, "a picture", arena, &svg, &bytes, err));
+    AR_TRY(ar_output_begin(path, arena, &output, err));
+    write_svg_with_values(output->file, svg, parts);
+    return ar_output_commit(output, err);
 }

@@ -1,4 +1,4 @@
-#include "test_fixture.h"
+#include "test_plot_fixture.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /** \file ar_plot.h
  * Pictures of the files that a command left in a directory: SVG and PNG, drawn by gnuplot.
  *
- * ar_plot_draw() reads the files of one set, selects the rows each picture shows (ar_plot_kind.h),
+ * ar_plot_draw() reads the files of one set, selects the rows each picture shows (pictures.h),
  * and leaves for each picture in the output directory:
  *
  * | file            | content                                                                     |
@@ -13,21 +13,12 @@
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
- * | set               | needs                                       |
- * |-------------------|---------------------------------------------|
- * | AR_PLOT_SWEEP     | sweep.csv; takes payload.csv beside it      |
- * | AR_PLOT_COMPARE   | compare.csv                                 |
- * | AR_PLOT_LAYERS    | layers.csv                                  |
- * | AR_PLOT_ACCURACY  | sets.csv                                    |
- * | AR_PLOT_PIPELINE  | pipeline.csv                                |
- * | AR_PLOT_LAYOUTS   | layouts.csv                                 |
- * | AR_PLOT_PUBLISHED | reproduce.csv, curves.csv, sensitivity.csv: |
- * |                   | one of them                                 |
+ * ar_plot_table.h lists the files of each set.
  *
  * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
- * skipped and counted. Rows that differ in something that a picture does not show (driver.h) are
- * not drawn as one: it is left out, and the reason says which column it is and what to choose with
- * `where`. If nothing else is left to draw, that is an error.
+ * skipped and counted. A picture is also left out if rows differ in something that it does not
+ * show; the reason says which column it is and what to choose with `where`. If nothing else is left
+ * to draw, that is an error.
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
  * a temporary directory inside the output directory and renamed. Existing files of these names
@@ -40,8 +31,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
-#include "ar_plot_kind.h"
+#include "ar_plot_table.h"
 
 /** What to draw and where. */
 struct ar_plot_request {
@@ -58,7 +50,7 @@ struct ar_plot_request {
     const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
 };
 
-/** What became of one picture. */
+/** The outcome of one picture. */
 struct ar_plot_picture {
     const char *name;    /**< base name of its files; static storage */
     bool is_drawn;       /**< false: left out for the reason below */
@@ -68,11 +60,11 @@ struct ar_plot_picture {
 
 /** The result of a successful call. */
 struct ar_plot_report {
-    const char *output_dir;    /**< directory of the pictures; the arena's or the caller's */
+    const char *output_dir;    /**< directory of the pictures */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
-    size_t pictures_count;     /**< of the set, in the order of its table above */
-    struct ar_plot_picture pictures[AR_PLOT_KINDS];
+    size_t pictures_count;
+    struct ar_plot_picture *pictures; /**< those of the set, in the order of pictures.c */
 };
 
 /** Draws the pictures of a set.
@@ -86,8 +78,8 @@ struct ar_plot_report {
 enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
                             struct ar_plot_report *report, struct ar_error *err);
 
-/** Leaves, of files of such sets (NULL: one that is not there), the rows for which `where` holds,
- * as in a request. Errors: AR_USAGE, AR_NO_MEMORY. */
+/** Leaves in files of such sets the rows for which `where` holds, as in a request. A file that is
+ * not there is NULL. Error: AR_USAGE. */
 enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct ar_csv *const *files,
                              size_t count, struct ar_error *err);
 

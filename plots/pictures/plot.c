@@ -1,3 +1,5 @@
+/* From the files of a command to pictures: reads, selects, writes data and scripts, runs gnuplot,
+ * and moves everything into place at the end. */
 #include "ar_plot.h"
 
 #include <dirent.h>
@@ -10,7 +12,7 @@
 #include "ar_file.h"
 #include "ar_output.h"
 #include "ar_scratch.h"
-#include "driver.h"
+#include "pictures.h"
 
 enum { TEXT_COLUMNS = 79, FILE_MAX = 1 << 20 };
 
@@ -21,12 +23,10 @@ struct job {
     const char *output_dir;
     const char *work_dir; /* inside output_dir */
     struct ar_plot_table tables[AR_PLOT_FILES];
-    struct ar_plot_drawing drawings[AR_PLOT_KINDS]; /* in the order of report.pictures */
-    const char *refused; /* why the first picture was that was; NULL: none */
+    struct ar_plot_drawing *drawings; /* in the order of report.pictures */
+    const char *first_refusal;        /* why a picture is not drawn though it has rows; or NULL */
     struct ar_plot_report report;
 };
-
-/* --- where things are --------------------------------------------------------------------- */
 
 static bool is_directory(const char *path)
 {
@@ -34,20 +34,19 @@ static bool is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The path of a file in a directory, the job's. */
-static enum ar_status path_in(const struct job *job, const char *directory, const char *name,
-                              const char *suffix, const char **path, struct ar_error *err)
+static const char *path_in(const struct job *job, const char *directory, const char *name,
+                           const char *suffix)
 {
-    *path = ar_arena_format(job->arena, "%s/%s%s", directory, name, suffix);
-    return *path != NULL ? AR_OK : ar_error_no_memory(err, "the pictures");
+    return ar_arena_format(job->arena, "%s/%s%s", directory, name, suffix);
 }
 
-/* The first file of the set may have any name; the others lie beside it. */
-static enum ar_status resolve(struct job *job, struct ar_error *err)
+/* --- input -------------------------------------------------------------------------------- */
+
+/* Finds the paths of the set. The first file may have any name; the others lie beside it. */
+static enum ar_status find_paths(struct job *job, struct ar_error *err)
 {
     const char *path = job->request->path;
     char *input_dir = ar_arena_text(job->arena, path);
-    AR_NEED(input_dir, err, "the pictures");
     if (path[0] == '\0') {
         return ar_error_set(err, AR_NO_INPUT,
                             "the path is empty; expected a directory with sweep.csv or a CSV file");
@@ -60,8 +59,7 @@ static enum ar_status resolve(struct job *job, struct ar_error *err)
     const char *beside = is_file && slash == NULL ? "." : input_dir;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
         if (ar_plot_sources[i].set == job->request->set) {
-            AR_TRY(path_in(job, beside, ar_plot_sources[i].name, "", &job->paths[i], err));
-            job->paths[i] = is_file ? path : job->paths[i];
+            job->paths[i] = is_file ? path : path_in(job, beside, ar_plot_sources[i].name, "");
             is_file = false;
         }
     }
@@ -69,8 +67,6 @@ static enum ar_status resolve(struct job *job, struct ar_error *err)
     job->report.output_dir = job->output_dir;
     return AR_OK;
 }
-
-/* --- reading ------------------------------------------------------------------------------ */
 
 static enum ar_status read_tables(struct job *job, struct ar_error *err)
 {
@@ -102,143 +98,126 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
 
 /* --- one picture -------------------------------------------------------------------------- */
 
-/* `reason` says why the rows are not to be drawn, if they are not. */
-static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing, size_t part,
-                                const char **reason, struct ar_error *err)
+/* Selects the rows of a part. Returns why they are not to be drawn; NULL: they are. */
+static const char *select_part(struct job *job, struct ar_plot_drawing *drawing, size_t part)
 {
-    const struct ar_plot_part *of = &drawing->kind->parts[part];
-    const struct ar_plot_table *table = &job->tables[of->file];
-    struct ar_plot_rows *rows = &drawing->rows[part];
-    if (of->name == NULL || table->csv == NULL) {
-        return AR_OK;
+    const struct ar_plot_kind *kind = drawing->kind;
+    const struct ar_plot_table *table = &job->tables[kind->parts[part].file];
+    if (!ar_plot_has_part(kind, part) || table->csv == NULL) {
+        return NULL;
     }
-    AR_TRY(ar_plot_check_alike(table, drawing->kind->has_all_batches, job->arena, reason, err));
-    if (*reason != NULL && drawing->kind->has_series) {
+    const char *reason = ar_plot_check_alike(table, kind->has_all_batches, job->arena);
+    if (reason != NULL && kind->has_series) {
         struct ar_plot_table *named = ar_arena_alloc(job->arena, 1, sizeof *named);
-        AR_NEED(named, err, "the pictures");
-        AR_TRY(ar_plot_name_series(table, job->arena, named, &drawing->series, err));
-        *reason = drawing->series != AR_PLOT_UNNAMED ? NULL : *reason;
+        drawing->series = ar_plot_name_series(table, job->arena, named);
+        reason = drawing->series != AR_PLOT_UNNAMED ? NULL : reason;
         table = drawing->series != AR_PLOT_UNNAMED ? named : table;
     }
     drawing->tables[part] = table;
-    AR_TRY(ar_plot_rows_all(table, job->arena, rows, err));
-    rows->count = *reason == NULL ? rows->count : 0;
-    ar_plot_pick(of, table, rows);
-    return AR_OK;
+    if (reason == NULL) {
+        drawing->rows[part] = ar_plot_rows_all(table, job->arena);
+        ar_plot_pick(&kind->parts[part], table, &drawing->rows[part]);
+    }
+    return reason;
 }
 
-static enum ar_status open_in_work_dir(const struct job *job, const char *name, const char *suffix,
-                                       struct ar_output *output, struct ar_error *err)
-{
-    const char *path;
-    AR_TRY(path_in(job, job->work_dir, name, suffix, &path, err));
-    return ar_output_open(path, output, err);
-}
-
-/* A whole file of a directory; the arena's. */
+/* Reads a whole file of a directory. */
 static enum ar_status read_from(const struct job *job, const char *directory, const char *name,
                                 const char *suffix, char **text, struct ar_error *err)
 {
-    const char *path;
     size_t bytes;
-    AR_TRY(path_in(job, directory, name, suffix, &path, err));
-    return ar_file_read(path, FILE_MAX, "a text for pictures", job->arena, text, &bytes, err);
+    return ar_file_read(path_in(job, directory, name, suffix), FILE_MAX, "a text for pictures",
+                        job->arena, text, &bytes, err);
 }
 
-static enum ar_status write_part(const struct job *job, const struct ar_plot_drawing *drawing,
-                                 size_t part, struct ar_error *err)
+/* Writes the files from which gnuplot draws. */
+static enum ar_status write_picture(const struct job *job, const struct ar_plot_drawing *drawing,
+                                    struct ar_error *err)
 {
-    struct ar_output output;
-    AR_TRY(open_in_work_dir(job, drawing->kind->parts[part].name, ".csv", &output, err));
-    ar_plot_write_data(output.file, drawing, part);
-    return ar_output_commit(&output, err);
-}
-
-static enum ar_status write_script(const struct job *job, const struct ar_plot_drawing *drawing,
-                                   struct ar_error *err)
-{
-    struct ar_output output;
-    const char *templates = job->request->template_dir;
-    char *style = NULL;
-    char *template = NULL;
-    AR_TRY(read_from(job, templates, "style", ".gp", &style, err));
     const struct ar_plot_kind *kind = drawing->kind;
     const char *name = kind->template_name != NULL ? kind->template_name : kind->name;
-    AR_TRY(read_from(job, templates, name, ".gp", &template, err));
-    AR_TRY(open_in_work_dir(job, drawing->kind->name, ".gp", &output, err));
+    struct ar_output output;
+    char *style;
+    char *template;
+    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
+        if (drawing->rows[part].count > 0) {
+            const char *data = ar_plot_data_name(drawing, part);
+            AR_TRY(ar_output_open(path_in(job, job->work_dir, data, ".csv"), &output, err));
+            ar_plot_write_data(output.file, drawing, part);
+            AR_TRY(ar_output_commit(&output, err));
+        }
+    }
+    AR_TRY(read_from(job, job->request->template_dir, "style", ".gp", &style, err));
+    AR_TRY(read_from(job, job->request->template_dir, name, ".gp", &template, err));
+    AR_TRY(ar_output_open(path_in(job, job->work_dir, kind->name, ".gp"), &output, err));
     ar_plot_write_head(output.file, drawing);
     fprintf(output.file, "\n%s\n%s", style, template);
     return ar_output_commit(&output, err);
 }
 
-/* `reason`: NULL: the file of the picture is not there. */
-static enum ar_status explain_absence(const struct job *job, const char *reason,
-                                      struct ar_plot_picture *picture, struct ar_error *err)
+/* Why a picture without rows is not drawn: `reason`, or what its kind says. NULL if its file is not
+ * there, and no older picture is. */
+static const char *explain_absence(const struct job *job, const struct ar_plot_drawing *drawing,
+                                   const char *reason)
 {
-    const char *path;
-    AR_TRY(path_in(job, job->output_dir, picture->name, ".svg", &path, err));
-    bool is_there = access(path, F_OK) == 0;
-    if (reason == NULL && !is_there) {
-        return AR_OK;
+    const struct ar_plot_kind *kind = drawing->kind;
+    bool is_old_there = access(path_in(job, job->output_dir, kind->name, ".svg"), F_OK) == 0;
+    bool is_input_there = drawing->tables[0] != NULL || drawing->tables[1] != NULL;
+    if (reason == NULL && is_input_there) {
+        reason = kind->empty_reason != NULL
+                     ? kind->empty_reason
+                     : ar_arena_format(job->arena, "%s has no row to draw",
+                                       ar_plot_sources[kind->parts[0].file].name);
     }
-    picture->reason =
-        ar_arena_format(job->arena, "%s%s", reason != NULL ? reason : "nothing to draw",
-                        is_there ? "; the files of that name there are from an earlier run" : "");
-    return picture->reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
+    if (reason == NULL && !is_old_there) {
+        return NULL;
+    }
+    return ar_arena_format(job->arena, "%s%s", reason != NULL ? reason : "nothing to draw",
+                           is_old_there ? "; the files of that name there are from an earlier run"
+                                        : "");
 }
 
-/* Writes the files from which gnuplot draws. */
 static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error *err)
 {
     struct ar_plot_drawing *drawing = &job->drawings[i];
     struct ar_plot_picture *picture = &job->report.pictures[i];
     const char *reason = NULL;
     for (size_t part = 0; part < AR_PLOT_PARTS && reason == NULL; part++) {
-        AR_TRY(pick_part(job, drawing, part, &reason, err));
+        reason = select_part(job, drawing, part);
         picture->rows_count += drawing->rows[part].count;
     }
+    job->first_refusal = job->first_refusal == NULL ? reason : job->first_refusal;
     picture->is_drawn = picture->rows_count > 0;
-    job->refused = job->refused == NULL ? reason : job->refused;
-    if (!picture->is_drawn) {
-        bool is_there = drawing->tables[0] != NULL || drawing->tables[1] != NULL;
-        reason = reason == NULL && is_there ? drawing->kind->empty_reason : reason;
-        return explain_absence(job, reason, picture, err);
+    if (picture->is_drawn) {
+        return write_picture(job, drawing, err);
     }
-    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
-        if (drawing->rows[part].count > 0) {
-            AR_TRY(write_part(job, drawing, part, err));
-        }
-    }
-    return write_script(job, drawing, err);
+    picture->reason = explain_absence(job, drawing, reason);
+    return AR_OK;
 }
 
-static enum ar_status run_all(struct job *job, struct ar_error *err)
+static enum ar_status run_gnuplots(struct job *job, struct ar_error *err)
 {
     const struct ar_plot_request *request = job->request;
-    struct ar_plot_run runs[AR_PLOT_KINDS];
+    size_t pictures = job->report.pictures_count;
+    struct ar_plot_run *runs = ar_arena_alloc(job->arena, pictures, sizeof *runs);
     size_t count = 0;
     uint32_t columns =
         request->ascii_columns < TEXT_COLUMNS ? TEXT_COLUMNS : request->ascii_columns;
-    for (size_t i = 0; i < job->report.pictures_count; i++) {
+    for (size_t i = 0; i < pictures; i++) {
         struct ar_plot_picture *picture = &job->report.pictures[i];
         bool has_text = job->drawings[i].kind->has_text_version && request->ascii_file != NULL;
         if (picture->is_drawn) {
             runs[count++] = (struct ar_plot_run){.name = picture->name,
                                                  .text_columns = has_text ? columns : 0,
                                                  .has_values = request->is_for_page,
-                                                 .warning = &picture->reason,
-                                                 .arena = job->arena};
+                                                 .warning = &picture->reason};
         }
     }
-    return ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
-                               job->work_dir, runs, count, err);
-}
-
-static enum ar_status add_all_values(const struct job *job, struct ar_error *err)
-{
-    for (size_t i = 0; job->request->is_for_page && i < job->report.pictures_count; i++) {
+    AR_TRY(ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
+                               job->work_dir, runs, count, job->arena, err));
+    for (size_t i = 0; request->is_for_page && i < pictures; i++) {
         if (job->report.pictures[i].is_drawn) {
-            AR_TRY(ar_plot_hover_add(&job->drawings[i], job->work_dir, job->arena, err));
+            AR_TRY(ar_plot_add_values(&job->drawings[i], job->work_dir, job->arena, err));
         }
     }
     return AR_OK;
@@ -246,7 +225,7 @@ static enum ar_status add_all_values(const struct job *job, struct ar_error *err
 
 /* --- all or nothing ----------------------------------------------------------------------- */
 
-/* What is left for the user; data of an input's name are that input. */
+/* Whether a file is left for the user. A data file named like an input is that input. */
 static int is_left(const struct dirent *entry)
 {
     static const char *const endings[] = {".csv", ".gp", ".svg", ".png"};
@@ -289,17 +268,15 @@ static enum ar_status check_target(const struct job *job, const char *path, stru
     return AR_OK;
 }
 
-/* Looks at all targets, and then moves; `moves` says which. */
-static enum ar_status move_all(const struct job *job, struct dirent *const *entries, int count,
-                               bool moves, struct ar_error *err)
+/* Checks all targets before it moves the first file. */
+static enum ar_status move_files(const struct job *job, struct dirent *const *entries, int count,
+                                 struct ar_error *err)
 {
-    for (int i = 0; i < count; i++) {
-        const char *source;
-        const char *target;
-        AR_TRY(path_in(job, job->work_dir, entries[i]->d_name, "", &source, err));
-        AR_TRY(path_in(job, job->output_dir, entries[i]->d_name, "", &target, err));
-        AR_TRY(check_target(job, target, err));
-        if (moves && rename(source, target) != 0) {
+    for (int i = 0; i < 2 * count; i++) {
+        const char *name = entries[i % count]->d_name;
+        const char *target = path_in(job, job->output_dir, name, "");
+        AR_TRY(i < count ? check_target(job, target, err) : AR_OK);
+        if (i >= count && rename(path_in(job, job->work_dir, name, ""), target) != 0) {
             return ar_error_set(err, AR_IO, "%.400s: cannot write: %s", target, strerror(errno));
         }
     }
@@ -310,8 +287,7 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
 {
     struct dirent **entries = NULL;
     int count = scandir(job->work_dir, &entries, is_left, alphasort);
-    enum ar_status status = move_all(job, entries, count, false, err);
-    status = status == AR_OK ? move_all(job, entries, count, true, err) : status;
+    enum ar_status status = move_files(job, entries, count, err);
     while (count > 0) {
         free(entries[--count]);
     }
@@ -351,21 +327,24 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
     return AR_OK;
 }
 
-static enum ar_status draw_in_work_dir(struct job *job, struct ar_arena *room, struct ar_error *err)
+/* --- all ---------------------------------------------------------------------------------- */
+
+/* Draws in a work directory, which ends with its own arena. */
+static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
 {
+    struct ar_arena work AR_ENDS_HERE = {NULL};
     size_t drawn = 0;
     AR_TRY(ar_make_directory(job->output_dir, err));
-    AR_TRY(ar_scratch_make(job->output_dir, room, &job->work_dir, err));
+    AR_TRY(ar_scratch_make(job->output_dir, &work, &job->work_dir, err));
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         AR_TRY(prepare_picture(job, i, err));
         drawn += job->report.pictures[i].is_drawn;
     }
-    if (drawn == 0 && job->refused != NULL && !job->request->is_for_page) {
+    if (drawn == 0 && job->first_refusal != NULL && !job->request->is_for_page) {
         return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", job->request->path,
-                            job->refused);
+                            job->first_refusal);
     }
-    AR_TRY(run_all(job, err));
-    AR_TRY(add_all_values(job, err));
+    AR_TRY(run_gnuplots(job, err));
     AR_TRY(move_into_place(job, err));
     return print_text_versions(job, err);
 }
@@ -374,22 +353,22 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
                             struct ar_plot_report *report, struct ar_error *err)
 {
     struct job *job = ar_arena_alloc(arena, 1, sizeof *job);
-    AR_NEED(job, err, "the pictures");
     job->request = request;
     job->arena = arena;
-    for (size_t i = 0; i < AR_PLOT_KINDS; i++) {
-        if (ar_plot_sources[ar_plot_kinds[i].parts[0].file].set == request->set) {
-            size_t place = job->report.pictures_count++;
-            job->drawings[place].kind = &ar_plot_kinds[i];
-            job->drawings[place].subject = request->subject;
-            job->report.pictures[place].name = ar_plot_kinds[i].name;
+    job->drawings = ar_arena_alloc(arena, ar_plot_kinds_count, sizeof *job->drawings);
+    job->report.pictures = ar_arena_alloc(arena, ar_plot_kinds_count, sizeof *job->report.pictures);
+    for (size_t i = 0; i < ar_plot_kinds_count; i++) {
+        const struct ar_plot_kind *kind = &ar_plot_kinds[i];
+        if (ar_plot_sources[kind->parts[0].file].set == request->set) {
+            size_t count = job->report.pictures_count++;
+            job->drawings[count] =
+                (struct ar_plot_drawing){.kind = kind, .subject = request->subject};
+            job->report.pictures[count].name = kind->name;
         }
     }
-    AR_TRY(resolve(job, err));
+    AR_TRY(find_paths(job, err));
     AR_TRY(read_tables(job, err));
-    struct ar_arena room = {0}; /* of the work directory */
-    enum ar_status status = draw_in_work_dir(job, &room, err);
-    ar_arena_end(&room);
-    *report = status == AR_OK ? job->report : *report;
-    return status;
+    AR_TRY(draw_pictures(job, err));
+    *report = job->report;
+    return AR_OK;
 }
