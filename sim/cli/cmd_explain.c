@@ -53,7 +53,7 @@ static enum ar_status save(const struct options *options, const struct ar_scenar
     AR_TRY(ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1, err));
     AR_TRY(ar_output_commit(tasks, err));
     AR_TRY(ar_output_commit(rows, err));
-    AR_TRY(parameters_add_scenario(&parameters, scenario, options->arena, err));
+    parameters_add_scenario(&parameters, scenario, options->arena);
     AR_TRY(made_by_sign(options, NULL, &parameters, err));
     if (scenario->trace != NULL || step->graph == NULL) {
         return AR_OK;

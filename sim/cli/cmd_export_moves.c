@@ -46,7 +46,6 @@ static enum ar_status write_schedule(const struct options *options,
     const char *command = made_by_with_command(options, "// "), *mark;
     struct ar_path path;
     struct ar_output *output;
-    AR_NEED(command, err, "the command line");
     if (trial->ranks < 2) {
         return ar_error_set(err, AR_USAGE,
                             "--gpus: found 1, which sends nothing; expected several GPUs with "

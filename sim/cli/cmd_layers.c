@@ -70,9 +70,7 @@ static enum ar_status add_cost(const struct ar_trace *measured, struct parameter
         bool has_unit = strcmp(cells[3], "1") != 0;
         const char *value = ar_arena_format(arena, "%s%s%s", cells[2], has_unit ? " " : "",
                                             has_unit ? cells[3] : "");
-        AR_NEED(value, err, "the parameters");
-        AR_TRY(
-            parameters_add(parameters, (struct parameter){cells[0], value, cells[4]}, arena, err));
+        parameters_add(parameters, (struct parameter){cells[0], value, cells[4]}, arena);
     }
     return AR_OK;
 }
@@ -88,7 +86,7 @@ static enum ar_status sign(const struct options *options, const struct ar_trace 
         {"cost table", cost->name, cost->source},
     };
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
-        AR_TRY(parameters_add(&parameters, read[i], options->arena, err));
+        parameters_add(&parameters, read[i], options->arena);
     }
     AR_TRY(add_cost(measured, &parameters, options->arena, err));
     return made_by_sign(options, NULL, &parameters, err);

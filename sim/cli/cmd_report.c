@@ -42,7 +42,6 @@ enum ar_status command_report(const struct options *options, struct ar_error *er
                                             .made_by = made_by(options),
                                             .columns = columns,
                                             .columns_count = sizeof columns / sizeof columns[0]};
-    AR_NEED(out && request.made_by, err, "the report");
     AR_TRY(resource_plots("plots/templates", templates, err));
     AR_TRY(resource_plots("plots/report", pages, err));
     AR_TRY(made_by_check_file(options, out, err));

@@ -287,13 +287,15 @@ static enum ar_status add_parameters(const struct options *options, struct space
     const uint32_t ends[] = {0, space->variants.count - 1};
     const struct ar_scenario *scenario = &space->request->variants.base;
     if (space->request->variants.is_laid_out) {
-        AR_TRY(tries_strategies(options) ? parameters_add(parameters, tried, options->arena, err)
-                                         : AR_OK);
-        return parameters_add_scenario(parameters, scenario, options->arena, err);
+        if (tries_strategies(options)) {
+            parameters_add(parameters, tried, options->arena);
+        }
+        parameters_add_scenario(parameters, scenario, options->arena);
+        return AR_OK;
     }
     for (size_t i = 0; i < 2; i++) {
         AR_TRY(variants_scenario(&space->variants, ends[i], &scenario, err));
-        AR_TRY(parameters_add_scenario(parameters, scenario, options->arena, err));
+        parameters_add_scenario(parameters, scenario, options->arena);
     }
     return AR_OK;
 }

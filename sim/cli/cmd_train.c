@@ -147,21 +147,19 @@ static bool is_overruled(const struct options *options, const struct training *t
     return false;
 }
 
-static enum ar_status add_parameter(const struct training_file *file, const char *name,
-                                    const char *value, struct parameters *parameters,
-                                    struct ar_arena *arena, struct ar_error *err)
+static void add_parameter(const struct training_file *file, const char *name, const char *value,
+                          struct parameters *parameters, struct ar_arena *arena)
 {
     const struct parameter parameter = {.parameter =
                                             ar_arena_format(arena, "%s: %s", file->name, name),
                                         .value = value,
                                         .source = file->source != NULL ? file->source : "run file"};
-    AR_NEED(parameter.parameter && value, err, "the parameters");
-    return parameters_add(parameters, parameter, arena, err);
+    parameters_add(parameters, parameter, arena);
 }
 
 /* What a run file says: its directives, but for those of the file itself, and its phases. */
-static enum ar_status add_file(const struct options *options, const struct training *training,
-                               struct parameters *parameters, struct ar_error *err)
+static void add_file(const struct options *options, const struct training *training,
+                     struct parameters *parameters)
 {
     static const char *const of_file[] = {"run", "name", "title", "source"};
     struct ar_arena *arena = options->arena;
@@ -173,7 +171,7 @@ static enum ar_status add_file(const struct options *options, const struct train
             is_left_out = is_left_out || strcmp(said->key, of_file[k]) == 0;
         }
         if (!is_left_out) {
-            AR_TRY(add_parameter(file, said->key, said->value, parameters, arena, err));
+            add_parameter(file, said->key, said->value, parameters, arena);
         }
     }
     for (size_t i = 0; i < file->phases_count; i++) {
@@ -184,10 +182,8 @@ static enum ar_status add_file(const struct options *options, const struct train
                             is_total ? "batch_total" : "batch_per_gpu");
         const char *batch = ar_arena_format(arena, "%" PRIu64,
                                             is_total ? phase->batch_total : phase->batch_per_gpu);
-        AR_NEED(name, err, "the parameters");
-        AR_TRY(add_parameter(file, name, batch, parameters, arena, err));
+        add_parameter(file, name, batch, parameters, arena);
     }
-    return AR_OK;
 }
 
 /* Writes DIR/train.csv, whole or not at all. */
@@ -201,9 +197,9 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     AR_TRY(ar_output_commit(file, err));
     for (const struct training *at = output->first; at != NULL; at = at->next) {
         struct ar_scenario step;
-        AR_TRY(add_file(output->options, at, &parameters, err));
+        add_file(output->options, at, &parameters);
         AR_TRY(training_step(at, 0, output->options->inputs, &step, err));
-        AR_TRY(parameters_add_scenario(&parameters, &step, arena, err));
+        parameters_add_scenario(&parameters, &step, arena);
     }
     return made_by_sign(output->options, NULL, &parameters, err);
 }

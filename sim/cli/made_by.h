@@ -1,11 +1,11 @@
 /** \file made_by.h
- * What output is the output of: no command overwrites that of another one without --force.
+ * Marks that say which command made an output: no command overwrites that of another one without
+ * --force.
  *
- * Output carries a mark, `allreckon COMMAND, command HASH`: a file in a comment, a directory in its
- * file `command.txt`, which begins with the command line and ends with what was noted. The hash is
- * of the options and arguments that decide what comes out, so the same command overwrites its own
- * output, also with another number of --jobs. Files without a mark that stand where output would go
- * are kept, too.
+ * The mark is `allreckon COMMAND, command HASH`. A file has it in a comment; a directory has it in
+ * its file `command.txt`, which begins with the command line and ends with the notes. The hash is
+ * that of the options and arguments that decide the contents, so that the same command overwrites
+ * its own output, also with another number of --jobs. A file without any mark is kept, too.
  */
 #ifndef AR_MADE_BY_H
 #define AR_MADE_BY_H
@@ -14,33 +14,33 @@
 #include "options.h"
 #include "parameters.h"
 
-/** The mark of a command; in the arena of the options, NULL without memory. */
+/** The mark of a command, in the arena of the options. */
 const char *made_by(const struct options *options);
 
 /** The mark, and behind `comment` on a line of its own the command, unless that has several lines.
  */
 const char *made_by_with_command(const struct options *options, const char *comment);
 
-/** Refuses a path that is a file that another command made, unless there is --force. NULL: there is
- * no output. */
+/** Refuses a path at which another command's file lies, unless there is --force. NULL: there is no
+ * output. */
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err);
 
 /** The same for the directory --out, in which the command writes the files `names`, ended by NULL.
- * One that has a `more` mark is the command's, too (NULL: there is none). The directory is made; if
- * nothing comes into it, it goes with the arena of the options. */
+ * A directory with the mark `more` is the command's, too (NULL: there is none). Makes the
+ * directory; if it stays empty, it goes with the arena of the options. */
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err);
 
 /** Whether the path is that of a regular file. */
 bool made_by_is_file(const char *path);
 
-/** Whether `command.txt` of the directory `--out` has a mark. */
+/** Whether `command.txt` of the directory --out has a mark. */
 bool made_by_has_mark(const struct options *options, const char *mark);
 
-/** When all output is there but pictures, which are drawn of it: writes `parameters.csv`, the
- * options that decide what comes out, given or not, and `parameters` (NULL: no others); and
- * `command.txt`, with a `more` mark unless that is NULL. */
+/** Signs the directory --out when all files but pictures are there. Writes `parameters.csv`, the
+ * options that decide the contents, given or not, and `parameters` (NULL: no others); then
+ * `command.txt`, with the mark `more` unless that is NULL. */
 enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err);
 

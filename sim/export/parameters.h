@@ -1,6 +1,6 @@
 /** \file parameters.h
- * What predictions were made with: every value of the cluster, the trace and the framework, with
- * its source.
+ * The inputs of a prediction: every value of the cluster, the trace and the framework, with its
+ * source.
  */
 #ifndef AR_PARAMETERS_H
 #define AR_PARAMETERS_H
@@ -21,13 +21,16 @@ struct parameters {
 
 extern const struct ar_columns parameter_columns;
 
-/** Adds one; all texts are copied. If it is there with another value, that is "varies". */
-enum ar_status parameters_add(struct parameters *parameters, struct parameter parameter,
-                              struct ar_arena *arena, struct ar_error *err);
+/** Adds one; all texts are copied. A parameter that has another value already becomes "varies". */
+void parameters_add(struct parameters *parameters, struct parameter parameter,
+                    struct ar_arena *arena);
 
-/** Adds those of a loaded scenario. */
-enum ar_status parameters_add_scenario(struct parameters *parameters,
-                                       const struct ar_scenario *scenario, struct ar_arena *arena,
-                                       struct ar_error *err);
+/** Adds the values of the cluster and the trace of a loaded scenario. */
+void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario,
+                           struct ar_arena *arena);
+
+/** The same, and the terms of its framework. */
+void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario,
+                             struct ar_arena *arena);
 
 #endif
