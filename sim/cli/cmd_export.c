@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ar_cluster.h"
-#include "ar_platform_file.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "chrome_trace.h"
@@ -31,12 +30,6 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    if (ar_platform_file_is_named(scenario.cluster_name)) {
-        return ar_error_set(err, AR_USAGE,
-                            "--cluster: found %.300s, a SimGrid platform already; expected another "
-                            "kind of cluster",
-                            scenario.cluster_name);
-    }
     AR_TRY(ar_scenario_load_cluster(&scenario, options->inputs, err));
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;

@@ -18,7 +18,7 @@ endif()
 set(rows
   "ar_base ar_arena.h ar_topo.h"
   "ar_topo ar_arena.h ar_cluster.h"
-  "ar_fabric ar_topo.h ar_platform.h"
+  "ar_fabric ar_topo.h ar_simgrid_xml.h"
   "ar_platforms ar_cluster.h ar_collective.h"
   "ar_device ar_csv.h ar_trace.h"
   "ar_traces ar_device_cost.h ar_framework.h"

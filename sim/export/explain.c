@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_cluster.h"
 #include "ar_library_engine.h"
 #include "ar_link_load.h"
-#include "ar_platform.h"
 #include "ar_units.h"
 
 static void write_head(const struct ar_scenario *scenario, const struct ar_step *step)
@@ -146,12 +146,6 @@ static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *t
     }
 }
 
-/* Has the cluster paths of the tier? Those of a platform file are all of one, others never. */
-static bool is_shown(const struct ar_scenario *scenario, int tier)
-{
-    return (tier == AR_TIER_ROUTE) == (ar_cluster_platform_path(scenario->cluster) != NULL);
-}
-
 static void write_phase(const struct ar_scenario *scenario, const struct ar_phase_time *phase)
 {
     char message[AR_UNIT_TEXT];
@@ -164,9 +158,7 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
            ar_format_bytes(phase->message_bytes, message), ar_bound_name(phase->bound),
            phase->time_s * 1e3);
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(scenario, tier)) {
-            printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
-        }
+        printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
     }
     printf(" %8.3f  %s", phase->reduction_s * 1e3,
            ar_cluster_link_name(scenario->cluster, phase->slowest_link, link, sizeof link));
@@ -189,15 +181,11 @@ static void write_phases(const struct stream *stream, const struct ar_closed_tim
     write_heading(stream, "the closed form", "message, bound");
     printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(scenario, tier)) {
-            printf(" %17s", ar_tier_name((enum ar_tier)tier));
-        }
+        printf(" %17s", ar_tier_name((enum ar_tier)tier));
     }
     printf(" %8s  %s\n  %-56s ", "reduce", "slowest hop", "");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(scenario, tier)) {
-            printf(" %8s %8s", "latency", "bandw.");
-        }
+        printf(" %8s %8s", "latency", "bandw.");
     }
     puts("");
     write_part("setup", sum->setup_s);

@@ -36,8 +36,7 @@ struct ar_collective {
 };
 
 /** Says whether the algorithm achieves the operation and runs the shape, the cluster has the GPUs
- * and they reach each other, and the counts make sense. Prepares the paths of the flows on a
- * platform file (ar_cluster_prepare_paths()). */
+ * and they reach each other, and the counts make sense. */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
 /** Says whether all switches sum that the algorithm wants to, those of each line of positions in

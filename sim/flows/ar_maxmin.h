@@ -12,7 +12,7 @@
 #define AR_MAXMIN_H
 
 #include "ar_arena.h"
-#include "ar_platform.h"
+#include "ar_cluster.h"
 
 /** The paths of some flows, each asked for once. Begins as all zeros; used again for other flows it
  * keeps its room. */
@@ -40,7 +40,6 @@ void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uin
 /** A link, once some flow has been on it. */
 struct ar_maxmin_link {
     double bandwidth_Bps; /**< 0: no flow yet */
-    bool is_shared;
 };
 
 /** Room to share out the links of a cluster, for any flows in turn. Links without flows cost

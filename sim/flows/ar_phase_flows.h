@@ -10,8 +10,8 @@
 #define AR_PHASE_FLOWS_H
 
 #include "ar_arena.h"
+#include "ar_cluster.h"
 #include "ar_collective.h"
-#include "ar_platform.h"
 
 struct ar_phase_flows {
     uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */

@@ -4,35 +4,6 @@
 
 #include "ar_phase_flows.h"
 
-/* On a platform file, which routes there are is known to SimGrid alone. */
-static enum ar_status prepare_paths(const struct ar_collective *collective, struct ar_arena *arena,
-                                    struct ar_error *err)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    struct ar_phase_flows flows;
-    uint32_t first_step = 0;
-    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
-    for (uint32_t i = 0; i < phases_count; i++) {
-        for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
-            ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
-            AR_TRY(
-                ar_cluster_prepare_paths(collective->cluster, flows.flows, flows.flows_count, err));
-        }
-        first_step += phases[i].steps;
-    }
-    return AR_OK;
-}
-
-static enum ar_status check_reach(const struct ar_collective *collective, struct ar_error *err)
-{
-    if (ar_cluster_platform_path(collective->cluster) == NULL) {
-        return ar_cluster_check_reach(collective->cluster, ar_collective_ranks(collective), err);
-    }
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    return prepare_paths(collective, &arena, err);
-}
-
 /* A root out of range, and a mesh whose groups are not of the shape's size. */
 static enum ar_status check_groups(const struct ar_collective *collective, struct ar_error *err)
 {
@@ -171,7 +142,7 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
     AR_TRY(check_groups(collective, err));
     AR_TRY(ar_collective_check_sums(collective, err));
-    return check_reach(collective, err);
+    return ar_cluster_check_reach(collective->cluster, ar_collective_ranks(collective), err);
 }
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)

@@ -26,8 +26,7 @@ static bool use_link(const struct exchange_scratch *scratch, uint32_t link, uint
     struct users *users = &scratch->users[link];
     use(&users->sender, 1 + sender);
     use(&users->receiver, 1 + receiver);
-    return users->sender != SEVERAL || users->receiver != SEVERAL ||
-           !ar_maxmin_know(scratch->rates, link)->is_shared;
+    return users->sender != SEVERAL || users->receiver != SEVERAL;
 }
 
 /* Whether all are. */
@@ -142,7 +141,7 @@ void exchange_end_loads(struct exchange_scratch *scratch, uint32_t phases, struc
     }
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         uint32_t link = maxmin->known[i];
-        double Bps = maxmin->links[link].is_shared ? maxmin->links[link].bandwidth_Bps : HUGE_VAL;
+        double Bps = maxmin->links[link].bandwidth_Bps;
         carried[link] += scratch->loads[link] * phases;
         scratch->loads[link] /= Bps;
     }

@@ -113,8 +113,8 @@ static void add_to_links(struct phase_load *load, uint32_t lane, const struct ar
 {
     uint32_t group = lane / load->collective->channels;
     for (uint32_t i = 0; i < path->links_count; i++) {
-        struct ar_link_load *link = &load->loads[ar_path_link(path, i)];
-        struct together *on = &load->together[ar_path_link(path, i)];
+        struct ar_link_load *link = &load->loads[path->links[i]];
+        struct together *on = &load->together[path->links[i]];
         bool is_new = on->time != load->time;
         *on = (struct together){.time = load->time,
                                 .flows = is_new ? 1 : on->flows + 1,

@@ -34,7 +34,6 @@ const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t l
     struct ar_maxmin_link *known = &maxmin->links[link];
     if (known->bandwidth_Bps == 0) {
         known->bandwidth_Bps = ar_cluster_link_bandwidth(maxmin->cluster, link);
-        known->is_shared = ar_cluster_link_is_shared(maxmin->cluster, link);
         maxmin->known[maxmin->known_count++] = link;
     }
     return known;
@@ -74,7 +73,7 @@ static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t link = paths->links[i];
             const struct ar_maxmin_link *known = &maxmin->links[link];
-            bool is_alone = maxmin->flows[link] == 1 || !known->is_shared;
+            bool is_alone = maxmin->flows[link] == 1;
             double Bps = is_alone ? known->bandwidth_Bps : HUGE_VAL;
             bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
             maxmin->links_left[left] = link;
@@ -85,7 +84,7 @@ static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
     maxmin->begin[paths->count] = left;
     for (uint32_t i = 0; i < maxmin->used_count; i++) {
         uint32_t link = maxmin->used[i];
-        if (maxmin->flows[link] > 1 && maxmin->links[link].is_shared) {
+        if (maxmin->flows[link] > 1) {
             maxmin->waiting[link] = maxmin->flows[link];
             maxmin->left_Bps[link] = maxmin->links[link].bandwidth_Bps;
             maxmin->tight[tight_count++] = link;
@@ -213,17 +212,10 @@ enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_fl
 enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                               uint32_t period, struct ar_error *err)
 {
-    bool has_platform = ar_cluster_platform_path(maxmin->cluster) != NULL;
-    bool is_any_shared = false;
     AR_TRY(ar_maxmin_find_paths(maxmin, flows, count, period, err));
     AR_TRY(make_room(maxmin, err));
     share(maxmin);
-    for (size_t i = 0; has_platform && i < count && !is_any_shared; i++) {
-        is_any_shared = ar_maxmin_is_shared(maxmin, i);
-    }
-    return is_any_shared
-               ? ar_cluster_platform_rates(maxmin->cluster, flows, count, maxmin->rates_Bps, err)
-               : AR_OK;
+    return AR_OK;
 }
 
 /* Sums in another order may differ in the last digits. */
@@ -239,7 +231,7 @@ uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32
     double min_Bps = -1;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
         const struct ar_maxmin_link *link = &maxmin->links[paths->links[i]];
-        uint32_t on_link = link->is_shared ? maxmin->flows[paths->links[i]] : 1;
+        uint32_t on_link = maxmin->flows[paths->links[i]];
         double each_Bps = link->bandwidth_Bps / on_link;
         if (min_Bps < 0 || each_Bps < min_Bps) {
             min_Bps = each_Bps;

@@ -53,7 +53,7 @@ static enum ar_status ask_path(struct ar_arena *arena, const struct ar_cluster *
     paths->bandwidth_Bps[index] = path.bandwidth_Bps;
     paths->tiers[index] = path.tier;
     for (uint32_t j = 0; j < path.links_count; j++) {
-        paths->links[used++] = ar_path_link(&path, j);
+        paths->links[used++] = path.links[j];
     }
     paths->begin[index + 1] = used;
     return AR_OK;

@@ -182,7 +182,6 @@ static void add_busy_time(const struct ar_phase *phase, struct scratch *scratch)
     }
 }
 
-/* Links that are not shared bound no sum. */
 static double find_busiest(const struct scratch *scratch, uint32_t ranks)
 {
     const struct ar_maxmin *maxmin = &scratch->rates;
@@ -194,9 +193,7 @@ static double find_busiest(const struct scratch *scratch, uint32_t ranks)
             first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
         }
         double buffers = scratch->sums.carried[link] + scratch->sums.folded[first];
-        if (maxmin->links[link].is_shared) {
-            max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->links[link].bandwidth_Bps);
-        }
+        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->links[link].bandwidth_Bps);
     }
     return max_s_per_byte;
 }

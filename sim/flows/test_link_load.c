@@ -42,8 +42,8 @@ static void visit_moves(const struct ar_collective *collective, uint64_t element
         ar_cluster_path(collective->cluster, ar_order_rank(&order, channel, position),
                         ar_order_rank(&order, channel, move.send_to), &path);
         for (uint32_t j = 0; j < path.links_count; j++) {
-            loads[ar_path_link(&path, j)].bytes += move.send_span.count * collective->element_bytes;
-            loads[ar_path_link(&path, j)].messages_count++;
+            loads[path.links[j]].bytes += move.send_span.count * collective->element_bytes;
+            loads[path.links[j]].messages_count++;
         }
     }
 }

@@ -57,18 +57,18 @@ static double share_by_hand(const struct ar_collective *tree, const struct ar_pa
     struct ar_path own;
     path_of(tree, pattern, hop, &own);
     for (uint32_t i = 0; i < own.links_count; i++) {
-        on_link[ar_path_link(&own, i)] = 0;
+        on_link[own.links[i]] = 0;
     }
     for (uint32_t other = 0; other < pattern->hops_count; other++) {
         struct ar_path path;
         path_of(tree, pattern, other, &path);
         bool is_beside = pattern->hops[other].from == pattern->hops[hop].from;
         for (uint32_t i = 0; is_beside && i < path.links_count; i++) {
-            on_link[ar_path_link(&path, i)]++;
+            on_link[path.links[i]]++;
         }
     }
     for (uint32_t i = 0; i < own.links_count; i++) {
-        uint32_t link = ar_path_link(&own, i);
+        uint32_t link = own.links[i];
         double each_Bps = ar_cluster_link_bandwidth(tree->cluster, link) / on_link[link];
         share_Bps = each_Bps < share_Bps ? each_Bps : share_Bps;
     }

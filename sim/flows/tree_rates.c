@@ -93,20 +93,20 @@ struct tree_rates {
 #define ALONE   UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
-/* A link that nobody else uses in this phase bounds a hop alone, as does one that is not shared. */
+/* A link that nobody else uses in this phase bounds a hop alone. */
 static void find_way(struct tree_rates *rates, const struct ar_path *path, uint32_t *number_of,
                      struct way *way)
 {
     const struct ar_cluster *cluster = rates->collective->cluster;
     *way = (struct way){.alone_Bps = HUGE_VAL, .first = rates->shared_count};
     for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = ar_path_link(path, i);
+        uint32_t link = path->links[i];
         double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
         if (bandwidth_Bps < way->alone_Bps) {
             way->alone_Bps = bandwidth_Bps;
             way->alone_link = link;
         }
-        if (number_of[link] == ALONE || !ar_cluster_link_is_shared(cluster, link)) {
+        if (number_of[link] == ALONE) {
             continue;
         }
         if (number_of[link] == SEVERAL) {
@@ -123,7 +123,7 @@ static void find_way(struct tree_rates *rates, const struct ar_path *path, uint3
 static size_t count_links(const struct ar_path *path, uint32_t *number_of)
 {
     for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t *number = &number_of[ar_path_link(path, i)];
+        uint32_t *number = &number_of[path->links[i]];
         *number = *number == 0 ? ALONE : SEVERAL;
     }
     return path->links_count;

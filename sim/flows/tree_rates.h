@@ -21,8 +21,8 @@
 #ifndef AR_TREE_RATES_H
 #define AR_TREE_RATES_H
 
+#include "ar_cluster.h"
 #include "ar_pattern.h"
-#include "ar_platform.h"
 
 /** The shares of the parts, for one size of message. */
 struct tree_shares {

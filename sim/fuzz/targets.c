@@ -12,8 +12,6 @@ const struct fuzz_target fuzz_targets[] = {
      "topologies/machines/*.topo"},
     {"library", "my.library.csv", fuzz_library, NULL,
      "topologies/machines/abci-v100-nccl2.8.library.csv"},
-    {"platform", "my.xml", NULL, "allreduce --cluster @ --payload 64MB" STEP,
-     "sim/fuzz/seeds/platform/*"},
     {"discover", NULL, fuzz_discover, NULL, "topologies/readers/fixtures/*"},
     /* work */
     {"trace", "my.csv", NULL, "predict --trace @" ON STEP, "sim/fuzz/seeds/trace/*"},

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ar_cluster.h"
 #include "ar_note.h"
-#include "ar_platform.h"
 #include "calibration.h"
 
 #define ERROR_NOTED    0.15 /* median, of rows that were not fitted */
@@ -257,12 +257,6 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
 {
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
     AR_NEED(made, err, "a fit");
-    if (ar_cluster_platform_path(cluster) != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--cluster: found the platform file \"%.200s\"; expected a cluster "
-                            "file, which can name a cost table",
-                            request->scenario->cluster_name);
-    }
     AR_TRY(fit(request, cluster, arena, made, err));
     if (request->out != NULL) {
         AR_TRY(calibration_save(made, request, cluster, arena, err));

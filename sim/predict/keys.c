@@ -28,8 +28,7 @@
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
-                        "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid "
-                        "platform (.xml)",
+                        "a shipped cluster (see 'allreckon list') or a .topo file",
                         CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, NULL,
                         FIELD(cluster_name)},
     [AR_KEY_SET] =

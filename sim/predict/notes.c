@@ -135,7 +135,6 @@ void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
     static const char begin[] = "assumed, to be changed by --set:";
     const struct ar_cluster *cluster = scenario->cluster;
     char assumed[256] = "";
-    char first[64], last[64];
     size_t used = 0;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
@@ -144,17 +143,9 @@ void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
                                      used > 0 ? "," : begin, parameter.key, parameter.text);
         }
     }
-    if (ar_cluster_platform_path(cluster) == NULL) {
-        if (used > 0) {
-            ar_note(notes, "%s", assumed);
-        }
-        return;
+    if (used > 0) {
+        ar_note(notes, "%s", assumed);
     }
-    uint32_t gpus = (uint32_t)ar_cluster_gpus_count(cluster);
-    ar_note(
-        notes, "GPUs 0 to %" PRIu32 " are the hosts of %s by name, %s to %s%s%s", gpus - 1,
-        ar_cluster_platform_path(cluster), ar_cluster_host_name(cluster, 0, first, sizeof first),
-        ar_cluster_host_name(cluster, gpus - 1, last, sizeof last), used > 0 ? "; " : "", assumed);
 }
 
 /* Whether a key sets what the library's times do not react to. */

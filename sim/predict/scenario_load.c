@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ar_platform_file.h"
 #include "ar_row.h"
 #include "ar_scenario.h"
 
@@ -16,14 +15,9 @@ enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
     const struct ar_link_settings links = {.slow = scenario->slow_links,
                                            .down = scenario->down_links};
     AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
-    if (ar_platform_file_is_named(scenario->cluster_name)) {
-        AR_TRY(ar_platform_file_load(scenario->cluster_name, scenario->settings, scenario->arena,
-                                     made, err));
-    } else {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
-                              scenario->cluster_name, &input, err));
-        AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
-    }
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
+                          scenario->cluster_name, &input, err));
+    AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
     return ar_cluster_change_links(*made, &links, err);
 }
 

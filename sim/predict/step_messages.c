@@ -1,6 +1,6 @@
 /* Messages between stages: those that begin and end alike within nodes are one work, which is timed
  * between the first two such stages. */
-#include "ar_platform.h"
+#include "ar_cluster.h"
 #include "step_parts.h"
 
 struct pair {
@@ -68,40 +68,28 @@ static uint32_t number_of(const struct ar_graph *graph, const struct ar_task *ta
     return task->role * graph->roles_count + task->to;
 }
 
-/* Asks a platform of the user's own for its routes; notes which pairs there are. */
-static enum ar_status prepare_paths(struct ar_step *step, uint32_t *known, uint32_t *pairs_count,
-                                    struct ar_error *err)
+/* Notes which pairs of roles messages go between; returns how many. */
+static uint32_t list_pairs(const struct ar_graph *graph, uint32_t *known)
 {
-    const struct ar_graph *graph = step->graph;
-    uint32_t roles = graph->roles_count, places = ar_step_ranks(step) / roles;
-    *pairs_count = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         if (is_between_stages(&graph->works[task->work]) && known[number_of(graph, task)] == 0) {
             known[number_of(graph, task)] = UINT32_MAX;
-            (*pairs_count)++;
+            count++;
         }
     }
-    size_t count = (size_t)*pairs_count * places, made = 0;
-    struct ar_flow *flows = ar_arena_alloc(&step->memory, count, sizeof *flows);
-    AR_NEED(flows, err, "the messages of a step");
-    for (uint32_t i = 0; i < roles * roles; i++) {
-        for (uint32_t place = 0; known[i] != 0 && place < places; place++) {
-            flows[made++] =
-                (struct ar_flow){i / roles * places + place, i % roles * places + place};
-        }
-    }
-    return made > 0 ? ar_cluster_prepare_paths(step->collective.cluster, flows, made, err) : AR_OK;
+    return count;
 }
 
 enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err)
 {
     struct ar_graph *graph = step->graph;
-    uint32_t roles = graph->roles_count, pairs_count;
+    uint32_t roles = graph->roles_count;
     /* 0: no such message; else the number of the pair that stands for it, and 1 */
     uint32_t *known = ar_arena_alloc(&step->memory, (size_t)roles * roles, sizeof *known);
     AR_NEED(known, err, "the messages of a step");
-    AR_TRY(prepare_paths(step, known, &pairs_count, err));
+    uint32_t pairs_count = list_pairs(graph, known);
     for (uint32_t i = 0; pairs_count > 0 && i < roles * roles; i++) {
         if (known[i] != 0) {
             struct pair found = find_pair(step, known, i);

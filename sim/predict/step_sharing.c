@@ -111,7 +111,7 @@ static enum ar_status find_speed(struct ar_step *step, uint32_t one, uint32_t ot
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
         double a = (double)sharing->loads[one][link].bytes / one_s;
         double b = (double)sharing->loads[other][link].bytes / other_s;
-        if (a > 0 && b > 0 && ar_cluster_link_is_shared(cluster, link)) {
+        if (a > 0 && b > 0) {
             busiest = fmax(busiest, (a + b) / ar_cluster_link_bandwidth(cluster, link));
         }
     }

@@ -20,20 +20,12 @@ struct parts {
     double *frac;      /* [link of the cluster]: of the transfer at hand */
     uint32_t *touched; /* links whose frac is not 0 */
     uint32_t touched_count;
-    double alone_s_per_byte; /* what links that are not shared allow */
 };
 
-/* A link that is not shared bounds each message alone. */
-static void add_path(struct parts *parts, const struct ar_cluster *cluster,
-                     const struct ar_path *path, double frac)
+static void add_path(struct parts *parts, const struct ar_path *path, double frac)
 {
     for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = ar_path_link(path, i);
-        if (!ar_cluster_link_is_shared(cluster, link)) {
-            parts->alone_s_per_byte =
-                fmax(parts->alone_s_per_byte, frac / ar_cluster_link_bandwidth(cluster, link));
-            continue;
-        }
+        uint32_t link = path->links[i];
         if (parts->frac[link] == 0) {
             parts->touched[parts->touched_count++] = link;
         }
@@ -44,8 +36,8 @@ static void add_path(struct parts *parts, const struct ar_cluster *cluster,
 static enum ar_status end_transfer(struct parts *parts, const struct ar_cluster *cluster,
                                    uint32_t transfer, struct ar_error *err)
 {
-    struct part *list = ar_arena_grow(parts->arena, parts->list, parts->count,
-                                      parts->touched_count + 1u, sizeof *list);
+    struct part *list =
+        ar_arena_grow(parts->arena, parts->list, parts->count, parts->touched_count, sizeof *list);
     AR_NEED(list, err, "the links of servers");
     parts->list = list;
     for (uint32_t i = 0; i < parts->touched_count; i++) {
@@ -54,11 +46,6 @@ static enum ar_status end_transfer(struct parts *parts, const struct ar_cluster 
             link, transfer, parts->frac[link] / ar_cluster_link_bandwidth(cluster, link)};
         parts->frac[link] = 0;
     }
-    if (parts->alone_s_per_byte > 0) { /* as a link of its own */
-        parts->list[parts->count++] =
-            (struct part){UINT32_MAX - transfer, transfer, parts->alone_s_per_byte};
-    }
-    parts->alone_s_per_byte = 0;
     parts->touched_count = 0;
     return AR_OK;
 }
@@ -88,7 +75,7 @@ static void add_messages(const struct ar_async *run, const struct async_plan *pl
         bool is_push = way == ASYNC_PUSH;
         if (place != gpu) {
             ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
-            add_path(parts, run->cluster, &path, frac);
+            add_path(parts, &path, frac);
             add_costs(run, &path, frac, latency_s, bytes);
             share->messages++;
         }

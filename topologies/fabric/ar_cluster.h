@@ -33,8 +33,7 @@
  * The latency is a property of the tier, and rack and spine have the same one; between routers each
  * link may add some (`switch.latency`).
  *
- * The file format is described in topologies/README.md. A cluster may also be a SimGrid platform
- * file: see ar_platform.h for what is different then.
+ * The file format is described in topologies/README.md.
  */
 #ifndef AR_CLUSTER_H
 #define AR_CLUSTER_H
@@ -86,8 +85,8 @@ struct ar_cluster_facts {
     /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
      * does not say. */
     const char *links_fitted;
-    bool has_nvlink;   /**< some pair of GPUs of a node has; false on a platform file's cluster */
-    bool has_nvswitch; /**< all pairs have, by a switch */
+    bool has_nvlink;                       /**< some pair of GPUs of a node has */
+    bool has_nvswitch;                     /**< all pairs have, by a switch */
     uint32_t nvlink_domain_nodes;          /**< whose GPUs NVLink switches join; at least 1 */
     bool has_nvlink_sums, has_fabric_sums; /**< the switches sum: of NVLinks; of the network */
     bool are_nvlink_sums_given;            /**< the file says so, or not */
@@ -109,7 +108,7 @@ struct ar_cluster_facts {
     const char *library_cost;
 };
 
-enum { AR_PATH_NEAR_LINKS = 128 };
+enum { AR_PATH_LINKS_MAX = 128 };
 
 /** A path. It is large, so that it is filled in where it stands and never copied. */
 struct ar_path {
@@ -118,17 +117,9 @@ struct ar_path {
     double bandwidth_Bps; /**< of its narrowest link */
     uint32_t links_count;
     uint32_t climbs; /**< the first links, up to the switch in the middle of the path */
-    /** Its links; read them with ar_path_link(). A path of a cluster file holds them itself, one of
-     * a platform, which may have any number, refers to the cluster, and must not outlive it. */
-    const uint32_t *far_links;               /**< NULL: the links are near */
-    uint32_t near_links[AR_PATH_NEAR_LINKS]; /**< the first links_count of them are set */
+    uint32_t
+        links[AR_PATH_LINKS_MAX]; /**< 0..ar_cluster_links_count()-1; links_count of them are set */
 };
-
-/** Directed link `index` of a path, numbered 0..ar_cluster_links_count()-1. */
-static inline uint32_t ar_path_link(const struct ar_path *path, uint32_t index)
-{
-    return path->far_links != NULL ? path->far_links[index] : path->near_links[index];
-}
 
 /** Links that differ from what the cluster file says: texts of `slow` have the form `LINK:FACTOR`,
  * those of `down` the form `LINK`. LINK is a name as ar_cluster_link_name() gives it
@@ -166,7 +157,7 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
 
 /** The setting of changed links number `index` (the slow ones before those that are down) if no
  * message among the first `ranks` GPUs, and with `has_node` among all GPUs of node 0, can take its
- * links; else NULL, also for a platform file's cluster. */
+ * links; else NULL. */
 const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
                                                           size_t index, uint32_t ranks,
                                                           bool has_node);
@@ -240,42 +231,26 @@ bool ar_link_cost_is_on_paths(enum ar_link_cost cost);
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 
-/** Changes a number of a cluster that is not a platform file. Paths asked for from now on have it;
+/** Changes a number of a cluster. Paths asked for from now on have it;
  * the text of its parameter stays that of the file. A value that is not above zero and finite is
  * refused with AR_BAD_DATA. */
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err);
 
-/** Keeps all these numbers of a cluster that is not a platform file, and gives them back, zeros and
+/** Keeps all these numbers of a cluster, and gives them back, zeros and
  * those that the file does not have, too. */
 void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
                                 double values[AR_LINK_COSTS_COUNT]);
 void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
                                    const double values[AR_LINK_COSTS_COUNT]);
 
-/** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
+/** GPUs that exist: nodes_count * gpus_per_node. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);
 
 /** A message under way from one rank to another. */
 struct ar_flow {
     uint32_t source;
     uint32_t destination;
-};
-
-/** A link of a platform file (ar_platform.h). */
-struct ar_platform_link {
-    const char *name;
-    double bandwidth_Bps;
-    bool is_shared; /**< false: it bounds every message on it, alone (FATPIPE) */
-};
-
-/** A route of a platform file. */
-struct ar_platform_route {
-    struct ar_flow pair;
-    double latency_s;
-    double bandwidth_Bps; /**< of its narrowest link */
-    uint32_t links_count;
-    const uint32_t *links;
 };
 
 /** Fills in the path of a message between two different ranks, both below ar_cluster_gpus_count(),
@@ -345,18 +320,11 @@ double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
                                  size_t size);
 
-/** Is the bandwidth of a link shared by the messages on it? Always, but on a platform. */
-bool ar_cluster_link_is_shared(const struct ar_cluster *cluster, uint32_t link);
-
 /** By what the bandwidth of a link is divided; 1 for all but slow links. */
 double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link);
 
-/** Name of the host of a rank in the platform (`gpu-<rank>`, or as a platform file has it), or of
- * AR_SWITCH with a rank (`gpu-<rank>.switch`), cut to `size`; returns `name`. */
-const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
-                                 size_t size);
-
-/** The platform file of a cluster, NULL if it is of another kind. */
-const char *ar_cluster_platform_path(const struct ar_cluster *cluster);
+/** Name of the host of a rank in the platform (`gpu-<rank>`), or of AR_SWITCH with a rank
+ * (`gpu-<rank>.switch`); returns `name`. */
+const char *ar_host_name(uint32_t rank, char *name, size_t size);
 
 #endif

@@ -8,8 +8,7 @@
     X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
     X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
     X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
-    X(AR_TIER_SPINE, "spine", "node to node over several switches")                                \
-    X(AR_TIER_ROUTE, "route", "host to host of a SimGrid platform file (ar_platform.h)")
+    X(AR_TIER_SPINE, "spine", "node to node over several switches")
 
 enum ar_tier {
 #define X(symbol, name, text) symbol,

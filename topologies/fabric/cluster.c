@@ -253,7 +253,5 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
 
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
 {
-    return cluster->platform != NULL
-               ? cluster->platform->hosts_count
-               : (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
+    return (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
 }

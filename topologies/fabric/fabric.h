@@ -3,8 +3,7 @@
  *
  * Values of a cluster file become numbered links of a node (cluster.c), of what joins the nodes
  * (fabric_*.c, a row each) and orders of a node's GPUs (gpu_order.c, gpu_order_search.c). Links may
- * then be changed (link_changes.c). Paths (path.c) read the result. The cluster of a platform file
- * (platform_cluster.c) has values from settings only, and none of a node's links.
+ * then be changed (link_changes.c). Paths (path.c) read the result.
  */
 #ifndef AR_FABRIC_H
 #define AR_FABRIC_H
@@ -48,18 +47,6 @@ struct ar_link_change {
     bool is_down;
     double factor;  /**< its bandwidth is divided by this; 1 if it is down */
     size_t setting; /**< of the cluster's settings of links, which says so */
-};
-
-/** The machine of a platform file, and what it has answered. */
-struct ar_platform {
-    const char *path;
-    const char *const *hosts; /**< names by rank */
-    uint32_t hosts_count;
-    const struct ar_platform_link *links;
-    uint32_t links_count;
-    const struct ar_platform_source *source;
-    void *routes; /**< a tree of tsearch() */
-    const struct ar_known_rates *rates;
 };
 
 /** Where a path enters or leaves the fabric: an HCA of a node. */
@@ -109,7 +96,7 @@ extern const struct ar_fabric ar_fabric_torus;     /**< and mesh */
 extern const struct ar_fabric ar_fabric_dragonfly; /**< and dragonfly+ */
 
 enum {
-    AR_FABRIC_HOPS_MAX = AR_PATH_NEAR_LINKS - 8, /**< links of a node need the others */
+    AR_FABRIC_HOPS_MAX = AR_PATH_LINKS_MAX - 8, /**< links of a node need the others */
     AR_TREE_LEVELS_MAX = AR_TOPO_LIST_MAX + 1
 };
 
@@ -174,7 +161,6 @@ struct ar_cluster {
     struct ar_link_change *changes; /**< in the order of their links */
     size_t settings_count;
     struct ar_cluster_parameter *settings; /**< of links, in the order of the command line */
-    struct ar_platform *platform;          /**< NULL: the cluster is of a cluster file */
 };
 
 /** Fills in the facts from the values. */
@@ -210,7 +196,7 @@ static inline uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t 
     return cluster->changes_count == 0 ? link : ar_hca_in_use_changed(cluster, link);
 }
 
-/** As ar_cluster_path(), but where there is no way links_count is 0 and near_links[0] is a link
+/** As ar_cluster_path(), but where there is no way links_count is 0 and links[0] is a link
  * that is down and has no substitute. */
 void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
                   struct ar_path *path);
@@ -220,7 +206,7 @@ static inline void ar_path_fail(uint32_t link, struct ar_path *path)
 {
     path->bandwidth_Bps = 0;
     path->links_count = 0;
-    path->near_links[0] = link;
+    path->links[0] = link;
 }
 
 /** What ar_path_add() does in a cluster with changed links. */
@@ -235,7 +221,7 @@ static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
         ar_path_add_changed(cluster, link, path);
         return;
     }
-    path->near_links[path->links_count++] = link;
+    path->links[path->links_count++] = link;
     if (bandwidth_Bps < path->bandwidth_Bps) {
         path->bandwidth_Bps = bandwidth_Bps;
     }
@@ -273,14 +259,6 @@ static inline uint32_t ar_routers_in_use(const struct ar_cluster *cluster, uint3
 /** Refuses, as ar_cluster_check_reach(), that one of two GPUs cannot reach the other. */
 enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                    struct ar_error *err);
-
-/** The order of pairs, and of routes, which begin with theirs, by source, then by destination; for
- * qsort() and tsearch(). */
-int ar_route_compare(const void *a, const void *b);
-
-/** The known route of a pair, or NULL. */
-const struct ar_platform_route *ar_route_find(const struct ar_platform *platform,
-                                              struct ar_flow pair);
 
 /** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
  * plain zigzags. */

@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "ar_text.h"
 #include "fabric.h"
 
 static const struct {
@@ -14,9 +13,6 @@ static const struct {
 /* As the file says. */
 static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
-    if (cluster->platform != NULL) {
-        return cluster->platform->links[link].bandwidth_Bps;
-    }
     if (link >= cluster->first_fabric_link) {
         return cluster->fabric->bandwidth(cluster, link - cluster->first_fabric_link);
     }
@@ -26,8 +22,7 @@ static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 {
-    return cluster->platform != NULL ? cluster->platform->links_count
-                                     : cluster->first_fabric_link + cluster->fabric_links_count;
+    return cluster->first_fabric_link + cluster->fabric_links_count;
 }
 
 double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link)
@@ -46,9 +41,7 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
                                  size_t size)
 {
     assert(link < ar_cluster_links_count(cluster));
-    if (cluster->platform != NULL) {
-        ar_copy_text(name, size, cluster->platform->links[link].name);
-    } else if (link >= cluster->first_fabric_link) {
+    if (link >= cluster->first_fabric_link) {
         cluster->fabric->name(cluster, link - cluster->first_fabric_link, name, size);
     } else {
         const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
@@ -63,24 +56,8 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
     return name;
 }
 
-const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
-                                 size_t size)
+const char *ar_host_name(uint32_t rank, char *name, size_t size)
 {
-    if (cluster->platform != NULL) {
-        ar_copy_text(name, size, cluster->platform->hosts[rank]);
-    } else {
-        snprintf(name, size, "gpu-%u%s", rank & ~AR_SWITCH,
-                 (rank & AR_SWITCH) != 0 ? ".switch" : "");
-    }
+    snprintf(name, size, "gpu-%u%s", rank & ~AR_SWITCH, (rank & AR_SWITCH) != 0 ? ".switch" : "");
     return name;
-}
-
-bool ar_cluster_link_is_shared(const struct ar_cluster *cluster, uint32_t link)
-{
-    return cluster->platform == NULL || cluster->platform->links[link].is_shared;
-}
-
-const char *ar_cluster_platform_path(const struct ar_cluster *cluster)
-{
-    return cluster->platform != NULL ? cluster->platform->path : NULL;
 }

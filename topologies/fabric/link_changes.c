@@ -7,7 +7,7 @@
 #include "ar_units.h"
 #include "fabric.h"
 
-enum { NAME_SIZE = 160 }; /* SimGrid makes long ones */
+enum { NAME_SIZE = 160 };
 
 static const double factor_min = 1e-6;
 static const double factor_max = 1e6;
@@ -36,8 +36,7 @@ static uint32_t find_change(const struct ar_cluster *cluster, uint32_t link)
 
 static uint32_t cables_of(const struct ar_cluster *cluster, uint32_t link)
 {
-    return cluster->platform == NULL && link >= cluster->first_fabric_link &&
-                   cluster->fabric->cables != NULL
+    return link >= cluster->first_fabric_link && cluster->fabric->cables != NULL
                ? cluster->fabric->cables(cluster, link - cluster->first_fabric_link)
                : 1;
 }
@@ -92,7 +91,7 @@ uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link)
 /* Where the direction of a link's name begins; its end if the name has none. */
 static const char *direction_of(const char *full)
 {
-    static const char *const directions[] = {".out", ".in", ".up", ".down", "_UP", "_DOWN"};
+    static const char *const directions[] = {".out", ".in", ".up", ".down"};
     const char *end = full + strlen(full);
     for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
         size_t length = strlen(directions[i]);
@@ -103,15 +102,12 @@ static const char *direction_of(const char *full)
     return end;
 }
 
-/* The links that a name may mean: those of the fabric, of its node, the last one where there are
- * fewer, or all of a platform. */
+/* The links that a name may mean: those of the fabric, or of its node, the last one where there are
+ * fewer. */
 static struct ar_link_range candidates_of(const struct ar_cluster *cluster, const char *name)
 {
     uint32_t index = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
     uint32_t last_node = cluster->facts.nodes_count - 1;
-    if (cluster->platform != NULL) {
-        return (struct ar_link_range){0, ar_cluster_links_count(cluster)};
-    }
     struct ar_link_range range = {.count = 0};
     if (cluster->fabric_links_count > 0) {
         range = cluster->fabric->candidates(cluster, name);
@@ -305,13 +301,6 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
     size_t count = settings->slow.count + settings->down.count;
     if (count == 0) {
         return AR_OK;
-    }
-    if (cluster->platform != NULL && settings->down.count > 0) {
-        return ar_error_set(
-            err, settings->down.list[0].status,
-            "%s: found \"%.60s\" with a SimGrid platform, whose routes are its own; "
-            "expected none, and the link out of the platform file",
-            settings->down.list[0].where, settings->down.list[0].text);
     }
     cluster->settings = ar_arena_alloc(cluster->arena, count, sizeof *cluster->settings);
     AR_NEED(cluster->settings, err, "the changed links");

@@ -1,5 +1,4 @@
 /* The numbers of a cluster file that measurements can tell. */
-#include <assert.h>
 #include <math.h>
 
 #include "fabric.h"
@@ -48,7 +47,6 @@ double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost 
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err)
 {
-    assert(cluster->platform == NULL);
     if (!(value > 0 && isfinite(value))) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found %g; expected a number above zero that a machine can have",
@@ -71,7 +69,6 @@ void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
 void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
                                    const double values[AR_LINK_COSTS_COUNT])
 {
-    assert(cluster->platform == NULL);
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         cluster->values.number[keys[i]] = values[i];
     }

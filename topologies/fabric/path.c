@@ -1,7 +1,6 @@
 /* Paths. All functions fill in the caller's: a copy of one costs more than finding it. */
 #include <assert.h>
 #include <math.h>
-#include <search.h>
 
 #include "fabric.h"
 
@@ -14,7 +13,7 @@ void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct
         ar_path_fail(link, path);
         return;
     }
-    path->near_links[path->links_count++] = link;
+    path->links[path->links_count++] = link;
     path->bandwidth_Bps = fmin(path->bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
 }
 
@@ -25,7 +24,6 @@ static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, stru
     path->bandwidth_Bps = HUGE_VAL;
     path->links_count = 0;
     path->climbs = 0;
-    path->far_links = NULL;
 }
 
 /* A GPU of a node, whose links start at `first`. */
@@ -153,37 +151,6 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
     }
 }
 
-int ar_route_compare(const void *a, const void *b)
-{
-    const struct ar_flow *left = a, *right = b;
-    return left->source != right->source
-               ? (left->source > right->source) - (left->source < right->source)
-               : (left->destination > right->destination) -
-                     (left->destination < right->destination);
-}
-
-const struct ar_platform_route *ar_route_find(const struct ar_platform *platform,
-                                              struct ar_flow pair)
-{
-    const struct ar_platform_route wanted = {.pair = pair};
-    const struct ar_platform_route *const *node =
-        tfind(&wanted, &platform->routes, ar_route_compare);
-    return node != NULL ? *node : NULL;
-}
-
-static void route_path(const struct ar_platform *platform, struct ar_flow pair,
-                       struct ar_path *path)
-{
-    const struct ar_platform_route *route = ar_route_find(platform, pair);
-    assert(route != NULL); /* ar_cluster_prepare_paths() has passed */
-    path->tier = AR_TIER_ROUTE;
-    path->latency_s = route->latency_s;
-    path->bandwidth_Bps = route->bandwidth_Bps;
-    path->links_count = route->links_count;
-    path->climbs = 0;
-    path->far_links = route->links;
-}
-
 /* Keeps the links of a path up to the switch in its middle, or those behind it. */
 static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar_path *path)
 {
@@ -194,7 +161,7 @@ static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar
     path->links_count = is_first ? path->climbs : path->links_count - dropped;
     path->bandwidth_Bps = HUGE_VAL;
     for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->near_links[i] = path->near_links[i + dropped];
+        uint32_t link = path->links[i] = path->links[i + dropped];
         path->bandwidth_Bps = fmin(path->bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
     }
 }
@@ -205,10 +172,6 @@ void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t de
     if (((source | destination) & AR_SWITCH) != 0) {
         ar_path_find(cluster, source & ~AR_SWITCH, destination & ~AR_SWITCH, path);
         keep_half(cluster, (source & AR_SWITCH) == 0, path);
-        return;
-    }
-    if (cluster->platform != NULL) {
-        route_path(cluster->platform, (struct ar_flow){source, destination}, path);
         return;
     }
     uint32_t gpus = cluster->facts.gpus_per_node;
@@ -233,6 +196,6 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
                                       uint32_t destination, struct ar_path *path)
 {
     ar_path_find(cluster, source, destination, path);
-    assert(path->links_count > 0 || cluster->platform != NULL);
+    assert(path->links_count > 0);
     return path;
 }

@@ -24,8 +24,8 @@ enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a,
     return ar_error_set(err, AR_USAGE,
                         "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
                         a < b ? a : b, a < b ? b : a,
-                        ar_cluster_link_name(cluster, path.near_links[0], name, sizeof name),
-                        reason_of(ar_link_kind(cluster, path.near_links[0])));
+                        ar_cluster_link_name(cluster, path.links[0], name, sizeof name),
+                        reason_of(ar_link_kind(cluster, path.links[0])));
 }
 
 /* Every GPU of a node with every one of another. */
@@ -98,9 +98,6 @@ const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluste
                                                           size_t index, uint32_t ranks,
                                                           bool has_node)
 {
-    if (cluster->platform != NULL) {
-        return NULL;
-    }
     for (uint32_t i = 0; i < cluster->changes_count; i++) {
         if (cluster->changes[i].setting == index &&
             !is_idle(cluster, cluster->changes[i].link, ranks, has_node)) {

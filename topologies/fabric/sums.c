@@ -12,10 +12,6 @@ enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a
                                     enum ar_sums *sums, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = &cluster->facts;
-    if (cluster->platform != NULL) {
-        return refuse(cluster, a, b, "a platform file, which does not say which switches sum",
-                      "a cluster file", err);
-    }
     uint32_t first = a / facts->gpus_per_node, second = b / facts->gpus_per_node;
     if (first / cluster->domain_nodes == second / cluster->domain_nodes) {
         *sums = AR_SUMS_NVLINK;

@@ -6,7 +6,7 @@ static bool has_equal_nodes(const struct ar_cluster *cluster)
 {
     bool is_even = cluster->fabric_links_count == 0 ||
                    (cluster->fabric == &ar_fabric_fat_tree && cluster->routes == AR_ROUTES_IDEAL);
-    return cluster->platform == NULL && cluster->changes_count == 0 && is_even;
+    return cluster->changes_count == 0 && is_even;
 }
 
 /* The first node beyond the group of some that a node is in. */

@@ -49,7 +49,7 @@ Test(cluster, abci_v100_has_the_measured_tiers)
     cr_assert(is_near(spine.bandwidth_Bps, 10.227e9));
     cr_assert_eq(spine.latency_s, rack.latency_s);
     cr_assert_eq(spine.links_count, 6);
-    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, ar_path_link(&spine, 2)), 24 * 12.5e9));
+    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, spine.links[2]), 24 * 12.5e9));
 }
 
 Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)

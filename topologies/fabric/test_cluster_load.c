@@ -44,7 +44,7 @@ const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32
     text[0] = '\0';
     for (uint32_t i = 0; i < path.links_count; i++) {
         char name[64];
-        ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name);
+        ar_cluster_link_name(cluster, path.links[i], name, sizeof name);
         length += (size_t)snprintf(text + length, TEST_NAMES_SIZE - length, "%s%s",
                                    i > 0 ? " " : "", name);
     }

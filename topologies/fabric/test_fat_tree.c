@@ -17,7 +17,7 @@ enum { FULL_NODES = 64 };
 /* Links that were added after the first of a path, and before its last: those of the tree. */
 static uint32_t tree_link(const struct ar_cluster *cluster, const struct ar_path *path, uint32_t i)
 {
-    return ar_path_link(path, i + 1) - cluster->first_fabric_link;
+    return path->links[i + 1] - cluster->first_fabric_link;
 }
 
 /* --- routes ---------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static uint32_t most_flows(const struct ar_cluster *cluster, uint32_t shift)
         struct ar_path path;
         ar_cluster_path(cluster, a, (a + shift) % FULL_NODES, &path);
         for (uint32_t i = 0; i < path.links_count; i++) {
-            uint32_t count = ++flows[ar_path_link(&path, i)];
+            uint32_t count = ++flows[path.links[i]];
             most = count > most ? count : most;
         }
     }

@@ -62,19 +62,16 @@ static void check_path(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
     cr_assert_eq(path.tier, back.tier);
     cr_assert_eq(path.latency_s, back.latency_s);
     cr_assert_eq(path.bandwidth_Bps, back.bandwidth_Bps);
-    cr_assert(path.links_count >= 1 && path.links_count <= AR_PATH_NEAR_LINKS);
+    cr_assert(path.links_count >= 1 && path.links_count <= AR_PATH_LINKS_MAX);
     double narrowest_Bps = INFINITY;
     for (uint32_t i = 0; i < path.links_count; i++) {
-        cr_assert(ar_path_link(&path, i) < ar_cluster_links_count(cluster));
-        narrowest_Bps =
-            fmin(narrowest_Bps, ar_cluster_link_bandwidth(cluster, ar_path_link(&path, i)));
+        cr_assert(path.links[i] < ar_cluster_links_count(cluster));
+        narrowest_Bps = fmin(narrowest_Bps, ar_cluster_link_bandwidth(cluster, path.links[i]));
         for (uint32_t j = 0; j < i; j++) {
-            cr_assert_neq(ar_path_link(&path, i), ar_path_link(&path, j), "%u to %u repeats a link",
-                          a, b);
+            cr_assert_neq(path.links[i], path.links[j], "%u to %u repeats a link", a, b);
         }
         for (uint32_t j = 0; j < back.links_count; j++) {
-            cr_assert_neq(ar_path_link(&path, i), ar_path_link(&back, j),
-                          "%u and %u share a direction", a, b);
+            cr_assert_neq(path.links[i], back.links[j], "%u and %u share a direction", a, b);
         }
     }
     cr_assert_eq(path.bandwidth_Bps, narrowest_Bps);
@@ -121,9 +118,8 @@ static void check_halves(const struct ar_cluster *cluster, uint32_t a, uint32_t 
     cr_assert_eq(up.links_count + down.links_count, whole.links_count, "%u to %u", a, b);
     cr_assert(up.links_count > 0 && down.links_count > 0);
     for (uint32_t i = 0; i < whole.links_count; i++) {
-        uint32_t link =
-            i < up.links_count ? ar_path_link(&up, i) : ar_path_link(&down, i - up.links_count);
-        cr_assert_eq(link, ar_path_link(&whole, i), "%u to %u", a, b);
+        uint32_t link = i < up.links_count ? up.links[i] : down.links[i - up.links_count];
+        cr_assert_eq(link, whole.links[i], "%u to %u", a, b);
     }
     cr_assert_eq(fmin(up.bandwidth_Bps, down.bandwidth_Bps), whole.bandwidth_Bps);
     cr_assert(up.latency_s == whole.latency_s && down.latency_s == whole.latency_s);
@@ -166,11 +162,11 @@ Test(path, first_halves_around_a_ring_are_a_tree)
         uint32_t next = (node + 1) % 13;
         ar_cluster_path(cluster, node * gpus, AR_SWITCH | next * gpus, &half);
         for (uint32_t i = 0; i < half.links_count; i++) {
-            cr_expect_eq(++up[ar_path_link(&half, i)], 1);
+            cr_expect_eq(++up[half.links[i]], 1);
         }
         ar_cluster_path(cluster, AR_SWITCH | node * gpus, next * gpus, &half);
         for (uint32_t i = 0; i < half.links_count; i++) {
-            cr_expect_eq(++down[ar_path_link(&half, i)], 1);
+            cr_expect_eq(++down[half.links[i]], 1);
         }
     }
     for (uint32_t link = cluster->first_fabric_link; link < count; link += 2) {

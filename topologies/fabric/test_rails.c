@@ -91,7 +91,7 @@ static bool takes_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_
         }
         ar_cluster_path(cluster, pair / ranks, pair % ranks, &path);
         for (uint32_t i = 0; i < path.links_count; i++) {
-            if (ar_path_link(&path, i) == link) {
+            if (path.links[i] == link) {
                 return true;
             }
         }

@@ -266,7 +266,7 @@ Test(routers, no_message_takes_a_link_that_is_called_idle)
                     ar_path_find(cluster, pair / ranks, pair % ranks, &path);
                 }
                 for (uint32_t i = 0; i < path.links_count; i++) {
-                    uint32_t link = path.near_links[i];
+                    uint32_t link = path.links[i];
                     cr_assert(link < cluster->first_fabric_link ||
                               !cluster->fabric->is_idle(cluster, link - cluster->first_fabric_link,
                                                         ranks));

@@ -19,10 +19,9 @@ static void expect_moved(const struct ar_cluster *cluster, uint32_t ranks, uint3
     cr_expect_eq(path.tier, moved.tier);
     for (uint32_t i = 0; i < path.links_count; i++) {
         uint32_t turns, moved_turns;
-        uint32_t link = ar_path_link(&path, i);
+        uint32_t link = path.links[i];
         uint32_t first = ar_cluster_first_link(cluster, period, link, &turns);
-        uint32_t other =
-            ar_cluster_first_link(cluster, period, ar_path_link(&moved, i), &moved_turns);
+        uint32_t other = ar_cluster_first_link(cluster, period, moved.links[i], &moved_turns);
         cr_expect_eq(first, other, "link %u of %u ranks, period %u", link, ranks, period);
         cr_expect_eq((turns + 1) % periods, moved_turns, "link %u of %u ranks", link, ranks);
         cr_expect_eq(ar_cluster_link_bandwidth(cluster, link),
@@ -79,9 +78,9 @@ static bool expect_alike(const struct ar_cluster *cluster, const struct ar_flow 
     cr_expect(path.latency_s == moved.latency_s && path.bandwidth_Bps == moved.bandwidth_Bps &&
               path.tier == moved.tier);
     for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = ar_path_link(&path, i);
+        uint32_t link = path.links[i];
         uint32_t expected = link < from.links_end ? link + from.node_links : link;
-        cr_expect_eq(ar_path_link(&moved, i), expected);
+        cr_expect_eq(moved.links[i], expected);
     }
     return true;
 }
@@ -110,8 +109,8 @@ static void expect_reversed(const struct ar_cluster *cluster, const struct ar_fl
     cr_assert_eq(path.links_count, back.links_count);
     cr_expect(path.latency_s == back.latency_s && path.tier == back.tier);
     for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = ar_path_link(&path, i);
-        uint32_t other = ar_path_link(&back, path.links_count - 1 - i);
+        uint32_t link = path.links[i];
+        uint32_t other = back.links[path.links_count - 1 - i];
         cr_expect_eq(ar_cluster_reverse_link(link), other);
         cr_expect_eq(ar_cluster_link_bandwidth(cluster, link),
                      ar_cluster_link_bandwidth(cluster, other));

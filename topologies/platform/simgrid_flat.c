@@ -32,6 +32,16 @@ static struct ar_flow pair_at(const struct flat *flat, uint64_t index)
                : (struct ar_flow){(uint32_t)(index / flat->ranks), (uint32_t)(index % flat->ranks)};
 }
 
+/* By source, then by destination. */
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct ar_flow *left = a, *right = b;
+    return left->source != right->source
+               ? (left->source > right->source) - (left->source < right->source)
+               : (left->destination > right->destination) -
+                     (left->destination < right->destination);
+}
+
 /* SimGrid refuses a route that is there twice. */
 static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, struct flat *flat,
                                  struct ar_error *err)
@@ -39,9 +49,9 @@ static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, stru
     struct ar_flow *copy = ar_arena_alloc(flat->arena, count, sizeof *copy);
     AR_NEED(copy, err, "the routes of the platform");
     memcpy(copy, pairs, count * sizeof *copy);
-    qsort(copy, count, sizeof *copy, ar_route_compare);
+    qsort(copy, count, sizeof *copy, compare_pairs);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || ar_route_compare(&copy[i - 1], &copy[i]) != 0) {
+        if (i == 0 || compare_pairs(&copy[i - 1], &copy[i]) != 0) {
             copy[flat->pairs_count++] = copy[i];
         }
     }
@@ -71,13 +81,13 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
         flat->has_switch[pair.destination & ~AR_SWITCH] |= (pair.destination & AR_SWITCH) != 0;
         ar_path_find(flat->cluster, pair.source, pair.destination, &path);
         if (path.links_count > 0) {
-            flat->tiers[path.near_links[0]] |= (uint8_t)(1 << tier_of(&path));
+            flat->tiers[path.links[0]] |= (uint8_t)(1 << tier_of(&path));
         }
         for (uint32_t j = 0; j < path.links_count; j++) {
             char name[AR_SIMGRID_NAME_SIZE];
-            const char **kept = &flat->names[path.near_links[j]];
+            const char **kept = &flat->names[path.links[j]];
             if (*kept == NULL) {
-                ar_cluster_link_name(flat->cluster, path.near_links[j], name, sizeof name);
+                ar_cluster_link_name(flat->cluster, path.links[j], name, sizeof name);
                 *kept = ar_arena_text(flat->arena, name);
             }
         }
@@ -132,12 +142,12 @@ static void write_route(const struct flat *flat, struct ar_flow pair)
     }
     char net[AR_SIMGRID_NAME_SIZE], from[AR_SIMGRID_NAME_SIZE], to[AR_SIMGRID_NAME_SIZE];
     fprintf(flat->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">",
-            ar_cluster_host_name(flat->cluster, pair.source, from, sizeof from),
-            ar_cluster_host_name(flat->cluster, pair.destination, to, sizeof to));
-    ar_simgrid_write_hop(net_name(flat, path.near_links[0], tier_of(&path), net, sizeof net),
+            ar_host_name(pair.source, from, sizeof from),
+            ar_host_name(pair.destination, to, sizeof to));
+    ar_simgrid_write_hop(net_name(flat, path.links[0], tier_of(&path), net, sizeof net),
                          flat->file);
     for (uint32_t i = 0; i < path.links_count; i++) {
-        ar_simgrid_write_hop(flat->names[path.near_links[i]], flat->file);
+        ar_simgrid_write_hop(flat->names[path.links[i]], flat->file);
     }
     fprintf(flat->file, "</route>\n");
 }
@@ -147,9 +157,9 @@ static void write_zone(const struct flat *flat)
     ar_simgrid_begin(flat->cluster, "Full", flat->file);
     write_links(flat);
     for (uint32_t rank = 0; rank < flat->ranks; rank++) {
-        ar_simgrid_write_host(flat->cluster, rank, flat->file);
+        ar_simgrid_write_host(rank, flat->file);
         if (flat->has_switch[rank]) {
-            ar_simgrid_write_host(flat->cluster, AR_SWITCH | rank, flat->file);
+            ar_simgrid_write_host(AR_SWITCH | rank, flat->file);
         }
     }
     for (uint64_t i = 0; i < flat->pairs_count; i++) {

@@ -22,11 +22,11 @@ void ar_simgrid_end(FILE *file)
     fprintf(file, "</zone>\n</platform>\n");
 }
 
-void ar_simgrid_write_host(const struct ar_cluster *cluster, uint32_t rank, FILE *file)
+void ar_simgrid_write_host(uint32_t rank, FILE *file)
 {
     char name[AR_SIMGRID_NAME_SIZE];
     fprintf(file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
-            ar_cluster_host_name(cluster, rank, name, sizeof name), host_speed);
+            ar_host_name(rank, name, sizeof name), host_speed);
 }
 
 static void write_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)

@@ -15,7 +15,7 @@ enum { AR_SIMGRID_NAME_SIZE = 64 };
 void ar_simgrid_begin(const struct ar_cluster *cluster, const char *routing, FILE *file);
 void ar_simgrid_end(FILE *file);
 
-void ar_simgrid_write_host(const struct ar_cluster *cluster, uint32_t rank, FILE *file);
+void ar_simgrid_write_host(uint32_t rank, FILE *file);
 
 /** A link of the cluster; one that carries a latency and never limits what the links behind it
  * together carry. */

@@ -39,7 +39,7 @@ static void write_hop(const struct writer *writer, uint32_t link)
 
 static void write_host(const struct writer *writer, uint32_t rank)
 {
-    ar_simgrid_write_host(writer->cluster, rank, writer->file);
+    ar_simgrid_write_host(rank, writer->file);
 }
 
 /* The link up from a group; that down into it is the next one. */
@@ -131,9 +131,9 @@ static void write_gpu_routes(const struct writer *writer, uint32_t node)
         }
         if (path.links_count > 0) {
             char source[NAME_SIZE], destination[NAME_SIZE];
-            write_route(writer, ar_cluster_host_name(writer->cluster, a, source, sizeof source),
-                        ar_cluster_host_name(writer->cluster, b, destination, sizeof destination),
-                        path.near_links, path.links_count);
+            write_route(writer, ar_host_name(a, source, sizeof source),
+                        ar_host_name(b, destination, sizeof destination), path.links,
+                        path.links_count);
         }
     }
 }
@@ -149,7 +149,7 @@ static void write_gate_routes(const struct writer *writer, uint32_t node, uint32
     const uint32_t out[] = {uplink, ar_hca_in_use(cluster, first + links->hca[gpu])};
     const uint32_t in[] = {ar_hca_in_use(cluster, first + links->hca[gpu] + 1), uplink + 1};
     char host[NAME_SIZE], gate[NAME_SIZE];
-    ar_cluster_host_name(cluster, node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
+    ar_host_name(node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
     snprintf(gate, sizeof gate, "node-%u.gate", node);
     write_route(writer, host, gate, out + 1 - has_uplink, 1 + has_uplink);
     write_route(writer, gate, host, in, 1 + has_uplink);
@@ -339,7 +339,6 @@ enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32
                                         struct ar_error *err)
 {
     assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
-    assert(cluster->platform == NULL);
     if (!ar_cluster_is_nested(cluster) || pairs != NULL) {
         return ar_simgrid_write_flat(cluster, nodes_count, pairs, pairs_count, file, err);
     }

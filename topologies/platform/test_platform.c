@@ -26,6 +26,7 @@ static struct {
     const struct ar_cluster *cluster;
     struct test_flow *flows;
     struct test_route *routes;
+    struct test_zone_route *zone_routes;
     size_t count;
     size_t *totals; /* hosts, links */
 } job;
@@ -33,7 +34,7 @@ static struct {
 static sg_host_t find_host(uint32_t rank)
 {
     char name[32];
-    return sg_host_by_name(ar_cluster_host_name(job.cluster, rank, name, sizeof name));
+    return sg_host_by_name(ar_host_name(rank, name, sizeof name));
 }
 
 static sg_mailbox_t find_mailbox(size_t flow)
@@ -60,45 +61,80 @@ static void receive_flow(int argc, char **argv)
     job.flows[i].finish_s = simgrid_get_clock();
 }
 
-/* Is the next link of a SimGrid route the next one of a path? */
-static void compare_link(const struct ar_path *path, const_sg_link_t link, uint32_t *place,
-                         bool *is_same)
+/* Calls a function with each link of a route, in order. */
+static void visit_links(sg_host_t from, sg_host_t to,
+                        void (*visit)(const_sg_link_t link, void *data), void *data)
 {
-    const char *found = sg_link_get_name(link);
-    size_t length = strlen(found);
-    char name[64] = "";
-    if (length > 4 && strcmp(found + length - 4, ".net") == 0) {
-        return;
-    }
-    if (*place < path->links_count) {
-        ar_cluster_link_name(job.cluster, ar_path_link(path, *place), name, sizeof name);
-    }
-    *is_same = *is_same && strcmp(found, name) == 0;
-    ++*place;
-}
-
-static bool has_links_of_path(const struct test_route *route, sg_host_t from, sg_host_t to)
-{
-    uint32_t place = 0;
-    bool is_same = true;
-    struct ar_path path;
-    ar_cluster_path(job.cluster, route->source, route->destination, &path);
 #if SIMGRID_VERSION >= 40000
     int count = 0;
     const_sg_link_t *links = sg_host_get_route_links(from, to, &count);
     for (int i = 0; i < count; i++) {
-        compare_link(&path, links[i], &place, &is_same);
+        visit(links[i], data);
     }
     free(links);
 #else
     xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
     sg_host_get_route(from, to, links);
     for (unsigned i = 0; i < xbt_dynar_length(links); i++) {
-        compare_link(&path, xbt_dynar_get_as(links, i, sg_link_t), &place, &is_same);
+        visit(xbt_dynar_get_as(links, i, sg_link_t), data);
     }
     xbt_dynar_free(&links);
 #endif
-    return is_same && place == path.links_count;
+}
+
+/* A path beside the route of SimGrid. */
+struct comparison {
+    struct ar_path path;
+    uint32_t place;
+    bool is_same;
+};
+
+/* Is the next link of a SimGrid route the next one of a path? */
+static void compare_link(const_sg_link_t link, void *data)
+{
+    struct comparison *with = data;
+    const char *found = sg_link_get_name(link);
+    size_t length = strlen(found);
+    char name[64] = "";
+    if (length > 4 && strcmp(found + length - 4, ".net") == 0) {
+        return;
+    }
+    if (with->place < with->path.links_count) {
+        ar_cluster_link_name(job.cluster, with->path.links[with->place], name, sizeof name);
+    }
+    with->is_same = with->is_same && strcmp(found, name) == 0;
+    with->place++;
+}
+
+static bool has_links_of_path(const struct test_route *route, sg_host_t from, sg_host_t to)
+{
+    struct comparison with = {.is_same = true};
+    ar_cluster_path(job.cluster, route->source, route->destination, &with.path);
+    visit_links(from, to, compare_link, &with);
+    return with.is_same && with.place == with.path.links_count;
+}
+
+/* Notes the number of a link, which is given to it when it is first seen. */
+static void note_link(const_sg_link_t link, void *data)
+{
+    static uintptr_t seen;
+    struct test_zone_route *route = data;
+    if (sg_link_get_data(link) == NULL) {
+        sg_link_set_data((sg_link_t)link, (void *)++seen);
+    }
+    if (route->links_count < TEST_ZONE_LINKS_MAX) {
+        route->links[route->links_count] = (uint32_t)((uintptr_t)sg_link_get_data(link) - 1);
+    }
+    route->links_count++;
+}
+
+static void note_zone_routes(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (size_t i = 0; i < job.count; i++) {
+        struct test_zone_route *route = &job.zone_routes[i];
+        visit_links(find_host(route->source), find_host(route->destination), note_link, route);
+    }
 }
 
 static void look_up_routes(int argc, char **argv)
@@ -117,9 +153,10 @@ static void look_up_routes(int argc, char **argv)
 
 static void start_actors(void)
 {
-    if (job.routes != NULL) {
+    if (job.routes != NULL || job.zone_routes != NULL) {
         /* As an actor, since SimGrid completes its routing tables when the simulation starts. */
-        sg_actor_create("look-up", find_host(0), look_up_routes, 0, NULL);
+        sg_actor_create("look-up", find_host(0),
+                        job.routes != NULL ? look_up_routes : note_zone_routes, 0, NULL);
         return;
     }
     for (size_t i = 0; i < job.count; i++) {
@@ -148,16 +185,9 @@ static void simulate(const char *platform)
     _exit(0);
 }
 
-static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_count)
+/* Runs the job on a platform file, which goes. */
+static void simulate_in_child(const char *path)
 {
-    char path[TEST_PATH_SIZE];
-    test_file_make("", 0, path);
-    FILE *file = fopen(path, "w");
-    cr_assert(file != NULL);
-    struct ar_error err;
-    cr_assert_eq(ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file, &err), AR_OK);
-    cr_assert_eq(fclose(file), 0);
-    job.cluster = cluster;
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
@@ -167,6 +197,19 @@ static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_c
     waitpid(child, &state, 0);
     unlink(path);
     cr_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0, "SimGrid failed on the platform");
+}
+
+static void simulate_cluster(const struct ar_cluster *cluster, uint32_t nodes_count)
+{
+    char path[TEST_PATH_SIZE];
+    test_file_make("", 0, path);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file, &err), AR_OK);
+    cr_assert_eq(fclose(file), 0);
+    job.cluster = cluster;
+    simulate_in_child(path);
 }
 
 static void *share(size_t size)
@@ -184,7 +227,7 @@ void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_cou
     job.routes = NULL;
     job.count = flows_count;
     memcpy(job.flows, flows, size);
-    simulate_in_child(cluster, nodes_count);
+    simulate_cluster(cluster, nodes_count);
     memcpy(flows, job.flows, size);
     munmap(job.flows, size);
 }
@@ -198,10 +241,23 @@ void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_coun
     job.totals = share(2 * sizeof *job.totals);
     job.count = routes_count;
     memcpy(job.routes, routes, routes_count * sizeof *routes);
-    simulate_in_child(cluster, nodes_count);
+    simulate_cluster(cluster, nodes_count);
     memcpy(routes, job.routes, routes_count * sizeof *routes);
     *hosts_count = job.totals[0];
     *links_count = job.totals[1];
     munmap(job.routes, size);
     munmap(job.totals, 2 * sizeof *job.totals);
+}
+
+void test_zone_look_up(const char *platform, struct test_zone_route *routes, size_t routes_count)
+{
+    char path[TEST_PATH_SIZE];
+    size_t size = routes_count * sizeof *routes;
+    job.zone_routes = share(size);
+    job.count = routes_count;
+    memcpy(job.zone_routes, routes, size);
+    simulate_in_child(test_file_make(platform, strlen(platform), path));
+    memcpy(routes, job.zone_routes, size);
+    munmap(job.zone_routes, size);
+    job.zone_routes = NULL;
 }

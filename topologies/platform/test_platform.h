@@ -33,4 +33,16 @@ void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_coun
                            struct test_route *routes, size_t routes_count, size_t *hosts_count,
                            size_t *links_count);
 
+enum { TEST_ZONE_LINKS_MAX = 64 };
+
+/** The links of one route of a platform that is not ours, by numbers of their own. */
+struct test_zone_route {
+    uint32_t source, destination; /**< of hosts `gpu-N` */
+    uint32_t links_count;
+    uint32_t links[TEST_ZONE_LINKS_MAX];
+};
+
+/** Looks up the links of routes in the text of a platform file; `links_count` is 0 before. */
+void test_zone_look_up(const char *platform, struct test_zone_route *routes, size_t routes_count);
+
 #endif

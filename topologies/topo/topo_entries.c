@@ -5,7 +5,7 @@
 #include "topo_values.h"
 
 const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {
-#define X(symbol, name, kind, is_open, need, min, max) {name, kind, is_open, need, min, max},
+#define X(symbol, name, kind, need, min, max) {name, kind, need, min, max},
     AR_TOPO_KEY_LIST(X)
 #undef X
 };

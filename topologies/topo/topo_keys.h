@@ -92,82 +92,77 @@ enum ar_topo_need {
         AR_TOPO_NEEDS_COUNT
 };
 
-/** Symbol, key, kind of its value, does a platform file leave it open, when it must be given, least
+/** Symbol, key, kind of its value, when it must be given, least
  * and largest count. */
 #define AR_TOPO_KEY_LIST(X)                                                                        \
-    X(TOPO_NAME, "name", KIND_NAME, true, NEED_ALWAYS, 0, 0)                                       \
-    X(TOPO_DESCRIPTION, "description", KIND_TEXT, true, NEED_NEVER, 0, 0)                          \
-    X(TOPO_NODES, "nodes", KIND_COUNT, false, NEED_ALWAYS, 1, AR_TOPO_NODES_MAX)                   \
-    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, NEED_ALWAYS, 1, AR_TOPO_GPUS_MAX)              \
-    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, NEED_NEVER, 0, 0)                              \
-    X(TOPO_GPU_GENERATION, "gpu.generation", KIND_CHOICE, true, NEED_NEVER, 0, 0)                  \
-    X(TOPO_CPU_VENDOR, "cpu.vendor", KIND_CHOICE, true, NEED_NEVER, 0, 0)                          \
-    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
-    X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, true, NEED_NEVER, 0, 0)                            \
-    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
-    X(TOPO_GPU_COPY_COST, "gpu.copy_cost", KIND_COST, true, NEED_NEVER, 0, 0)                      \
-    X(TOPO_GPU_REDUCE_COST_LARGE, "gpu.reduce_cost_large", KIND_COST, true, NEED_NEVER, 0, 0)      \
-    X(TOPO_GPU_FRESH_COST, "gpu.fresh_cost", KIND_COST, true, NEED_NEVER, 0, 0)                    \
-    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
-    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \
-    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, NEED_NVLINK, 0, 0)              \
-    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, NEED_NVLINK, 0, 0)               \
-    X(TOPO_NVLINK_DOMAIN, "nvlink.domain_nodes", KIND_COUNT, false, NEED_NEVER, 1,                 \
+    X(TOPO_NAME, "name", KIND_NAME, NEED_ALWAYS, 0, 0)                                             \
+    X(TOPO_DESCRIPTION, "description", KIND_TEXT, NEED_NEVER, 0, 0)                                \
+    X(TOPO_NODES, "nodes", KIND_COUNT, NEED_ALWAYS, 1, AR_TOPO_NODES_MAX)                          \
+    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, NEED_ALWAYS, 1, AR_TOPO_GPUS_MAX)                    \
+    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, NEED_NEVER, 0, 0)                                    \
+    X(TOPO_GPU_GENERATION, "gpu.generation", KIND_CHOICE, NEED_NEVER, 0, 0)                        \
+    X(TOPO_CPU_VENDOR, "cpu.vendor", KIND_CHOICE, NEED_NEVER, 0, 0)                                \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, NEED_NEVER, 0, 0)                          \
+    X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, NEED_NEVER, 0, 0)                                  \
+    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, NEED_NEVER, 0, 0)                        \
+    X(TOPO_GPU_COPY_COST, "gpu.copy_cost", KIND_COST, NEED_NEVER, 0, 0)                            \
+    X(TOPO_GPU_REDUCE_COST_LARGE, "gpu.reduce_cost_large", KIND_COST, NEED_NEVER, 0, 0)            \
+    X(TOPO_GPU_FRESH_COST, "gpu.fresh_cost", KIND_COST, NEED_NEVER, 0, 0)                          \
+    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, NEED_NEVER, 0, 0)                   \
+    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, NEED_NEVER, 0, 0)                             \
+    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, NEED_NVLINK, 0, 0)                     \
+    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, NEED_NVLINK, 0, 0)                      \
+    X(TOPO_NVLINK_DOMAIN, "nvlink.domain_nodes", KIND_COUNT, NEED_NEVER, 1, AR_TOPO_NODES_MAX)     \
+    X(TOPO_NVLINK_SUMS, "nvlink.sums", KIND_CHOICE, NEED_NEVER, 0, 0)                              \
+    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, NEED_PCIE, 0, AR_TOPO_GPUS_MAX)             \
+    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, NEED_SWITCHES, 0, 0)                       \
+    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, NEED_PCIE, 0, 0)                            \
+    X(TOPO_HCAS, "hcas", KIND_COUNT, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                              \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, NEED_HCA_RATE, 0, 0)                         \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, NEED_NEVER, 0, 0)                            \
+    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, NEED_HCAS, 0, 0)                              \
+    X(TOPO_NET_MESSAGE_GAP, "net.message_gap", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
+    X(TOPO_NET_LATENCY_1K, "net.latency_1KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
+    X(TOPO_NET_LATENCY_8K, "net.latency_8KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
+    X(TOPO_NET_LATENCY_64K, "net.latency_64KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                   \
+    X(TOPO_NET_LATENCY_512K, "net.latency_512KiB", KIND_SECONDS, NEED_NEVER, 0, 0)                 \
+    X(TOPO_FABRIC, "fabric", KIND_CHOICE, NEED_NEVER, 0, 0)                                        \
+    X(TOPO_FABRIC_SUMS, "fabric.sums", KIND_CHOICE, NEED_NEVER, 0, 0)                              \
+    X(TOPO_FABRIC_ROUTES, "fabric.routes", KIND_ROUTES, NEED_NEVER, 0, 0)                          \
+    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, NEED_NEVER, 0, AR_TOPO_NODES_MAX)                 \
+    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, NEED_RACKS, 0, 1000000)                       \
+    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, NEED_RACKS, 0, 0)            \
+    X(TOPO_TREE_GROUPS, "tree.groups", KIND_COUNTS, NEED_NEVER, 1, AR_TOPO_NODES_MAX)              \
+    X(TOPO_TREE_SWITCHES, "tree.switches", KIND_COUNTS, NEED_NEVER, 1, 1000000)                    \
+    X(TOPO_TREE_RAILS, "tree.rails", KIND_CHOICE, NEED_NEVER, 0, 0)                                \
+    X(TOPO_TREE_UPLINKS, "tree.uplinks", KIND_COUNTS, NEED_NEVER, 1, 1000000)                      \
+    X(TOPO_TREE_UPLINK_BANDWIDTH, "tree.uplink_bandwidth", KIND_RATES, NEED_NEVER, 0, 0)           \
+    X(TOPO_ROUTER_NODES, "router.nodes", KIND_COUNT, NEED_NEVER, 1, AR_TOPO_NODES_MAX)             \
+    X(TOPO_SWITCH_LATENCY, "switch.latency", KIND_SECONDS, NEED_NEVER, 0, 0)                       \
+    X(TOPO_TORUS_LENGTHS, "torus.lengths", KIND_COUNTS, NEED_TORUS, 1, AR_TOPO_NODES_MAX)          \
+    X(TOPO_TORUS_WRAPS, "torus.wraps", KIND_COUNTS, NEED_NEVER, 0, 1)                              \
+    X(TOPO_TORUS_LINK_BANDWIDTH, "torus.link_bandwidth", KIND_RATE, NEED_TORUS, 0, 0)              \
+    X(TOPO_TORUS_LINKS_AT_ONCE, "torus.links_at_once", KIND_COUNT, NEED_NEVER, 1, 1000)            \
+    X(TOPO_DRAGONFLY_GROUPS, "dragonfly.groups", KIND_COUNT, NEED_DRAGONFLY, 1, AR_TOPO_NODES_MAX) \
+    X(TOPO_DRAGONFLY_ROUTERS, "dragonfly.routers", KIND_COUNT, NEED_DRAGONFLY, 1,                  \
       AR_TOPO_NODES_MAX)                                                                           \
-    X(TOPO_NVLINK_SUMS, "nvlink.sums", KIND_CHOICE, false, NEED_NEVER, 0, 0)                       \
-    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, NEED_PCIE, 0, AR_TOPO_GPUS_MAX)      \
-    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, NEED_SWITCHES, 0, 0)                \
-    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
-    X(TOPO_HCAS, "hcas", KIND_COUNT, true, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                        \
-    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCA_RATE, 0, 0)                  \
-    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
-    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
-    X(TOPO_NET_MESSAGE_GAP, "net.message_gap", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
-    X(TOPO_NET_LATENCY_1K, "net.latency_1KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
-    X(TOPO_NET_LATENCY_8K, "net.latency_8KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
-    X(TOPO_NET_LATENCY_64K, "net.latency_64KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)            \
-    X(TOPO_NET_LATENCY_512K, "net.latency_512KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)          \
-    X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
-    X(TOPO_FABRIC_SUMS, "fabric.sums", KIND_CHOICE, false, NEED_NEVER, 0, 0)                       \
-    X(TOPO_FABRIC_ROUTES, "fabric.routes", KIND_ROUTES, false, NEED_NEVER, 0, 0)                   \
-    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \
-    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, NEED_RACKS, 0, 1000000)                \
-    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, NEED_RACKS, 0, 0)     \
-    X(TOPO_TREE_GROUPS, "tree.groups", KIND_COUNTS, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)       \
-    X(TOPO_TREE_SWITCHES, "tree.switches", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)             \
-    X(TOPO_TREE_RAILS, "tree.rails", KIND_CHOICE, false, NEED_NEVER, 0, 0)                         \
-    X(TOPO_TREE_UPLINKS, "tree.uplinks", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)               \
-    X(TOPO_TREE_UPLINK_BANDWIDTH, "tree.uplink_bandwidth", KIND_RATES, false, NEED_NEVER, 0, 0)    \
-    X(TOPO_ROUTER_NODES, "router.nodes", KIND_COUNT, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)      \
-    X(TOPO_SWITCH_LATENCY, "switch.latency", KIND_SECONDS, false, NEED_NEVER, 0, 0)                \
-    X(TOPO_TORUS_LENGTHS, "torus.lengths", KIND_COUNTS, false, NEED_TORUS, 1, AR_TOPO_NODES_MAX)   \
-    X(TOPO_TORUS_WRAPS, "torus.wraps", KIND_COUNTS, false, NEED_NEVER, 0, 1)                       \
-    X(TOPO_TORUS_LINK_BANDWIDTH, "torus.link_bandwidth", KIND_RATE, false, NEED_TORUS, 0, 0)       \
-    X(TOPO_TORUS_LINKS_AT_ONCE, "torus.links_at_once", KIND_COUNT, false, NEED_NEVER, 1, 1000)     \
-    X(TOPO_DRAGONFLY_GROUPS, "dragonfly.groups", KIND_COUNT, false, NEED_DRAGONFLY, 1,             \
-      AR_TOPO_NODES_MAX)                                                                           \
-    X(TOPO_DRAGONFLY_ROUTERS, "dragonfly.routers", KIND_COUNT, false, NEED_DRAGONFLY, 1,           \
-      AR_TOPO_NODES_MAX)                                                                           \
-    X(TOPO_DRAGONFLY_SPINES, "dragonfly.spines", KIND_COUNT, false, NEED_SPINES, 1,                \
-      AR_TOPO_NODES_MAX)                                                                           \
-    X(TOPO_DRAGONFLY_LOCAL_BANDWIDTH, "dragonfly.local_bandwidth", KIND_RATE, false,               \
-      NEED_DRAGONFLY, 0, 0)                                                                        \
-    X(TOPO_DRAGONFLY_GLOBAL_LINKS, "dragonfly.global_links", KIND_COUNT, false, NEED_GROUPS, 1,    \
-      1000000)                                                                                     \
-    X(TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, "dragonfly.global_bandwidth", KIND_RATE, false,             \
-      NEED_GROUPS, 0, 0)                                                                           \
-    X(TOPO_DRAGONFLY_ARRANGEMENT, "dragonfly.arrangement", KIND_CHOICE, false, NEED_NEVER, 0, 0)   \
-    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, NEED_NEVER, 0, 0)                       \
-    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, NEED_NEVER, 0, 0)                 \
-    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, NEED_NEVER, 1, 1024)           \
-    X(TOPO_LIBRARY_COLLNET, "library.collnet", KIND_CHOICE, false, NEED_NEVER, 0, 0)               \
-    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, NEED_NEVER, 0, 0)               \
-    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, NEED_NEVER, 0, 0)                 \
-    X(TOPO_LIBRARY_NET_LATENCY, "library.net_latency", KIND_SECONDS, false, NEED_NEVER, 0, 0)      \
-    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, NEED_NEVER, 0, 0)
+    X(TOPO_DRAGONFLY_SPINES, "dragonfly.spines", KIND_COUNT, NEED_SPINES, 1, AR_TOPO_NODES_MAX)    \
+    X(TOPO_DRAGONFLY_LOCAL_BANDWIDTH, "dragonfly.local_bandwidth", KIND_RATE, NEED_DRAGONFLY, 0,   \
+      0)                                                                                           \
+    X(TOPO_DRAGONFLY_GLOBAL_LINKS, "dragonfly.global_links", KIND_COUNT, NEED_GROUPS, 1, 1000000)  \
+    X(TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, "dragonfly.global_bandwidth", KIND_RATE, NEED_GROUPS, 0, 0) \
+    X(TOPO_DRAGONFLY_ARRANGEMENT, "dragonfly.arrangement", KIND_CHOICE, NEED_NEVER, 0, 0)          \
+    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, NEED_NEVER, 0, 0)                              \
+    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, NEED_NEVER, 0, 0)                        \
+    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, NEED_NEVER, 1, 1024)                  \
+    X(TOPO_LIBRARY_COLLNET, "library.collnet", KIND_CHOICE, NEED_NEVER, 0, 0)                      \
+    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, NEED_NEVER, 0, 0)                      \
+    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, NEED_NEVER, 0, 0)                        \
+    X(TOPO_LIBRARY_NET_LATENCY, "library.net_latency", KIND_SECONDS, NEED_NEVER, 0, 0)             \
+    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, NEED_NEVER, 0, 0)
 
 enum ar_topo_key {
-#define X(symbol, name, kind, is_open, need, min, max) symbol,
+#define X(symbol, name, kind, need, min, max) symbol,
     AR_TOPO_KEY_LIST(X)
 #undef X
         AR_TOPO_KEYS_COUNT
@@ -176,7 +171,6 @@ enum ar_topo_key {
 struct ar_topo_key_row {
     const char *name;
     enum ar_topo_kind kind;
-    bool is_open; /**< a platform file does not say it: settings may */
     enum ar_topo_need need;
     uint32_t min, max; /**< of a count, of each of several */
 };

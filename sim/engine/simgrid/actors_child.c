@@ -166,7 +166,7 @@ bool simgrid_answer_actors(struct simgrid_task *base, FILE *answer)
     struct own_actor *own = child_alloc(actors->count, sizeof *own, "its actors");
     for (uint32_t i = 0; i < actors->count; i++) {
         own[i] = (struct own_actor){.task = task, .number = i, .all_know = all_know};
-        sg_actor_t actor = sg_actor_init("actor", child_host(actors->cluster, actors->gpus[i]));
+        sg_actor_t actor = sg_actor_init("actor", child_host(actors->gpus[i]));
         sg_actor_set_data(actor, &own[i]);
         sg_actor_start_(actor, actor_main, 0, NULL);
         child_actors_left++;

@@ -87,11 +87,10 @@ static void start_simgrid(const struct simgrid_task *task)
 
 static bool run(struct simgrid_task *task, FILE *answer)
 {
-    static bool (*const tasks[])(struct simgrid_task * task, FILE * answer) = {
-        [SIMGRID_TRIAL] = simgrid_answer_trial,    [SIMGRID_ACTORS] = simgrid_answer_actors,
-        [SIMGRID_GRAPH] = simgrid_answer_graph,    [SIMGRID_CONTENT] = platform_answer_content,
-        [SIMGRID_ROUTES] = platform_answer_routes, [SIMGRID_RATES] = platform_answer_rates,
-    };
+    static bool (*const tasks[])(struct simgrid_task * task,
+                                 FILE * answer) = {[SIMGRID_TRIAL] = simgrid_answer_trial,
+                                                   [SIMGRID_ACTORS] = simgrid_answer_actors,
+                                                   [SIMGRID_GRAPH] = simgrid_answer_graph};
     start_simgrid(task);
     return tasks[task->kind](task, answer);
 }

@@ -72,9 +72,7 @@ static enum ar_status find_routes(const struct ar_graph_trial *trial, struct rou
         }
         *is_known = true;
     }
-    return routes->count > 0
-               ? ar_cluster_prepare_paths(trial->cluster, routes->pairs, routes->count, err)
-               : AR_OK;
+    return AR_OK;
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

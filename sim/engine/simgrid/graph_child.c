@@ -131,9 +131,8 @@ static void send_part(const struct stream *stream, const struct ar_task *task)
     uint64_t moved = bytes + (uint64_t)llround(gap_bytes);
     bool is_left = run->graph->works[task->work].latency_s > 0; /* others wait for the rest */
     sleep_for(facts->collective_setup_s);
-    flight_await(
-        simgrid_send(child_host(cluster, from), child_host(cluster, to), moved > 0 ? moved : 1),
-        is_left ? 0 : latency_s);
+    flight_await(simgrid_send(child_host(from), child_host(to), moved > 0 ? moved : 1),
+                 is_left ? 0 : latency_s);
 }
 
 static void take_part(const struct stream *stream, const struct ar_task *task)
@@ -241,8 +240,7 @@ static void start_streams(struct graph_run *run)
     for (size_t i = 0; i < count; i++) {
         struct stream *stream = &run->streams[i];
         if (has_tasks(stream)) {
-            sg_actor_t actor =
-                sg_actor_init("stream", child_host(run->trial->cluster, rank_of(stream)));
+            sg_actor_t actor = sg_actor_init("stream", child_host(rank_of(stream)));
             sg_actor_set_data(actor, stream);
             sg_actor_start_(actor, stream_main, 0, NULL);
             child_actors_left++;

@@ -141,8 +141,7 @@ static void start_actors(struct simulation *simulation)
     size_t count = (size_t)ar_collective_lanes(simulation->collective) * simulation->positions;
     for (size_t i = 0; i < count; i++) {
         struct actor *actor = &simulation->actors[i];
-        sg_actor_t handle =
-            sg_actor_init("rank", child_host(simulation->collective->cluster, actor->rank));
+        sg_actor_t handle = sg_actor_init("rank", child_host(actor->rank));
         sg_actor_set_data(handle, actor);
         sg_actor_start_(handle, actor_main, 0, NULL);
         child_progress++;

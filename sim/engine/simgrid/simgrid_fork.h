@@ -26,12 +26,9 @@ enum { SIMGRID_CAUSE = 320, SIMGRID_STALL_S = 60 };
 
 /** What a child does. */
 enum simgrid_kind {
-    SIMGRID_TRIAL,   /**< struct trial_task */
-    SIMGRID_ACTORS,  /**< struct actors_task */
-    SIMGRID_GRAPH,   /**< struct graph_task */
-    SIMGRID_CONTENT, /**< struct platform_content_task */
-    SIMGRID_ROUTES,  /**< struct platform_routes_task */
-    SIMGRID_RATES    /**< struct platform_rates_task */
+    SIMGRID_TRIAL,  /**< struct trial_task */
+    SIMGRID_ACTORS, /**< struct actors_task */
+    SIMGRID_GRAPH   /**< struct graph_task */
 };
 
 /** To be the first member of the struct of its kind. */

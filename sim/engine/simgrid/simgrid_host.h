@@ -9,6 +9,6 @@
 #include "ar_cluster.h"
 
 /** The host of a rank, or of AR_SWITCH with a rank. */
-sg_host_t child_host(const struct ar_cluster *cluster, uint32_t rank);
+sg_host_t child_host(uint32_t rank);
 
 #endif

@@ -1,5 +1,4 @@
-/* Parent side of a simulation: writes its platform, or takes the user's own, forks, and reads the
- * results. */
+/* Parent side of a simulation: writes its platform, forks, and reads the results. */
 #include "simgrid_simulation.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_platform.h"
+#include "ar_cluster.h"
 #include "ar_simgrid_xml.h"
 
 static enum ar_status write_platform(const struct simgrid_simulation *simulation, int *platform,
@@ -59,32 +58,21 @@ static enum ar_status take_answer(struct simgrid_simulation *simulation,
     return AR_OK;
 }
 
-static enum ar_status fork_on(struct simgrid_simulation *simulation, const char *platform_path,
-                              struct ar_error *err)
+enum ar_status simgrid_simulate(struct simgrid_simulation *simulation, struct ar_error *err)
 {
+    const struct simgrid_module *module;
+    int platform = -1;
+    char path[64];
+    AR_TRY(simgrid_module_get(&module, err));
+    AR_TRY(write_platform(simulation, &platform, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
+    simulation->platform_path = path;
     struct simgrid_answer answer;
-    simulation->platform_path = platform_path;
     enum ar_status status = simgrid_fork(&simulation->task, &answer, err);
     if (status == AR_OK) {
         status = take_answer(simulation, &answer, err);
     }
     free(answer.data);
-    return status;
-}
-
-enum ar_status simgrid_simulate(struct simgrid_simulation *simulation, struct ar_error *err)
-{
-    const struct simgrid_module *module;
-    const char *own_path = ar_cluster_platform_path(simulation->cluster);
-    int platform = -1;
-    char path[64];
-    AR_TRY(simgrid_module_get(&module, err));
-    if (own_path != NULL) {
-        return fork_on(simulation, own_path, err);
-    }
-    AR_TRY(write_platform(simulation, &platform, err));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
-    enum ar_status status = fork_on(simulation, path, err);
     close(platform);
     return status;
 }

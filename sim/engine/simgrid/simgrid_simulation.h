@@ -10,7 +10,6 @@
 #include <sys/uio.h>
 
 #include "ar_graph_trial.h"
-#include "ar_platform.h"
 #include "simgrid_fork.h"
 
 /** SimGrid's settings that matter to a result: pinned, and recorded with every row. Its defaults
@@ -43,8 +42,7 @@ struct simgrid_simulation {
     const char *platform_path; /**< private */
 };
 
-/** Writes the platform of a cluster, or takes the user's own, forks the simulation on it and copies
- * its results back. */
+/** Writes the platform of a cluster, forks the simulation on it and copies its results back. */
 enum ar_status simgrid_simulate(struct simgrid_simulation *simulation, struct ar_error *err);
 
 /** The pairs of ranks that send to each other, and of ranks and switches: a platform need not have

@@ -85,10 +85,8 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
     const struct simulation *simulation = own->simulation;
     uint64_t bytes =
         slice->count * simulation->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
-    const struct ar_cluster *cluster = simulation->collective->cluster;
     child_progress++;
-    return simgrid_send(child_host(cluster, source), child_host(cluster, destination),
-                        bytes > 0 ? bytes : 1);
+    return simgrid_send(child_host(source), child_host(destination), bytes > 0 ? bytes : 1);
 }
 
 /* All messages of a part, at once. */
@@ -190,8 +188,7 @@ static void start_switch(const struct actor *actor, const struct ar_phase *phase
         child_no_memory("its switches");
     }
     find_sum(own);
-    sg_actor_t handle =
-        sg_actor_init("switch", child_host(collective->cluster, AR_SWITCH | rank_at(own, 0)));
+    sg_actor_t handle = sg_actor_init("switch", child_host(AR_SWITCH | rank_at(own, 0)));
     sg_actor_set_data(handle, own);
     sg_actor_start_(handle, switch_main, 0, NULL);
 }

@@ -10,15 +10,15 @@
 #include "simgrid_child.h"
 #include "simgrid_host.h"
 
-sg_host_t child_host(const struct ar_cluster *cluster, uint32_t rank)
+sg_host_t child_host(uint32_t rank)
 {
-    char name[PLATFORM_NAME_SIZE];
-    return sg_host_by_name(ar_cluster_host_name(cluster, rank, name, sizeof name));
+    char name[32];
+    return sg_host_by_name(ar_host_name(rank, name, sizeof name));
 }
 
 void simulation_open(const struct simgrid_simulation *simulation)
 {
-    platform_open(simulation->cluster, simulation->platform_path);
+    simgrid_load_platform(simulation->platform_path);
     child_watch(&simulation->task);
 }
 

@@ -33,7 +33,7 @@ static sg_host_t host_at(uint32_t channel, uint32_t position)
     struct ar_order order = ar_collective_order(job.collective);
     char name[NAME_SIZE];
     uint32_t rank = ar_order_rank(&order, channel, position);
-    return sg_host_by_name(ar_cluster_host_name(job.collective->cluster, rank, name, sizeof name));
+    return sg_host_by_name(ar_host_name(rank, name, sizeof name));
 }
 
 static void send_step(uint32_t channel, uint32_t step)
