@@ -82,8 +82,7 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
 enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
                                     size_t count, uint32_t period, struct ar_error *err);
 
-/** Paths, and the rate of each flow in bytes per second; on a platform file, whose sharing is
- * SimGrid's matter, they are a guess that SimGrid itself corrects. The time is that of going
+/** Paths, and the rate of each flow in bytes per second. The time is that of going
  * through all paths, for as many rounds as full links wait for each other. */
 enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
                               uint32_t period, struct ar_error *err);

@@ -3,9 +3,8 @@
  *
  * In a phase of walks every position keeps its peers, so the messages of a step are a fixed set of
  * flows on the links of the cluster. The rate of a hop is its max-min fair share when all these
- * flows of all lanes are under way together (ar_maxmin.h); on a platform file, what SimGrid
- * gives it. In a tree it is that of all hops of all parts together, which is where the rates of its
- * parts begin (tree_rates.h).
+ * flows of all lanes are under way together (ar_maxmin.h). In a tree it is that of all hops of all
+ * parts together, which is where the rates of its parts begin (tree_rates.h).
  */
 #ifndef AR_PATTERN_H
 #define AR_PATTERN_H

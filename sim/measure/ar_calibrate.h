@@ -57,7 +57,7 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
 
 /** Fits, writes the files of `request->out`, notes what a reader should be wary of, and prints the
  * report to stdout. The cluster is left with the fitted numbers of its links. Errors are those of
- * the fits; AR_USAGE for a cluster that is a platform file, which cannot be copied. */
+ * the fits. */
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, const struct ar_view *view,
                                 struct ar_arena *arena, struct ar_error *err);

@@ -36,8 +36,7 @@ static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, co
     const char *dot = strrchr(value, '.');
     const char *slash = strrchr(file->path, '/');
     bool is_file = strchr(value, '/') != NULL ||
-                   (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".xml") == 0 ||
-                                    strcmp(dot, ".csv") == 0));
+                   (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
     if (!is_file || value[0] == '/' || slash == NULL) {
         return value;
     }

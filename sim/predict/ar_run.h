@@ -107,7 +107,7 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
  * Returns whether there was something. */
 bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 
-/** Hosts of a platform file, if the cluster is one; what was assumed for values that matter. */
+/** The values of the cluster file whose source is "assumed". */
 void ar_note_platform(FILE *notes, const struct ar_scenario *scenario);
 
 /** How many of so many rows are not exact, if any. */

@@ -37,17 +37,11 @@ bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
 
 /* --- the library's table of a cluster ----------------------------------------------------- */
 
-/* Hosts whose GPUs NVLink switches join; a platform file says none. */
-static uint32_t domain_nodes(const struct ar_cluster_facts *facts)
-{
-    return facts->nvlink_domain_nodes > 0 ? facts->nvlink_domain_nodes : 1;
-}
-
 /* The rings of a domain leave it by the HCAs of all its hosts, as fast as they go within it. */
 double ar_library_engine_net_bus(const struct ar_cluster_facts *facts)
 {
-    double all_Bps = facts->library_net_bus_Bps * domain_nodes(facts);
-    return domain_nodes(facts) > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
+    double all_Bps = facts->library_net_bus_Bps * facts->nvlink_domain_nodes;
+    return facts->nvlink_domain_nodes > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
 }
 
 /* What the HCAs of a domain carry; 0: not known. */
@@ -78,7 +72,7 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
     tuning->links = facts->has_nvswitch ? TUNING_NVSWITCH
                     : facts->has_nvlink ? TUNING_NVLINK_MESH
                                         : TUNING_PCIE;
-    tuning->hcas = facts->hcas_per_node * domain_nodes(facts);
+    tuning->hcas = facts->hcas_per_node * facts->nvlink_domain_nodes;
     tuning->net_bus_Bps = ar_library_engine_net_bus(facts);
     tuning->net_payload_Bps = hcas_payload(cluster, tuning->hcas);
     ar_tuning_set_generation(tuning, facts->gpu_generation);
@@ -101,7 +95,8 @@ size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t 
     const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
     return ar_library_call_find(collective->operation, &call)
                ? ar_library_calls(ar_algorithm_calls(collective->algorithm), call,
-                                  &collective->shape, facts->gpus_per_node * domain_nodes(facts),
+                                  &collective->shape,
+                                  facts->gpus_per_node * facts->nvlink_domain_nodes,
                                   (double)elements * collective->element_bytes, runs)
                : 0;
 }
@@ -110,7 +105,7 @@ struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
                                             const struct ar_library_row *row)
 {
     struct ar_library_row found = *row;
-    uint32_t nodes = domain_nodes(ar_cluster_facts(cluster));
+    uint32_t nodes = ar_cluster_facts(cluster)->nvlink_domain_nodes;
     found.run.nodes = (row->run.nodes + nodes - 1) / nodes;
     return found;
 }
