@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 
 enum { LINE_SIZE = 256 };
 

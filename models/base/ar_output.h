@@ -45,4 +45,10 @@ void ar_output_abort(struct ar_output *output);
 /** Makes a directory and its missing parents; an existing directory is no error. */
 enum ar_status ar_make_directory(const char *path, struct ar_error *err);
 
+/* --- scratch directories ---------------------------------------------------------------------- */
+
+/** Makes a directory in a folder. Directories are removed in the opposite order. */
+enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
+                               struct ar_error *err);
+
 #endif

@@ -57,4 +57,20 @@ char *ar_next_part(char **rest, char separator);
 /** Whether a text of words with blanks between them has a word. */
 bool ar_text_has_word(const char *text, const char *word);
 
+/* --- settings --------------------------------------------------------------------------------- */
+
+struct ar_setting {
+    const char *text;      /**< `net.latency=2.4us` */
+    const char *where;     /**< begins error lines: `--set`, `sony.run.csv:12: set` */
+    enum ar_status status; /**< of errors of its value: AR_USAGE for the command line, AR_BAD_DATA
+                                for a file */
+};
+
+/** Settings in order; none of a KEY wins over another unless the user of them says so. The list is
+ * borrowed. */
+struct ar_settings {
+    const struct ar_setting *list;
+    size_t count;
+};
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "record.h"
+#include "record_table.h"
 
 static bool is_right(const struct ar_column *column)
 {

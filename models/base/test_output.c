@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "ar_output.h"
-#include "ar_scratch.h"
 #include "ar_signals.h"
 
 enum { PATH_SIZE = 1024 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ar_clock.h"
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 #include "ar_record.h"
 #include "ar_text.h"
 

@@ -4,7 +4,7 @@
 #ifndef AR_BASE_TEST_SETTING_H
 #define AR_BASE_TEST_SETTING_H
 
-#include "ar_setting.h"
+#include "ar_text.h"
 
 /** Settings of the command line option `where`, written to `list`, which has room for them. */
 static inline struct ar_settings ar_settings_of_option(const char *where, const char *const *texts,

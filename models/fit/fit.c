@@ -11,7 +11,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "ar_gsl.h"
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 
 enum {
     STARTS = 8,

@@ -5,7 +5,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "ar_library_fit.h"
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 #include "ar_residual.h"
 
 #define STEP 1e-5 /* of a logarithm, for derivatives */

@@ -11,7 +11,6 @@
 
 #include "ar_file.h"
 #include "ar_output.h"
-#include "ar_scratch.h"
 #include "pictures.h"
 
 enum { TEXT_COLUMNS = 79, FILE_MAX = 1 << 20 };

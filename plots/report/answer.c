@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 #include "ar_units.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "ar_file.h"
+#include "ar_output.h"
 #include "ar_plot.h"
-#include "ar_scratch.h"
 #include "page.h"
 
 enum { COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 
 enum { ROWS_MIN = 4, GROUPS = 2 };
 

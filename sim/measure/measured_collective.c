@@ -6,7 +6,7 @@
 
 #include "ar_measured.h"
 #include "ar_measured_set.h"
-#include "ar_multiple.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 const struct ar_operation *measured_operation(const struct ar_log *run)

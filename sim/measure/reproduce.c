@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ar_draw.h"
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 
 /* Ends of the band that holds 95 % of the draws, and the row's own prediction in any case. */
 #define BAND_LOW_FRAC  0.025

@@ -15,8 +15,8 @@
 #include "ar_inputs.h"
 #include "ar_key.h"
 #include "ar_library_table.h"
-#include "ar_setting.h"
 #include "ar_step.h"
+#include "ar_text.h"
 #include "compute_rate.h"
 
 /** Where the value of a key stood. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_multiple.h"
+#include "ar_numbers.h"
 #include "fabric.h"
 
 /* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */

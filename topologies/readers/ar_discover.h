@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 #include "ar_arena.h"
-#include "ar_setting.h"
+#include "ar_text.h"
 #include "ar_topo.h"
 
 /** Largest file that is read. */

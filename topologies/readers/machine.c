@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "ar_multiple.h"
+#include "ar_numbers.h"
 
 enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
                              ...)

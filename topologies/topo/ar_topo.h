@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "ar_arena.h"
-#include "ar_setting.h"
+#include "ar_text.h"
 
 struct ar_topo;
 

@@ -73,7 +73,7 @@
 
 #include "ar_arena.h"
 #include "ar_error.h"
-#include "ar_precision.h"
+#include "ar_units.h"
 
 enum ar_conv_pass {
     AR_CONV_FORWARD,

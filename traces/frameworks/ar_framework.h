@@ -17,8 +17,8 @@
 #include <stdbool.h>
 
 #include "ar_arena.h"
-#include "ar_setting.h"
 #include "ar_term.h"
+#include "ar_text.h"
 #include "ar_trace.h"
 
 struct ar_term_value {

@@ -1,7 +1,7 @@
 /* The step of a trace: which of its steps are used, and what is made of them. */
 #include <math.h>
 
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 #include "steps.h"
 
 const char *const ar_kineto_times_names[] = {"recorded", "kernels", NULL};

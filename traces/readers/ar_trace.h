@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
-#include "ar_precision.h"
+#include "ar_units.h"
 
 /** Limits of a trace; sums stay far from overflow. */
 #define AR_TRACE_SECONDS_MAX  1e9

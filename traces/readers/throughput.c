@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 #include "ar_trace_file.h"
 
 double ar_throughput_error_frac(const struct ar_throughput *row)

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "ar_multiple.h"
+#include "ar_numbers.h"
 #include "ring_units.h"
 
 /* Arrays with a number per place besides the arrivals. */

@@ -1,8 +1,8 @@
-/** \file record.h
+/** \file record_table.h
  * Private to this folder: what the writers of records share.
  */
-#ifndef AR_BASE_RECORD_PARTS_H
-#define AR_BASE_RECORD_PARTS_H
+#ifndef AR_BASE_RECORD_TABLE_H
+#define AR_BASE_RECORD_TABLE_H
 
 #include "ar_record.h"
 

@@ -1,9 +1,9 @@
-#include "ar_quantile.h"
+#include "ar_numbers.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a;
     double right = *(const double *)b;
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 void ar_sort(double *values, size_t count)
 {
     if (count > 1) {
-        qsort(values, count, sizeof *values, compare);
+        qsort(values, count, sizeof *values, compare_numbers);
     }
 }
 
