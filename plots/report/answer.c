@@ -1,6 +1,4 @@
 /* The answer: a paragraph of sentences whose numbers are those of the rows. */
-#include "answer_find.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +6,23 @@
 #include "ar_numbers.h"
 #include "ar_text.h"
 #include "ar_units.h"
-
-#define CELL(kind, owner, field)                                                                   \
-    AR_COLUMN(kind, struct owner, field, #field, "", .may_be_empty = true, .may_be_missing = true)
-#define NAMED(owner, field) AR_COLUMN(string, struct owner, field, #field, "a name")
-
-void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,
-                  struct ar_arena *arena)
-{
-    struct ar_columns named = {columns.list, columns.count - 1};
-    char *records = ar_arena_alloc(arena, csv->rows_count + 1, size);
-    for (size_t i = 0; records != NULL && i < csv->rows_count; i++) {
-        ar_record_clear(named, records + i * size);
-    }
-    return records;
-}
+#include "page.h"
 
 enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
-                           void *records, struct ar_error *err)
+                           struct ar_arena *arena, void *records, struct ar_error *err)
 {
-    return records == NULL ? ar_error_no_memory(err, "the report")
-                           : ar_csv_read_rows(csv, columns, records, size, err);
+    struct ar_columns named = {columns.list, columns.count - 1};
+    char *list = ar_arena_alloc(arena, csv->rows_count + 1, size);
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        ar_record_clear(named, list + i * size);
+    }
+    memcpy(records, &list, sizeof list);
+    return ar_csv_read_rows(csv, columns, list, size, err);
+}
+
+bool answer_texts_equal(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
 /* The median of |values| that are numbers; NAN: there are none. The values are changed. */
@@ -47,7 +41,7 @@ static double median_of(double *values, size_t count)
     return ar_quantile(values, kept, 0.5);
 }
 
-void answer_percent(FILE *text, const char *before, double frac, const char *after)
+void answer_write_percent(FILE *text, const char *before, double frac, const char *after)
 {
     if (!isnan(frac)) {
         fprintf(text, "%s%.3g %%%s", before, 100 * frac, after);
@@ -56,25 +50,20 @@ void answer_percent(FILE *text, const char *before, double frac, const char *aft
 
 /* --- train -------------------------------------------------------------------------------- */
 
-struct run {
-    const char *run, *phase, *cluster, *strategy, *algorithm, *shape, *engine;
-    uint64_t gpus;
-    double time_s, efficiency_frac, exposed_s;
-    ar_cell_flag exact;
-};
-static const struct ar_column run_columns[] = {NAMED(run, run),
-                                               CELL(string, run, phase),
-                                               NAMED(run, cluster),
-                                               CELL(string, run, strategy),
-                                               CELL(string, run, algorithm),
-                                               CELL(string, run, shape),
-                                               CELL(string, run, engine),
-                                               CELL(count, run, gpus),
-                                               CELL(number, run, time_s),
-                                               CELL(number, run, efficiency_frac),
-                                               CELL(number, run, exposed_s),
-                                               CELL(flag, run, exact),
-                                               AR_COLUMN_OTHERS};
+#define RUN_LIST(X, NEEDED)                                                                        \
+    NEEDED(run, string, run)                                                                       \
+    X(run, string, phase)                                                                          \
+    NEEDED(run, string, cluster)                                                                   \
+    X(run, string, strategy)                                                                       \
+    X(run, string, algorithm)                                                                      \
+    X(run, string, shape)                                                                          \
+    X(run, string, engine)                                                                         \
+    X(run, count, gpus)                                                                            \
+    X(run, number, time_s)                                                                         \
+    X(run, number, efficiency_frac)                                                                \
+    X(run, number, exposed_s)                                                                      \
+    X(run, flag, exact)
+ANSWER_RECORD(run, RUN_LIST);
 
 static bool is_last_phase(const struct run *runs, size_t count, size_t i)
 {
@@ -94,23 +83,24 @@ static void write_run(FILE *text, const struct run *run)
             (unsigned long long)run->gpus);
     fprintf(text, "%s%s%s%s", has_algorithm || has_efficiency ? " (" : "",
             has_algorithm ? run->algorithm : "", has_shape ? " " : "", has_shape ? run->shape : "");
-    answer_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
-                   run->efficiency_frac, "");
+    answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
+                         run->efficiency_frac, "");
     fputs(has_algorithm || has_efficiency ? ")" : "", text);
 }
 
-void answer_trust_add(struct answer_trust *trust, ar_cell_flag exact, const char *engine)
+void answer_add_trust(struct answer_trust *trust, ar_cell_flag exact, const char *engine)
 {
     if (exact == AR_NO_FLAG) {
         return;
     }
     bool is_first = trust->exact + trust->estimates == 0;
-    trust->engine = is_first || rows_is_same(engine, trust->engine) ? engine : NULL;
+    trust->engine = is_first || answer_texts_equal(engine, trust->engine) ? engine : NULL;
     trust->exact += exact == 1;
     trust->estimates += exact == 0;
 }
 
-void answer_exact(FILE *text, const struct answer_trust *trust, const char *noun, const char *more)
+void answer_write_trust(FILE *text, const struct answer_trust *trust, const char *noun,
+                        const char *more)
 {
     const char *engine = trust->engine != NULL ? trust->engine : "of each row";
     if (trust->estimates == 0) {
@@ -134,21 +124,21 @@ static void write_estimates(FILE *text, const struct run *runs, size_t count)
     struct answer_trust trust = {0};
     for (size_t i = 0; i < count; i++) {
         if (is_last_phase(runs, count, i)) {
-            answer_trust_add(&trust, runs[i].exact, runs[i].engine);
+            answer_add_trust(&trust, runs[i].exact, runs[i].engine);
         }
     }
     if (trust.estimates > 0) {
-        answer_exact(text, &trust, "times", "");
+        answer_write_trust(text, &trust, "times", "");
     }
 }
 
 /* The line of all phases is the last one of a run and a number of GPUs. */
-enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_train(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                             const char **title, struct ar_error *err)
 {
-    struct run *runs = answer_room(csv, AR_COLUMNS(run_columns), sizeof *runs, arena);
+    struct run *runs;
     *title = "Time to train";
-    AR_TRY(answer_read(csv, AR_COLUMNS(run_columns), sizeof *runs, runs, err));
+    AR_TRY(answer_read(csv, AR_COLUMNS(run_columns), sizeof *runs, parts->arena, &runs, err));
     const struct run *first = NULL;
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct run *run = &runs[i];
@@ -178,29 +168,25 @@ enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FI
 
 /* --- reproduce ---------------------------------------------------------------------------- */
 
-struct result {
-    const char *row, *title;
-    double measured, predicted, error_frac;
-    ar_cell_flag inside;
-};
-static const struct ar_column result_columns[] = {NAMED(result, row),
-                                                  CELL(string, result, title),
-                                                  CELL(number, result, measured),
-                                                  CELL(number, result, predicted),
-                                                  CELL(number, result, error_frac),
-                                                  CELL(flag, result, inside),
-                                                  AR_COLUMN_OTHERS};
+#define RESULT_LIST(X, NEEDED)                                                                     \
+    NEEDED(result, string, row)                                                                    \
+    X(result, string, title)                                                                       \
+    X(result, number, measured)                                                                    \
+    X(result, number, predicted)                                                                   \
+    X(result, number, error_frac)                                                                  \
+    X(result, flag, inside)
+ANSWER_RECORD(result, RESULT_LIST);
 
-enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_results(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                               const char **title, struct ar_error *err)
 {
-    struct result *results = answer_room(csv, AR_COLUMNS(result_columns), sizeof *results, arena);
+    struct result *results;
     size_t both = 0, banded = 0, inside = 0;
     const struct result *worst = NULL;
     *title = "Published results, predicted";
-    AR_TRY(answer_read(csv, AR_COLUMNS(result_columns), sizeof *results, results, err));
-    double *errors = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *errors);
-    AR_NEED(errors, err, "the report");
+    AR_TRY(
+        answer_read(csv, AR_COLUMNS(result_columns), sizeof *results, parts->arena, &results, err));
+    double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct result *result = &results[i];
         if (!isnan(result->error_frac)) {
@@ -213,7 +199,7 @@ enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, 
     }
     fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
             csv->rows_count);
-    answer_percent(text, ": the median error is ", median_of(errors, both), "");
+    answer_write_percent(text, ": the median error is ", median_of(errors, both), "");
     if (worst != NULL) {
         fprintf(text, ", the largest %+.3g %% (%s)", 100 * worst->error_frac,
                 worst->title != NULL ? worst->title : worst->row);
@@ -229,24 +215,23 @@ enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, 
 
 /* --- compare ------------------------------------------------------------------------------ */
 
-struct summed {
-    const char *set;
-    uint64_t nodes, rows;
-    double median_frac, p95_frac, worst_frac, covered_frac;
-};
-static const struct ar_column summed_columns[] = {
-    CELL(string, summed, set),          CELL(count, summed, nodes),
-    CELL(count, summed, rows),          CELL(number, summed, median_frac),
-    CELL(number, summed, p95_frac),     CELL(number, summed, worst_frac),
-    CELL(number, summed, covered_frac), AR_COLUMN_OTHERS};
+#define SUMMED_LIST(X, NEEDED)                                                                     \
+    X(summed, string, set)                                                                         \
+    X(summed, count, nodes)                                                                        \
+    X(summed, count, rows)                                                                         \
+    X(summed, number, median_frac)                                                                 \
+    X(summed, number, p95_frac)                                                                    \
+    X(summed, number, worst_frac)                                                                  \
+    X(summed, number, covered_frac)
+ANSWER_RECORD(summed, SUMMED_LIST);
 
 /* Lines of all node counts have none. */
-enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_compared(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                                const char **title, struct ar_error *err)
 {
-    struct summed *sums = answer_room(csv, AR_COLUMNS(summed_columns), sizeof *sums, arena);
+    struct summed *sums;
     *title = "Predicted beside measured";
-    AR_TRY(answer_read(csv, AR_COLUMNS(summed_columns), sizeof *sums, sums, err));
+    AR_TRY(answer_read(csv, AR_COLUMNS(summed_columns), sizeof *sums, parts->arena, &sums, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         const struct summed *sum = &sums[i];
         if (sum->nodes != AR_NO_COUNT || sum->set == NULL) {
@@ -257,30 +242,28 @@ enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena,
                 "the worst one by %.3g %%. ",
                 (unsigned long long)sum->rows, sum->set, 100 * sum->median_frac,
                 100 * sum->p95_frac, 100 * sum->worst_frac);
-        answer_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
+        answer_write_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
     }
     return AR_OK;
 }
 
-struct call {
-    const char *set;
-    double predicted_s, low_s, high_s;
-};
-static const struct ar_column call_columns[] = {
-    CELL(string, call, set), CELL(number, call, predicted_s), CELL(number, call, low_s),
-    CELL(number, call, high_s), AR_COLUMN_OTHERS};
+#define CALL_LIST(X, NEEDED)                                                                       \
+    X(call, string, set)                                                                           \
+    X(call, number, predicted_s)                                                                   \
+    X(call, number, low_s)                                                                         \
+    X(call, number, high_s)
+ANSWER_RECORD(call, CALL_LIST);
 
 /* What the band is in which calls lie: one that spans everything holds everything. */
-enum ar_status answer_band(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_band(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
-    struct call *calls = answer_room(csv, AR_COLUMNS(call_columns), sizeof *calls, arena);
+    struct call *calls;
     bool is_any_fitted = false;
     *title = "Predicted beside measured";
-    AR_TRY(answer_read(csv, AR_COLUMNS(call_columns), sizeof *calls, calls, err));
-    double *low = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *low);
-    double *high = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *high);
-    AR_NEED(low && high, err, "the report");
+    AR_TRY(answer_read(csv, AR_COLUMNS(call_columns), sizeof *calls, parts->arena, &calls, err));
+    double *low = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *low);
+    double *high = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *high);
     for (size_t i = 0; i < csv->rows_count; i++) {
         low[i] = calls[i].low_s / calls[i].predicted_s;
         high[i] = calls[i].high_s / calls[i].predicted_s;
@@ -298,21 +281,16 @@ enum ar_status answer_band(const struct ar_csv *csv, struct ar_arena *arena, FIL
 
 /* --- accuracy ----------------------------------------------------------------------------- */
 
-struct set {
-    const char *set, *operation;
-    uint64_t rows;
-    double zero_shot_median_frac, fit_median_frac, held_out_median_frac, held_out_p95_frac;
-    ar_cell_flag unseen;
-};
-static const struct ar_column set_columns[] = {NAMED(set, set),
-                                               CELL(string, set, operation),
-                                               CELL(count, set, rows),
-                                               CELL(number, set, zero_shot_median_frac),
-                                               CELL(number, set, fit_median_frac),
-                                               CELL(number, set, held_out_median_frac),
-                                               CELL(number, set, held_out_p95_frac),
-                                               CELL(flag, set, unseen),
-                                               AR_COLUMN_OTHERS};
+#define SET_LIST(X, NEEDED)                                                                        \
+    NEEDED(set, string, set)                                                                       \
+    X(set, string, operation)                                                                      \
+    X(set, count, rows)                                                                            \
+    X(set, number, zero_shot_median_frac)                                                          \
+    X(set, number, fit_median_frac)                                                                \
+    X(set, number, held_out_median_frac)                                                           \
+    X(set, number, held_out_p95_frac)                                                              \
+    X(set, flag, unseen)
+ANSWER_RECORD(set, SET_LIST);
 
 /* Sets of which rows had been seen; their lines follow each other. */
 static size_t count_seen(const struct set *sets, size_t count)
@@ -325,12 +303,12 @@ static size_t count_seen(const struct set *sets, size_t count)
 }
 
 /* The last line is of all sets, if there are several. */
-enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_sets(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
-    struct set *sets = answer_room(csv, AR_COLUMNS(set_columns), sizeof *sets, arena);
+    struct set *sets;
     *title = "How wrong predictions are";
-    AR_TRY(answer_read(csv, AR_COLUMNS(set_columns), sizeof *sets, sets, err));
+    AR_TRY(answer_read(csv, AR_COLUMNS(set_columns), sizeof *sets, parts->arena, &sets, err));
     if (csv->rows_count == 0) {
         return AR_OK;
     }
@@ -344,14 +322,14 @@ enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FIL
     }
     fprintf(text, "Of %llu measured collectives the median error is ",
             (unsigned long long)all->rows);
-    answer_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
-    answer_percent(text, ", ", all->fit_median_frac, " where all were fitted");
-    answer_percent(text, ", and ", all->held_out_median_frac,
-                   " on the largest node counts, which were not fitted");
+    answer_write_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
+    answer_write_percent(text, ", ", all->fit_median_frac, " where all were fitted");
+    answer_write_percent(text, ", and ", all->held_out_median_frac,
+                         " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
         fprintf(text, "There the worst of the sets is %s", worst->set);
-        answer_percent(text, " with ", worst->held_out_median_frac, ". ");
+        answer_write_percent(text, " with ", worst->held_out_median_frac, ". ");
     }
     size_t seen = count_seen(sets, csv->rows_count);
     if (seen > 0) {
@@ -365,16 +343,13 @@ enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FIL
 
 /* --- layers ------------------------------------------------------------------------------- */
 
-struct kind {
-    const char *kind;
-    double forward_measured_s, forward_predicted_s, backward_measured_s, backward_predicted_s;
-};
-static const struct ar_column kind_columns[] = {CELL(string, kind, kind),
-                                                CELL(number, kind, forward_measured_s),
-                                                CELL(number, kind, forward_predicted_s),
-                                                CELL(number, kind, backward_measured_s),
-                                                CELL(number, kind, backward_predicted_s),
-                                                AR_COLUMN_OTHERS};
+#define KIND_LIST(X, NEEDED)                                                                       \
+    X(kind, string, kind)                                                                          \
+    X(kind, number, forward_measured_s)                                                            \
+    X(kind, number, forward_predicted_s)                                                           \
+    X(kind, number, backward_measured_s)                                                           \
+    X(kind, number, backward_predicted_s)
+ANSWER_RECORD(kind, KIND_LIST);
 
 static void write_pass(FILE *text, const char *name, double measured_s, double predicted_s)
 {
@@ -386,12 +361,12 @@ static void write_pass(FILE *text, const char *name, double measured_s, double p
 }
 
 /* The last line is of all kinds. */
-enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_kinds(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                             const char **title, struct ar_error *err)
 {
-    struct kind *kinds = answer_room(csv, AR_COLUMNS(kind_columns), sizeof *kinds, arena);
+    struct kind *kinds;
     *title = "Layers of a step, measured and computed";
-    AR_TRY(answer_read(csv, AR_COLUMNS(kind_columns), sizeof *kinds, kinds, err));
+    AR_TRY(answer_read(csv, AR_COLUMNS(kind_columns), sizeof *kinds, parts->arena, &kinds, err));
     if (csv->rows_count > 0) {
         const struct kind *all = &kinds[csv->rows_count - 1];
         write_pass(text, "forward", all->forward_measured_s, all->forward_predicted_s);
@@ -402,37 +377,27 @@ enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *arena, FI
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-/* The first file that is there names what the page is about. */
-static enum ar_status write_all(struct page_parts *parts, FILE *text, struct ar_error *err)
-{
-    const char *title = NULL;
-    for (size_t i = 0; i < PAGE_FILES; i++) {
-        const struct ar_csv *csv = parts->files[i];
-        if (csv != NULL && page_sources[i].answer != NULL) {
-            AR_TRY(page_sources[i].answer(csv, parts->arena, text, &title, err));
-            parts->title = parts->title == NULL ? title : parts->title;
-        }
-    }
-    parts->title = parts->title == NULL ? "Results" : parts->title;
-    return AR_OK;
-}
-
 enum ar_status page_answer(struct page_parts *parts, struct ar_error *err)
 {
     char *text = NULL;
     size_t size = 0;
+    enum ar_status status = AR_OK;
     FILE *file = open_memstream(&text, &size);
-    AR_NEED(file, err, "the report");
-    enum ar_status status = write_all(parts, file, err);
+    if (file == NULL) {
+        ar_memory_fail("the report");
+    }
+    for (size_t i = 0; i < PAGE_FILES && status == AR_OK; i++) {
+        const char *title = NULL;
+        if (parts->files[i] != NULL && page_sources[i].answer != NULL) {
+            status = page_sources[i].answer(parts, parts->files[i], file, &title, err);
+            parts->title = parts->title == NULL ? title : parts->title;
+        }
+    }
     fclose(file);
+    parts->title = parts->title == NULL ? "Results" : parts->title;
     parts->answer = ar_arena_own(parts->arena, text, free);
-    if (status == AR_OK && parts->answer == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
-    if (status == AR_OK) {
-        ar_text_to_line(text); /* cells may have ends of lines */
-    }
-    while (status == AR_OK && size > 0 && text[size - 1] == ' ') {
+    ar_text_to_line(text); /* cells may have ends of lines */
+    while (size > 0 && text[size - 1] == ' ') {
         text[--size] = '\0';
     }
     return status;

@@ -4,10 +4,242 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer_find.h"
 #include "ar_units.h"
+#include "page.h"
 
-/* --- saying ------------------------------------------------------------------------------- */
+/* Engines agree no better than this: times that differ by less are the same. */
+#define SAME_FRAC 1e-6
+
+#define ROW_LIST(X, NEEDED)                                                                        \
+    X(row, string, cluster)                                                                        \
+    X(row, string, trace)                                                                          \
+    X(row, string, algorithm)                                                                      \
+    X(row, string, shape)                                                                          \
+    X(row, string, engine)                                                                         \
+    X(row, string, baseline)                                                                       \
+    X(row, string, operation)                                                                      \
+    X(row, string, mesh)                                                                           \
+    X(row, string, strategy)                                                                       \
+    X(row, string, status)                                                                         \
+    X(row, count, gpus)                                                                            \
+    X(row, count, payload_bytes)                                                                   \
+    X(row, number, iteration_s)                                                                    \
+    X(row, number, compute_s)                                                                      \
+    X(row, number, allreduce_s)                                                                    \
+    X(row, number, exposed_s)                                                                      \
+    X(row, number, samples_per_s)                                                                  \
+    X(row, number, efficiency_frac)                                                                \
+    X(row, number, setup_s)                                                                        \
+    X(row, number, latency_s)                                                                      \
+    X(row, number, bandwidth_s)                                                                    \
+    X(row, number, reduction_s)                                                                    \
+    X(row, number, busbw_Bps)                                                                      \
+    X(row, number, low_s)                                                                          \
+    X(row, number, high_s)                                                                         \
+    X(row, number, tokens_per_s)                                                                   \
+    X(row, number, mfu_frac)                                                                       \
+    X(row, number, bubble_s)                                                                       \
+    X(row, number, memory_bytes)                                                                   \
+    X(row, flag, exact)                                                                            \
+    X(row, flag, fits)
+ANSWER_RECORD(row, ROW_LIST);
+
+/* Columns beside the algorithm in which rows may differ; those that differ in one of them are not
+ * compared as algorithms. */
+static const struct circumstance {
+    const char *column;
+    const char *usual; /* another value is always named; NULL: values are named if they differ */
+    bool is_key_value; /* its cells name what they mean */
+    bool is_subject;   /* the sentence names it anyway */
+} circumstances[] = {{.column = "cluster", .is_subject = true},
+                     {.column = "trace"},
+                     {.column = "batch_per_gpu"},
+                     {.column = "precision"},
+                     {.column = "baseline"},
+                     {.column = "settings", .is_key_value = true},
+                     {.column = "gradient_scale"},
+                     {.column = "wire"},
+                     {.column = "framework"},
+                     {.column = "jitter_frac"},
+                     {.column = "seed"},
+                     {.column = "engine"},
+                     {.column = "operation", .is_subject = true},
+                     {.column = "mesh"},
+                     {.column = "along"},
+                     {.column = "root"},
+                     {.column = "global_batch"},
+                     {.column = "micro_batch"},
+                     {.column = "strategy", .usual = "data"},
+                     {.column = "schedule"},
+                     {.column = "recompute"},
+                     {.column = "sequence_parallel"},
+                     {.column = "attention"},
+                     {.column = "overlap"},
+                     {.column = "prefetch"},
+                     {.column = "bucket"}};
+
+enum { CIRCUMSTANCES = sizeof circumstances / sizeof circumstances[0] };
+
+struct rows {
+    const struct ar_csv *csv;
+    struct row *list;
+    size_t count;
+    size_t places[CIRCUMSTANCES]; /* columns of the file; SIZE_MAX: not in it */
+    bool *is_named;               /* [row]: a sentence gives its time */
+    bool is_step;
+};
+
+bool answer_is_parameter(const char *column)
+{
+    static const char *const others[] = {"gpus",  "nodes",    "algorithm",
+                                         "shape", "channels", "payload_bytes"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(column, others[i]) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        if (strcmp(column, circumstances[i].column) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- finding rows ------------------------------------------------------------------------- */
+
+static bool has_result(const struct rows *rows, size_t i)
+{
+    const struct row *row = &rows->list[i];
+    return (row->status == NULL || strcmp(row->status, "ok") == 0) && row->gpus != AR_NO_COUNT &&
+           !isnan(rows->is_step ? row->iteration_s : row->allreduce_s);
+}
+
+static bool rows_are_alike(const struct rows *rows, size_t a, size_t b)
+{
+    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        size_t place = rows->places[i];
+        if (place != SIZE_MAX &&
+            strcmp(ar_csv_cell(rows->csv, a, place), ar_csv_cell(rows->csv, b, place)) != 0) {
+            return false;
+        }
+    }
+    return rows->is_step || rows->list[a].payload_bytes == rows->list[b].payload_bytes;
+}
+
+/* The better row has the lower cost: time of a sample, or of a collective. */
+static double row_cost(const struct rows *rows, size_t i)
+{
+    const struct row *row = &rows->list[i];
+    return !rows->is_step           ? row->allreduce_s
+           : row->samples_per_s > 0 ? 1 / row->samples_per_s
+                                    : row->iteration_s;
+}
+
+/* Which rows are looked at. */
+struct choice {
+    uint64_t gpus;
+    uint64_t payload_bytes; /* AR_NO_COUNT: any */
+    size_t alike;           /* in all circumstances of this row; SIZE_MAX: any */
+    size_t but;             /* not this row; SIZE_MAX: any */
+    const char *algorithm, *operation, *strategy; /* NULL: any */
+};
+
+static struct choice choose_gpus(uint64_t gpus)
+{
+    return (struct choice){
+        .gpus = gpus, .payload_bytes = AR_NO_COUNT, .alike = SIZE_MAX, .but = SIZE_MAX};
+}
+
+static bool is_chosen(const struct rows *rows, const struct choice *choice, size_t i)
+{
+    const struct row *row = &rows->list[i];
+    return has_result(rows, i) && i != choice->but && row->gpus == choice->gpus &&
+           (choice->payload_bytes == AR_NO_COUNT || row->payload_bytes == choice->payload_bytes) &&
+           (choice->alike == SIZE_MAX || rows_are_alike(rows, choice->alike, i)) &&
+           (choice->algorithm == NULL || answer_texts_equal(row->algorithm, choice->algorithm)) &&
+           (choice->operation == NULL || answer_texts_equal(row->operation, choice->operation)) &&
+           (choice->strategy == NULL || answer_texts_equal(row->strategy, choice->strategy));
+}
+
+/* The best row of a choice, the first of equal ones; SIZE_MAX: there is none. */
+static size_t find_best(const struct rows *rows, const struct choice *choice)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (is_chosen(rows, choice, i) &&
+            (best == SIZE_MAX || row_cost(rows, i) < row_cost(rows, best) * (1 - SAME_FRAC))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Among the best rows of the other algorithms that are alike but for that: the fastest and the
+ * slowest. */
+struct others {
+    size_t count, next, last;
+};
+
+static struct others find_others(const struct rows *rows, size_t best)
+{
+    struct others others = {.next = SIZE_MAX, .last = SIZE_MAX};
+    for (size_t i = 0; i < rows->count; i++) {
+        struct choice choice = choose_gpus(rows->list[best].gpus);
+        choice.alike = best;
+        choice.algorithm = rows->list[i].algorithm;
+        if (!is_chosen(rows, &choice, i) || find_best(rows, &choice) != i ||
+            answer_texts_equal(rows->list[i].algorithm, rows->list[best].algorithm)) {
+            continue;
+        }
+        bool is_next = others.count == 0 || row_cost(rows, i) < row_cost(rows, others.next);
+        bool is_last = others.count == 0 || row_cost(rows, i) > row_cost(rows, others.last);
+        others.next = is_next ? i : others.next;
+        others.last = is_last ? i : others.last;
+        others.count++;
+    }
+    return others;
+}
+
+static uint64_t largest_gpus(const struct rows *rows)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        most = has_result(rows, i) && rows->list[i].gpus > most ? rows->list[i].gpus : most;
+    }
+    return most;
+}
+
+/* The least or the largest payload among rows of so many GPUs. */
+static uint64_t find_payload(const struct rows *rows, uint64_t gpus, bool is_least)
+{
+    uint64_t payload = AR_NO_COUNT;
+    for (size_t i = 0; i < rows->count; i++) {
+        uint64_t bytes = rows->list[i].payload_bytes;
+        if (has_result(rows, i) && rows->list[i].gpus == gpus &&
+            (payload == AR_NO_COUNT || (is_least ? bytes < payload : bytes > payload))) {
+            payload = bytes;
+        }
+    }
+    return payload;
+}
+
+static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena, struct rows *rows,
+                                struct ar_error *err)
+{
+    *rows = (struct rows){.csv = csv, .count = csv->rows_count};
+    AR_TRY(answer_read(csv, AR_COLUMNS(row_columns), sizeof *rows->list, arena, &rows->list, err));
+    rows->is_named = ar_arena_alloc(arena, rows->count + 1, sizeof *rows->is_named);
+    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+        rows->places[i] = ar_csv_find_column(csv, circumstances[i].column);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->is_step = rows->is_step || !isnan(rows->list[i].iteration_s);
+    }
+    return AR_OK;
+}
+
+/* --- sentences ---------------------------------------------------------------------------- */
 
 static void write_algorithm(FILE *text, const struct row *row)
 {
@@ -16,8 +248,8 @@ static void write_algorithm(FILE *text, const struct row *row)
             has_shape ? row->shape : "");
 }
 
-/* The time that a sentence gives of a row, which is one that the answer stands on from then on. */
-static double said_time(const struct rows *rows, size_t i)
+/* The time of a row that a sentence gives, which marks it as named. */
+static double name_time(const struct rows *rows, size_t i)
 {
     rows->is_named[i] = true;
     return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
@@ -25,7 +257,7 @@ static double said_time(const struct rows *rows, size_t i)
 
 static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
 {
-    double frac = 1 - said_time(rows, best) / said_time(rows, other);
+    double frac = 1 - name_time(rows, best) / name_time(rows, other);
     if (fabs(frac) < 5e-4) {
         fputs("as much as ", text);
     } else {
@@ -33,38 +265,36 @@ static void write_less(FILE *text, const struct rows *rows, size_t best, size_t 
     }
 }
 
-/* How a row differs from others in what is not its algorithm, and from what is usual. */
+/* Writes the circumstances in which a row differs from others, or from what is usual. */
 static void write_circumstances(FILE *text, const struct rows *rows, size_t best)
 {
     const char *between = " (";
     for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        const struct circumstance *of = &circumstances[i];
+        const struct circumstance *kind = &circumstances[i];
         const char *cell =
             rows->places[i] != SIZE_MAX ? ar_csv_cell(rows->csv, best, rows->places[i]) : "";
-        bool is_said = cell[0] != '\0' && of->usual != NULL && strcmp(cell, of->usual) != 0;
-        for (size_t row = 0; row < rows->count && cell[0] != '\0' && !is_said; row++) {
-            is_said = strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
+        bool is_written = cell[0] != '\0' && kind->usual != NULL && strcmp(cell, kind->usual) != 0;
+        for (size_t row = 0; row < rows->count && cell[0] != '\0' && !is_written; row++) {
+            is_written = strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
         }
-        if (is_said && !of->is_subject) {
+        if (is_written && !kind->is_subject) {
             fputs(between, text);
-            for (const char *at = of->column; !of->is_key_value && *at != '\0'; at++) {
+            for (const char *at = kind->column; !kind->is_key_value && *at != '\0'; at++) {
                 fputc(*at == '_' ? ' ' : *at, text);
             }
-            fprintf(text, "%s%s", of->is_key_value ? "" : " ", cell);
+            fprintf(text, "%s%s", kind->is_key_value ? "" : " ", cell);
             between = ", ";
         }
     }
     fputs(between[0] == ',' ? ")" : "", text);
 }
 
-/* Of steps that differ in other things than their algorithm, the next one. */
+/* Writes the next best step, which differs in other things than its algorithm. */
 static void write_next(FILE *text, const struct rows *rows, size_t best)
 {
-    const struct choice others = {.gpus = rows->list[best].gpus,
-                                  .payload_bytes = AR_NO_COUNT,
-                                  .alike = SIZE_MAX,
-                                  .but = best};
-    size_t next = rows_best(rows, &others);
+    struct choice others = choose_gpus(rows->list[best].gpus);
+    others.but = best;
+    size_t next = find_best(rows, &others);
     if (next != SIZE_MAX) {
         fputs(", ", text);
         write_less(text, rows, best, next);
@@ -77,7 +307,7 @@ static void write_next(FILE *text, const struct rows *rows, size_t best)
 static size_t first_of(const struct rows *rows, const char *strategy)
 {
     size_t i = 0;
-    while (!rows_is_same(rows->list[i].strategy, strategy)) {
+    while (!answer_texts_equal(rows->list[i].strategy, strategy)) {
         i++;
     }
     return i;
@@ -89,19 +319,16 @@ static void write_strategies(FILE *text, const struct rows *rows, size_t best)
     const char *before = "Other strategies: ";
     for (size_t i = 0; i < rows->count && rows->is_step; i++) {
         const struct row *row = &rows->list[i];
-        const struct choice choice = {.gpus = rows->list[best].gpus,
-                                      .payload_bytes = AR_NO_COUNT,
-                                      .alike = SIZE_MAX,
-                                      .but = SIZE_MAX,
-                                      .strategy = row->strategy};
+        struct choice choice = choose_gpus(rows->list[best].gpus);
+        choice.strategy = row->strategy;
         size_t found = SIZE_MAX;
         char time[AR_UNIT_TEXT];
         if (row->strategy != NULL && first_of(rows, row->strategy) == i &&
-            !rows_is_same(row->strategy, rows->list[best].strategy)) {
-            found = rows_best(rows, &choice);
+            !answer_texts_equal(row->strategy, rows->list[best].strategy)) {
+            found = find_best(rows, &choice);
         }
         if (found != SIZE_MAX) {
-            fprintf(text, "%s%s", before, ar_format_seconds(said_time(rows, found), time));
+            fprintf(text, "%s%s", before, ar_format_seconds(name_time(rows, found), time));
             write_circumstances(text, rows, found);
             before = ", ";
         }
@@ -137,7 +364,7 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
     const struct row *row = &rows->list[best];
-    struct others others = rows_others(rows, best);
+    struct others others = find_others(rows, best);
     fprintf(text, "On %" PRIu64 " GPUs of %s ", row->gpus,
             row->cluster != NULL ? row->cluster : "?");
     if (others.count > 0) {
@@ -152,7 +379,7 @@ static void write_best(FILE *text, const struct rows *rows, size_t best)
                 ar_format_bytes(row->payload_bytes, bytes));
     }
     write_circumstances(text, rows, best);
-    fprintf(text, " takes %s", ar_format_seconds(said_time(rows, best), time));
+    fprintf(text, " takes %s", ar_format_seconds(name_time(rows, best), time));
     write_others(text, rows, best, others);
     if (row->busbw_Bps > 0) {
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
@@ -238,7 +465,7 @@ static uint64_t next_count(const struct rows *rows, size_t best, uint64_t after)
     uint64_t next = 0;
     for (size_t i = 0; i < rows->count; i++) {
         uint64_t gpus = rows->list[i].gpus;
-        if (rows_have_result(rows, i) && rows_are_alike(rows, best, i) && gpus > after &&
+        if (has_result(rows, i) && rows_are_alike(rows, best, i) && gpus > after &&
             (next == 0 || gpus < next)) {
             next = gpus;
         }
@@ -257,11 +484,11 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     const char *winner = NULL;
     size_t changes = 0;
     for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
-        struct choice choice = {
-            .gpus = gpus, .payload_bytes = AR_NO_COUNT, .alike = best, .but = SIZE_MAX};
-        size_t fastest = rows_best(rows, &choice);
+        struct choice choice = choose_gpus(gpus);
+        choice.alike = best;
+        size_t fastest = find_best(rows, &choice);
         const struct row *row = &rows->list[fastest];
-        if (winner == NULL || !rows_is_same(winner, name_of(row))) {
+        if (winner == NULL || !answer_texts_equal(winner, name_of(row))) {
             fprintf(text,
                     changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
                                  : ", %s from %" PRIu64 " on",
@@ -274,13 +501,13 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
     fputs(changes > 0 ? ". " : "", text);
 }
 
-/* Of all rows with a result, or of those that the answer names. */
-static struct answer_trust count_trust(const struct rows *rows, bool is_of_named)
+/* Counts all rows with a result, or those that the answer names. */
+static struct answer_trust count_trust(const struct rows *rows, bool has_named_only)
 {
     struct answer_trust trust = {0};
     for (size_t i = 0; i < rows->count; i++) {
-        if (rows_have_result(rows, i) && (!is_of_named || rows->is_named[i])) {
-            answer_trust_add(&trust, rows->list[i].exact, rows->list[i].engine);
+        if (has_result(rows, i) && (!has_named_only || rows->is_named[i])) {
+            answer_add_trust(&trust, rows->list[i].exact, rows->list[i].engine);
         }
     }
     return trust;
@@ -292,7 +519,7 @@ static void write_trust(FILE *text, const struct rows *rows)
     struct answer_trust all = count_trust(rows, false);
     size_t results = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        results += rows_have_result(rows, i);
+        results += has_result(rows, i);
     }
     if (results < rows->count) {
         fprintf(text, "%zu row%s no result (column status). ", rows->count - results,
@@ -301,8 +528,9 @@ static void write_trust(FILE *text, const struct rows *rows)
     if (named.exact + named.estimates == 0) {
         return;
     }
-    answer_exact(text, &named, "rows named here",
-                 rows->is_step ? "; how long kernels take was measured, or is by a table" : "");
+    answer_write_trust(text, &named, "rows named here",
+                       rows->is_step ? "; how long kernels take was measured, or is by a table"
+                                     : "");
     if (all.exact > 0 && all.estimates > 0) {
         fprintf(text, "%zu of all %zu rows %s. ", all.estimates, results,
                 all.estimates == 1 ? "is an estimate" : "are estimates");
@@ -318,20 +546,18 @@ static void write_trust(FILE *text, const struct rows *rows)
 static void write_operation(FILE *text, const struct rows *rows, size_t best)
 {
     const struct row *row = &rows->list[best];
-    const struct choice least = {.gpus = row->gpus,
-                                 .payload_bytes = rows_payload(rows, row->gpus, true),
-                                 .alike = SIZE_MAX,
-                                 .but = SIZE_MAX,
-                                 .operation = row->operation};
+    struct choice least = choose_gpus(row->gpus);
+    least.payload_bytes = find_payload(rows, row->gpus, true);
+    least.operation = row->operation;
     write_best(text, rows, best);
     write_rates(text, row);
     write_parts(text, row);
     if (!rows->is_step && least.payload_bytes != row->payload_bytes) {
-        size_t small = rows_best(rows, &least);
+        size_t small = find_best(rows, &least);
         if (small != SIZE_MAX) {
             write_best(text, rows, small);
         }
-    } else if (rows_others(rows, best).count > 0) {
+    } else if (find_others(rows, best).count > 0) {
         write_winners(text, rows, best);
     }
     write_strategies(text, rows, best);
@@ -342,25 +568,22 @@ static size_t best_of_operation(const struct rows *rows, size_t row, uint64_t gp
 {
     const char *operation = rows->list[row].operation;
     for (size_t i = 0; i < row; i++) {
-        if (rows_is_same(rows->list[i].operation, operation)) {
+        if (answer_texts_equal(rows->list[i].operation, operation)) {
             return SIZE_MAX;
         }
     }
-    const struct choice choice = {.gpus = gpus,
-                                  .payload_bytes =
-                                      rows->is_step ? AR_NO_COUNT : rows_payload(rows, gpus, false),
-                                  .alike = SIZE_MAX,
-                                  .but = SIZE_MAX,
-                                  .operation = operation};
-    return rows_best(rows, &choice);
+    struct choice choice = choose_gpus(gpus);
+    choice.payload_bytes = rows->is_step ? AR_NO_COUNT : find_payload(rows, gpus, false);
+    choice.operation = operation;
+    return find_best(rows, &choice);
 }
 
-enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_rows(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
     struct rows rows;
-    AR_TRY(rows_read(csv, arena, &rows, err));
-    uint64_t gpus = rows_most_gpus(&rows);
+    AR_TRY(read_rows(csv, parts->arena, &rows, err));
+    uint64_t gpus = largest_gpus(&rows);
     size_t first = SIZE_MAX;
     size_t operations = 0;
     for (size_t i = 0; i < rows.count; i++) {
@@ -377,9 +600,8 @@ enum ar_status answer_rows(const struct ar_csv *csv, struct ar_arena *arena, FIL
     }
     const struct row *row = &rows.list[first];
     const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
-    *title = ar_arena_format(arena, "%s on %s", work != NULL ? work : "Collectives",
+    *title = ar_arena_format(parts->arena, "%s on %s", work != NULL ? work : "Collectives",
                              row->cluster != NULL ? row->cluster : "a cluster");
-    AR_NEED(*title, err, "the report");
     write_trust(text, &rows);
     return AR_OK;
 }

@@ -1,34 +1,206 @@
-#include "ar_page.h"
-
+/* The page: reads the directory, has pictures drawn, and fills the frame. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ar_file.h"
 #include "ar_output.h"
+#include "ar_plot.h"
 #include "ar_plot_text.h"
 #include "ar_text.h"
 #include "page.h"
 
-enum { TEMPLATE_MAX = 1 << 20 };
+enum { TEMPLATE_MAX = 1 << 20, COMMAND_MAX = 1 << 20, SVG_MAX = 1 << 26 };
+
+const struct page_source page_sources[PAGE_FILES] = {
+#define X(symbol, ...) {__VA_ARGS__},
+    PAGE_FILE_LIST(X)
+#undef X
+};
+
+static const char *path_in(const struct page_parts *parts, const char *directory, const char *name)
+{
+    return ar_arena_format(parts->arena, "%s/%s", directory, name);
+}
+
+/* --- the directory ------------------------------------------------------------------------ */
+
+static enum ar_status check_directory(const char *directory, struct ar_error *err)
+{
+    struct stat info;
+    if (stat(directory, &info) != 0) {
+        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read it: %s", directory,
+                            strerror(errno));
+    }
+    return S_ISDIR(info.st_mode)
+               ? AR_OK
+               : ar_error_set(err, AR_NO_INPUT,
+                              "%.300s: found a file; expected a directory that a command left "
+                              "with --out",
+                              directory);
+}
+
+/* Finds the mark of the command (sim/cli/made_by.h) behind the command line, which may have ends of
+ * lines in it. */
+static char *find_mark(char *text)
+{
+    for (char *at = text; (at = strstr(at, "\nallreckon ")) != NULL; at++) {
+        const char *mark = strstr(at, ", command ");
+        if (mark != NULL && memchr(at + 1, '\n', (size_t)(mark - at) - 1) == NULL) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* Reads the command and its notes. A file of somebody else is left alone. */
+static enum ar_status read_command(struct page_parts *parts, struct ar_error *err)
+{
+    const char *path = path_in(parts, parts->request->directory, "command.txt");
+    char *text;
+    size_t bytes;
+    parts->notes = ar_arena_text(parts->arena, "");
+    if (access(path, F_OK) != 0) {
+        return AR_OK;
+    }
+    AR_TRY(ar_file_read(path, COMMAND_MAX, "a command line", parts->arena, &text, &bytes, err));
+    char *mark = find_mark(text);
+    if (mark != NULL) {
+        *mark = '\0';
+        parts->command = text;
+        char *notes = strstr(mark + 1, "\nnote: ");
+        parts->notes = notes != NULL ? notes + 1 : parts->notes;
+    }
+    return AR_OK;
+}
+
+/* Loads the files that are there. accuracy.csv without compare.csv is the data of a picture. */
+static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < PAGE_FILES; i++) {
+        const char *path = path_in(parts, parts->request->directory, page_sources[i].name);
+        if (i != PAGE_ACCURACY && access(path, F_OK) == 0) {
+            AR_TRY(ar_csv_load(path, parts->arena, &parts->files[i], err));
+            is_any = is_any || i != PAGE_PARAMETERS;
+        }
+    }
+    if (parts->files[PAGE_COMPARED] != NULL) {
+        const char *name = page_sources[PAGE_ACCURACY].name;
+        AR_TRY(ar_csv_load(path_in(parts, parts->request->directory, name), parts->arena,
+                           &parts->files[PAGE_ACCURACY], err));
+    }
+    return is_any ? AR_OK
+                  : ar_error_set(err, AR_NO_INPUT,
+                                 "%.200s: found nothing to report; expected what sweep, explain, "
+                                 "train, reproduce, compare or accuracy leave with --out",
+                                 parts->request->directory);
+}
+
+static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
+{
+    const char *where = parts->request->where;
+    AR_TRY(check_directory(parts->request->directory, err));
+    AR_TRY(load_files(parts, err));
+    if (where != NULL) {
+        AR_TRY(ar_plot_where(where, parts->arena, parts->files, PAGE_PARAMETERS, err));
+    }
+    for (size_t i = 0; i < PAGE_PARAMETERS && where != NULL; i++) {
+        bool is_left = parts->files[i] != NULL && parts->files[i]->rows_count > 0;
+        parts->files[i] = is_left ? parts->files[i] : NULL;
+    }
+    return read_command(parts, err);
+}
+
+/* --- pictures ----------------------------------------------------------------------------- */
+
+/* Several pictures may have the same reason, which is shown once. */
+static void add_reason(struct page_parts *parts, const struct ar_plot_picture *picture)
+{
+    struct page_reason **end = &parts->reasons;
+    while (*end != NULL && strcmp((*end)->reason, picture->reason) != 0) {
+        end = &(*end)->next;
+    }
+    if (*end != NULL) {
+        (*end)->names = ar_arena_format(parts->arena, "%s, %s", (*end)->names, picture->name);
+        return;
+    }
+    *end = ar_arena_alloc(parts->arena, 1, sizeof **end);
+    **end = (struct page_reason){.names = picture->name, .reason = picture->reason};
+}
+
+static enum ar_status add_picture(struct page_parts *parts, const char *directory, const char *name,
+                                  struct page_picture ***end, struct ar_error *err)
+{
+    char *svg;
+    size_t bytes;
+    const char *path = ar_arena_format(parts->arena, "%s/%s.svg", directory, name);
+    AR_TRY(ar_file_read(path, SVG_MAX, "a picture", parts->arena, &svg, &bytes, err));
+    const char *root = strstr(svg, "<svg");
+    **end = ar_arena_alloc(parts->arena, 1, sizeof ***end);
+    ***end = (struct page_picture){.name = name, .svg = root != NULL ? root : svg};
+    *end = &(**end)->next;
+    return AR_OK;
+}
+
+/* Draws the sets of the files that are there, in a directory beside the page that ends with the
+ * arena. */
+static enum ar_status draw_pictures(struct page_parts *parts, struct ar_error *err)
+{
+    const struct ar_page_request *request = parts->request;
+    const char *slash = strrchr(request->out, '/');
+    const char *folder =
+        slash == NULL
+            ? "."
+            : ar_arena_format(parts->arena, "%.*s", (int)(slash + 1 - request->out), request->out);
+    struct page_picture **end = &parts->pictures;
+    const char *directory = NULL;
+    for (size_t i = 0; i < PAGE_FILES; i++) {
+        struct ar_plot_report report;
+        if (parts->files[i] == NULL || page_sources[i].set < 0) {
+            continue;
+        }
+        AR_TRY(directory == NULL ? ar_scratch_make(folder, parts->arena, &directory, err) : AR_OK);
+        const struct ar_plot_request drawing = {.set = (enum ar_plot_set)page_sources[i].set,
+                                                .path = request->directory,
+                                                .template_dir = request->template_dir,
+                                                .output_dir = directory,
+                                                .where = request->where,
+                                                .is_for_page = true};
+        AR_TRY(ar_plot_draw(&drawing, parts->arena, &report, err));
+        for (size_t k = 0; k < report.pictures_count; k++) {
+            const struct ar_plot_picture *picture = &report.pictures[k];
+            if (picture->reason != NULL) {
+                add_reason(parts, picture);
+            }
+            if (picture->is_drawn) {
+                AR_TRY(add_picture(parts, directory, picture->name, &end, err));
+            }
+        }
+    }
+    return AR_OK;
+}
 
 /* --- parts of the page -------------------------------------------------------------------- */
 
-static void write_title(FILE *file, const struct page_parts *parts)
+static void write_title(FILE *file, struct page_parts *parts)
 {
     ar_plot_write_html(file, parts->title);
 }
 
-static void write_answer(FILE *file, const struct page_parts *parts)
+static void write_answer(FILE *file, struct page_parts *parts)
 {
     ar_plot_write_html(file, parts->answer);
 }
 
-static void write_made_by(FILE *file, const struct page_parts *parts)
+static void write_made_by(FILE *file, struct page_parts *parts)
 {
     ar_plot_write_html(file, parts->request->made_by);
 }
 
-static void write_notes(FILE *file, const struct page_parts *parts)
+static void write_notes(FILE *file, struct page_parts *parts)
 {
     bool has_notes = parts->notes[0] != '\0';
     char *rest = parts->notes;
@@ -43,40 +215,36 @@ static void write_notes(FILE *file, const struct page_parts *parts)
     fputs(has_notes ? "</ul></section>\n" : "", file);
 }
 
-/* The command line, of which only the directory is known elsewhere. */
-static char *make_command(const struct page_parts *parts)
+/* The command line of the file lacks the directory. */
+static void write_command(FILE *file, struct page_parts *parts)
 {
+    const struct ar_page_request *request = parts->request;
     char *text = NULL;
     size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
-    if (file == NULL) {
-        return NULL;
+    if (parts->command == NULL) {
+        return;
     }
-    fprintf(file, "%s --out ", parts->command);
-    ar_write_shell_word(file, parts->request->directory);
-    fputs(" &&\nallreckon report ", file);
-    fputs(parts->request->directory[0] == '-' ? "./" : "", file); /* no option */
-    ar_write_shell_word(file, parts->request->directory);
-    if (parts->request->where != NULL) {
-        fputs(" --where ", file);
-        ar_write_shell_word(file, parts->request->where);
+    FILE *command = open_memstream(&text, &bytes);
+    if (command == NULL) {
+        ar_memory_fail("the report");
     }
-    fclose(file);
-    return ar_arena_own(parts->arena, text, free);
+    fprintf(command, "%s --out ", parts->command);
+    ar_write_shell_word(command, request->directory);
+    fputs(" &&\nallreckon report ", command);
+    fputs(request->directory[0] == '-' ? "./" : "", command); /* so that it is no option */
+    ar_write_shell_word(command, request->directory);
+    if (request->where != NULL) {
+        fputs(" --where ", command);
+        ar_write_shell_word(command, request->where);
+    }
+    fclose(command);
+    fputs("<section><h2>The command that makes it again</h2>\n<pre tabindex=\"0\"><code>", file);
+    ar_plot_write_html(file, ar_arena_own(parts->arena, text, free));
+    fputs("</code></pre></section>\n", file);
 }
 
-static void write_command(FILE *file, const struct page_parts *parts)
-{
-    const char *command = parts->command != NULL ? make_command(parts) : NULL;
-    if (command != NULL) {
-        fputs("<section><h2>The command that makes it again</h2>\n<pre tabindex=\"0\"><code>",
-              file);
-        ar_plot_write_html(file, command);
-        fputs("</code></pre></section>\n", file);
-    }
-}
-
-/* How much of an SVG is names of its parts that nobody wants to read. */
+/* Bytes at the beginning of an SVG's text that are names of its parts, which nobody wants to read.
+ */
 static size_t skip_names(const char *at)
 {
     static const char *const names[][2] = {{"<title>gnuplot_plot", "</title>"},
@@ -92,8 +260,8 @@ static size_t skip_names(const char *at)
     return 0;
 }
 
-/* An SVG whose identifiers do not clash with those of others on the page: inside tags NAME- stands
- * before them. */
+/* Writes an SVG with NAME- before its identifiers, so that they do not clash with those of others
+ * on the page. Identifiers are looked for inside tags. */
 static void write_svg(FILE *file, const struct page_picture *picture)
 {
     static const char *const before[] = {"id='", "id=\"", "href='#", "url(#"};
@@ -114,7 +282,7 @@ static void write_svg(FILE *file, const struct page_picture *picture)
     }
 }
 
-static void write_reasons(FILE *file, const struct page_parts *parts)
+static void write_reasons(FILE *file, struct page_parts *parts)
 {
     fputs(parts->reasons != NULL ? "<section><h2>What is not drawn</h2>\n<ul>" : "", file);
     for (const struct page_reason *at = parts->reasons; at != NULL; at = at->next) {
@@ -125,7 +293,7 @@ static void write_reasons(FILE *file, const struct page_parts *parts)
     fputs(parts->reasons != NULL ? "</ul></section>\n" : "", file);
 }
 
-static void write_pictures(FILE *file, const struct page_parts *parts)
+static void write_pictures(FILE *file, struct page_parts *parts)
 {
     fputs(parts->pictures != NULL ? "<section class=\"pictures\"><h2>Pictures</h2>\n" : "", file);
     for (const struct page_picture *at = parts->pictures; at != NULL; at = at->next) {
@@ -139,34 +307,35 @@ static void write_pictures(FILE *file, const struct page_parts *parts)
 
 /* --- the frame ---------------------------------------------------------------------------- */
 
-static enum ar_status read_page(const struct page_parts *parts, const char *name, char **text,
-                                struct ar_error *err)
+static enum ar_status read_page_file(const struct page_parts *parts, const char *name, char **text,
+                                     struct ar_error *err)
 {
     size_t bytes;
-    const char *path = ar_arena_format(parts->arena, "%s/%s", parts->request->page_dir, name);
-    return path == NULL ? ar_error_no_memory(err, "the report")
-                        : ar_file_read(path, TEMPLATE_MAX, "a part of reports", parts->arena, text,
-                                       &bytes, err);
+    return ar_file_read(path_in(parts, parts->request->page_dir, name), TEMPLATE_MAX,
+                        "a part of reports", parts->arena, text, &bytes, err);
 }
 
 static const struct part {
     const char *name;
-    void (*write)(FILE *file, const struct page_parts *parts);
+    void (*write)(FILE *file, struct page_parts *parts);
     const char *file; /* copied as it is */
 } writers[] = {
-    {"title", write_title, NULL},        {"answer", write_answer, NULL},
-    {"notes", write_notes, NULL},        {"pictures", write_pictures, NULL},
-    {"tables", page_write_tables, NULL}, {"parameters", page_write_parameters, NULL},
-    {"command", write_command, NULL},    {"made_by", write_made_by, NULL},
-    {"style", NULL, "report.css"},       {"script", NULL, "report.js"},
+    {"title", write_title, NULL},
+    {"answer", write_answer, NULL},
+    {"notes", write_notes, NULL},
+    {"timeline", page_write_timeline, NULL},
+    {"pictures", write_pictures, NULL},
+    {"tables", page_write_tables, NULL},
+    {"parameters", page_write_parameters, NULL},
+    {"command", write_command, NULL},
+    {"made_by", write_made_by, NULL},
+    {"style", NULL, "report.css"},
+    {"script", NULL, "report.js"},
 };
 
-static enum ar_status write_part(FILE *file, const struct page_parts *parts, const char *name,
+static enum ar_status write_part(FILE *file, struct page_parts *parts, const char *name,
                                  size_t size, struct ar_error *err)
 {
-    if (size == strlen("timeline") && strncmp(name, "timeline", size) == 0) {
-        return page_write_timeline(file, parts, err);
-    }
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
         const struct part *part = &writers[i];
         char *text = NULL;
@@ -177,7 +346,7 @@ static enum ar_status write_part(FILE *file, const struct page_parts *parts, con
             part->write(file, parts);
             return AR_OK;
         }
-        AR_TRY(read_page(parts, part->file, &text, err));
+        AR_TRY(read_page_file(parts, part->file, &text, err));
         fputs(text, file);
         return AR_OK;
     }
@@ -185,10 +354,10 @@ static enum ar_status write_part(FILE *file, const struct page_parts *parts, con
                         parts->request->page_dir, (int)size, name);
 }
 
-static enum ar_status write_page(FILE *file, const struct page_parts *parts, struct ar_error *err)
+static enum ar_status write_page(FILE *file, struct page_parts *parts, struct ar_error *err)
 {
     char *frame;
-    AR_TRY(read_page(parts, "report.html", &frame, err));
+    AR_TRY(read_page_file(parts, "report.html", &frame, err));
     for (char *begin, *end; (begin = strstr(frame, "{{")) != NULL; frame = end + 2) {
         end = strstr(begin, "}}");
         if (end == NULL) {
@@ -206,15 +375,12 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
 {
     struct ar_output *output;
     struct page_parts *parts = ar_arena_alloc(arena, 1, sizeof *parts);
-    if (parts == NULL) {
-        return ar_error_no_memory(err, "the report");
-    }
     parts->request = request;
     parts->arena = arena;
-    AR_TRY(page_read(parts, err));
+    AR_TRY(read_directory(parts, err));
     AR_TRY(page_answer(parts, err));
     AR_TRY(ar_output_begin(request->out, arena, &output, err));
-    AR_TRY(page_draw(parts, err));
+    AR_TRY(draw_pictures(parts, err));
     AR_TRY(write_page(output->file, parts, err));
     AR_TRY(ar_output_commit(output, err));
     page->answer = parts->answer;

@@ -1,5 +1,5 @@
 /** \file page.h
- * What the parts of a page are made from.
+ * Private to this folder: the parts of a page, and who writes them.
  */
 #ifndef AR_PAGE_PARTS_H
 #define AR_PAGE_PARTS_H
@@ -9,13 +9,15 @@
 #include "ar_csv.h"
 #include "ar_page.h"
 
-/** Writes the sentences of a file, each with a blank behind it, and finds what it is about. */
-typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
-                                      const char **title, struct ar_error *err);
+struct page_parts;
 
-/** The files, in the order of their tables on the page; the first ones, to payloads, are rows of
- * results: symbol, name, title of the table, its sentences (NULL: none), the pictures of its set
- * (-1: none). */
+/** Writes sentences about a file, each with a blank behind it, and says what the file is about. */
+typedef enum ar_status page_sentences(struct page_parts *parts, const struct ar_csv *csv,
+                                      FILE *text, const char **title, struct ar_error *err);
+
+/** The files, in the order of their tables on the page; those up to PAYLOADS have rows of steps and
+ * collectives: symbol, name, title of the table, its sentences (NULL: none), and the set of
+ * pictures that is drawn from it (-1: none). */
 #define PAGE_FILE_LIST(X)                                                                          \
     X(STEP, "step.csv", "The step", answer_rows, -1)                                               \
     X(SWEEP, "sweep.csv", "Predictions", answer_rows, AR_PLOT_SWEEP)                               \
@@ -43,16 +45,15 @@ enum page_file {
 extern const struct page_source {
     const char *name, *title;
     page_sentences *answer;
-    int set; /**< enum ar_plot_set */
+    int set; /**< enum ar_plot_set, or -1 */
 } page_sources[PAGE_FILES];
 
 struct page_picture {
-    const char *name;
-    const char *svg;
+    const char *name, *svg;
     struct page_picture *next;
 };
 
-/** Why pictures are not drawn, or what gnuplot said of one that is. */
+/** Why pictures are not drawn, or a warning of gnuplot about one that is. */
 struct page_reason {
     const char *names; /**< of the pictures, separated by commas */
     const char *reason;
@@ -64,34 +65,28 @@ struct page_parts {
     struct ar_arena *arena;
     struct ar_csv *files[PAGE_FILES]; /**< NULL: not there */
     struct page_picture *pictures;    /**< in order */
-    const char *title;                /**< what the page is about */
-    const char *answer;               /**< sentences */
     struct page_reason *reasons;
-    const char *command; /**< without --out; NULL: not known */
-    char *notes;         /**< of the command, a line each, until they are written; "": none */
+    const char *title;              /**< what the page is about */
+    const char *answer;             /**< sentences */
+    const char *command;            /**< the command line without --out; NULL: not known */
+    char *notes;                    /**< of the command, one in a line; "": none */
+    struct page_timeline *timeline; /**< NULL: no file of tasks */
 };
 
-/** Reads the files of the directory. */
-enum ar_status page_read(struct page_parts *parts, struct ar_error *err);
-
-/** Draws the pictures. */
-enum ar_status page_draw(struct page_parts *parts, struct ar_error *err);
+/** Writes sections; nothing if there is nothing to show. */
+void page_write_tables(FILE *file, struct page_parts *parts);
+void page_write_parameters(FILE *file, struct page_parts *parts);
+void page_write_timeline(FILE *file, struct page_parts *parts);
 
 /** Finds the title and the answer. */
 enum ar_status page_answer(struct page_parts *parts, struct ar_error *err);
 
-/** Writes sections; nothing of what is not there. */
-void page_write_tables(FILE *file, const struct page_parts *parts);
-void page_write_parameters(FILE *file, const struct page_parts *parts);
-enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts,
-                                   struct ar_error *err);
-
-/** Of rows of `ar_row.h` (steps, or collectives alone), of the tasks of a step, and of what
- * `train`, `reproduce`, `compare`, `accuracy` and `explain` leave. */
+/** Sentences about rows of steps and collectives (`ar_row.h`), the tasks of a step, and the files
+ * of `train`, `reproduce`, `compare` and `accuracy`. */
 page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_compared,
     answer_band, answer_sets, answer_kinds;
 
-/** Whether a column of such rows is a parameter: one in which rows differ before they are run. */
+/** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);
 
 /** How many of some results are exact, and how many estimates. */
@@ -101,22 +96,37 @@ struct answer_trust {
 };
 
 /** Adds a result; an unknown flag adds nothing. */
-void answer_trust_add(struct answer_trust *trust, ar_cell_flag exact, const char *engine);
+void answer_add_trust(struct answer_trust *trust, ar_cell_flag exact, const char *engine);
 
-/** The sentence on them, of which there is at least one: whether what is sent is followed exactly.
+/** Writes whether what is sent is followed exactly in results, of which there is at least one.
  * \param noun what they are; \param more what follows "exactly what is sent" */
-void answer_exact(FILE *text, const struct answer_trust *trust, const char *noun, const char *more);
+void answer_write_trust(FILE *text, const struct answer_trust *trust, const char *noun,
+                        const char *more);
 
-/** Writes a part of a whole in percent between two texts; nothing of NAN. */
-void answer_percent(FILE *text, const char *before, double frac, const char *after);
+/** Writes a fraction in percent between two texts; nothing for NAN. */
+void answer_write_percent(FILE *text, const char *before, double frac, const char *after);
 
-/** Room for all rows of a file as records of `size` bytes, in which nothing applies; NULL if there
- * is no memory. The last of the columns is AR_COLUMN_OTHERS. */
-void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,
-                  struct ar_arena *arena);
+/** Whether two texts are equal; NULL is an empty one. */
+bool answer_texts_equal(const char *a, const char *b);
 
-/** Reads them; without room that is the error. */
+/** Declares a record as a struct and as its columns, NAME_columns. LIST(X, NEEDED) has an entry
+ * X(NAME, kind, field) for each column that a file may lack, or NEEDED(...) for one that it needs.
+ */
+#define ANSWER_RECORD(name, LIST)                                                                  \
+    struct name {                                                                                  \
+        LIST(ANSWER_FIELD, ANSWER_FIELD)                                                           \
+    };                                                                                             \
+    static const struct ar_column name##_columns[] = {LIST(ANSWER_COLUMN, ANSWER_NEEDED_COLUMN)    \
+                                                          AR_COLUMN_OTHERS}
+#define ANSWER_FIELD(owner, kind, field) ar_cell_##kind field;
+#define ANSWER_COLUMN(owner, kind, field)                                                          \
+    AR_COLUMN(kind, struct owner, field, #field, "", .may_be_empty = true, .may_be_missing = true),
+#define ANSWER_NEEDED_COLUMN(owner, kind, field)                                                   \
+    AR_COLUMN(kind, struct owner, field, #field, "a name"),
+
+/** Reads all rows of a file as records of `size` bytes, in which nothing applies that the file does
+ * not give. The last of the columns is AR_COLUMN_OTHERS. */
 enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
-                           void *records, struct ar_error *err);
+                           struct ar_arena *arena, void *records, struct ar_error *err);
 
 #endif

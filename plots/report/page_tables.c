@@ -1,4 +1,4 @@
-/* Files as tables: columns that vary are shown, the others are said once. */
+/* Files as tables: columns that vary have cells, the others stand once above them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,17 +7,19 @@
 #include "ar_plot_text.h"
 #include "page.h"
 
-/* More are no table to read, and a page that is slow. */
+/* A table of more rows is hard to read and makes the page slow. */
 enum { ROWS_MAX = 2000 };
 
-/* Less is written with an exponent, where a larger unit is not the only one. */
+/* Smaller values of a column that also has large ones are avoided by a smaller unit. */
 #define DECIMALS_MIN 1e-4
 
+/* How a column is shown. */
 struct shown {
-    size_t column; /* of the file */
+    size_t column; /* its place in the file */
     struct ar_plot_unit unit;
     const char *help;
-    bool is_number, is_shown;
+    bool is_number;
+    bool is_shown; /* as a column of the table; else above it */
 };
 
 static const char *find_help(const struct ar_page_request *request, const char *name)
@@ -33,8 +35,8 @@ static const char *find_help(const struct ar_page_request *request, const char *
     return "";
 }
 
-static struct shown look_at(const struct ar_csv *csv, size_t column,
-                            const struct ar_page_request *request)
+static struct shown inspect_column(const struct ar_csv *csv, size_t column,
+                                   const struct ar_page_request *request)
 {
     struct shown shown = {.column = column, .is_number = csv->rows_count > 0};
     double max = 0, min = INFINITY; /* magnitudes that are not 0 */
@@ -47,15 +49,15 @@ static struct shown look_at(const struct ar_csv *csv, size_t column,
         min = fabs(value) > 0 ? fmin(min, fabs(value)) : min;
     }
     shown.unit = ar_plot_unit_of(csv->cells[column], max);
-    if (max > 0 && min * shown.unit.factor < DECIMALS_MIN) { /* one for all: of the middle */
+    if (max > 0 && min * shown.unit.factor < DECIMALS_MIN) { /* a unit that suits the middle */
         shown.unit = ar_plot_unit_of(csv->cells[column], sqrt(min) * sqrt(max));
     }
     shown.help = find_help(request, csv->cells[column]);
     return shown;
 }
 
-/* What rows differ in comes first, what it took to compute them last. */
-static int turn_of(const char *column)
+/* Order of columns: parameters, results, and the costs of computing them. */
+static int column_rank(const char *column)
 {
     static const char *const last[] = {"messages_count", "wall_s", "version"};
     for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
@@ -66,34 +68,22 @@ static int turn_of(const char *column)
     return answer_is_parameter(column) ? 0 : 1;
 }
 
-/* The columns in the order that they are shown in; files that are no rows have one of their own. */
-static void look_at_all(const struct page_parts *parts, enum page_file which, struct shown *shown)
+/* Lists the columns in the order in which they are shown; files without rows of steps and
+ * collectives keep their own. */
+static void order_columns(const struct page_parts *parts, enum page_file which, struct shown *shown)
 {
     const struct ar_csv *csv = parts->files[which];
     size_t count = 0;
-    for (int turn = 0; turn <= 2; turn++) {
+    for (int rank = 0; rank <= 2; rank++) {
         for (size_t i = 0; i < csv->columns_count; i++) {
-            if (turn == (which <= PAGE_PAYLOADS ? turn_of(csv->cells[i]) : 0)) {
-                shown[count++] = look_at(csv, i, parts->request);
+            if (rank == (which <= PAGE_PAYLOADS ? column_rank(csv->cells[i]) : 0)) {
+                shown[count++] = inspect_column(csv, i, parts->request);
             }
         }
     }
 }
 
-static void write_name(FILE *file, const char *name, const struct ar_plot_unit *unit, bool has_unit)
-{
-    char text[256];
-    snprintf(text, sizeof text, "%.*s", (int)unit->name_size, name);
-    for (char *at = text; *at != '\0'; at++) {
-        *at = *at == '_' ? ' ' : *at;
-    }
-    ar_plot_write_html(file, text);
-    if (has_unit && unit->name[0] != '\0') {
-        fprintf(file, " <small>%s</small>", unit->name);
-    }
-}
-
-static void write_title(FILE *file, const char *name, const char *help)
+static void write_hint(FILE *file, const char *name, const char *help)
 {
     fputs(" title=\"", file);
     ar_plot_write_html(file, name);
@@ -102,8 +92,8 @@ static void write_title(FILE *file, const char *name, const char *help)
     fputs("\"", file);
 }
 
-/* What is the same in all rows. */
-static void write_constants(FILE *file, const struct ar_csv *csv, const struct shown *shown)
+/* Writes the columns that are the same in all rows. */
+static void write_constant_columns(FILE *file, const struct ar_csv *csv, const struct shown *shown)
 {
     fputs("<dl class=\"same\">", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
@@ -111,19 +101,19 @@ static void write_constants(FILE *file, const struct ar_csv *csv, const struct s
         const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, column) : "";
         if (!shown[i].is_shown && cell[0] != '\0') {
             fputs("<div><dt", file);
-            write_title(file, csv->cells[column], shown[i].help);
+            write_hint(file, csv->cells[column], shown[i].help);
             fputs(">", file);
-            write_name(file, csv->cells[column], &shown[i].unit, false);
+            ar_plot_write_name(file, csv->cells[column], shown[i].unit);
             fputs("</dt><dd>", file);
-            ar_plot_write_value(file, cell, shown[i].unit);
-            fprintf(file, "%s%s</dd></div>", shown[i].unit.name[0] != '\0' ? " " : "",
-                    shown[i].unit.name);
+            ar_plot_write_measure(file, cell, shown[i].unit);
+            fputs("</dd></div>", file);
         }
     }
     fputs("</dl>\n", file);
 }
 
-static void write_row(FILE *file, const struct ar_csv *csv, const struct shown *shown, size_t row)
+static void write_table_row(FILE *file, const struct ar_csv *csv, const struct shown *shown,
+                            size_t row)
 {
     fputs("<tr>", file);
     for (size_t i = 0; i < csv->columns_count; i++) {
@@ -144,8 +134,8 @@ static void write_row(FILE *file, const struct ar_csv *csv, const struct shown *
     fputs("</tr>\n", file);
 }
 
-static void write_rows(FILE *file, const struct ar_csv *csv, const char *title,
-                       const struct shown *shown)
+static void write_table_rows(FILE *file, const struct ar_csv *csv, const char *title,
+                             const struct shown *shown)
 {
     size_t count = csv->rows_count < ROWS_MAX ? csv->rows_count : ROWS_MAX;
     fprintf(file,
@@ -160,15 +150,18 @@ static void write_rows(FILE *file, const struct ar_csv *csv, const char *title,
         size_t column = shown[i].column;
         if (shown[i].is_shown) {
             fprintf(file, "<th scope=\"col\"%s", shown[i].is_number ? " class=\"n\"" : "");
-            write_title(file, csv->cells[column], shown[i].help);
+            write_hint(file, csv->cells[column], shown[i].help);
             fputs(">", file);
-            write_name(file, csv->cells[column], &shown[i].unit, true);
+            ar_plot_write_name(file, csv->cells[column], shown[i].unit);
+            if (shown[i].unit.name[0] != '\0') {
+                fprintf(file, " <small>%s</small>", shown[i].unit.name);
+            }
             fputs("</th>", file);
         }
     }
     fputs("</tr></thead>\n<tbody>\n", file);
     for (size_t row = 0; row < count; row++) {
-        write_row(file, csv, shown, row);
+        write_table_row(file, csv, shown, row);
     }
     fputs("</tbody></table></div>\n", file);
 }
@@ -180,7 +173,7 @@ static void write_table(FILE *file, const struct page_parts *parts, enum page_fi
     struct shown shown[AR_CSV_COLUMNS_MAX];
     size_t shown_count = 0;
     size_t same_count = 0;
-    look_at_all(parts, which, shown);
+    order_columns(parts, which, shown);
     for (size_t i = 0; i < csv->columns_count; i++) {
         shown[i].is_shown = shown[i].is_shown || which == PAGE_PARAMETERS;
         shown_count += shown[i].is_shown;
@@ -190,15 +183,15 @@ static void write_table(FILE *file, const struct page_parts *parts, enum page_fi
     fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\"><code>%s</code>%s</p>\n", source->title,
             source->name, csv->rows_count > 1 && same_count > 0 ? ", the same in all rows:" : "");
     if (same_count > 0) {
-        write_constants(file, csv, shown);
+        write_constant_columns(file, csv, shown);
     }
     if (shown_count > 0) {
-        write_rows(file, csv, source->title, shown);
+        write_table_rows(file, csv, source->title, shown);
     }
     fputs("</section>\n", file);
 }
 
-void page_write_tables(FILE *file, const struct page_parts *parts)
+void page_write_tables(FILE *file, struct page_parts *parts)
 {
     for (size_t i = 0; i < PAGE_FILES; i++) {
         if (parts->files[i] != NULL && i != PAGE_PARAMETERS) {
@@ -207,7 +200,7 @@ void page_write_tables(FILE *file, const struct page_parts *parts)
     }
 }
 
-void page_write_parameters(FILE *file, const struct page_parts *parts)
+void page_write_parameters(FILE *file, struct page_parts *parts)
 {
     if (parts->files[PAGE_PARAMETERS] != NULL && parts->files[PAGE_PARAMETERS]->rows_count > 0) {
         write_table(file, parts, PAGE_PARAMETERS);

@@ -1,4 +1,4 @@
-/* The tasks of a step over time: a line for each stream of each role, a bar for each task. */
+/* The tasks of a step over time: a line for each stream of each stage, a bar for each task. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "ar_units.h"
 #include "page.h"
 
-/* A page is as wide as WIDTH units; more stages are not looked through one by one. */
+/* The timeline is WIDTH units wide; the computing time of more than STAGES_MAX stages is not
+ * summed up. */
 enum { WIDTH = 100000, STAGES_MAX = 256 };
 
-/* Colours of the style sheet, those of the picture `pipeline`; all else has the last one. */
+/* Colours of the style sheet are those of the picture `pipeline`; other kinds have the last one. */
 static const struct look {
     const char *kind;
     size_t colour;
@@ -20,30 +21,29 @@ static const struct look {
              {"pp", 5, false},       {"push", 5, false},    {"dp", 6, false},
              {"pull", 6, false},     {NULL, 7, false}};
 
+#define TASK_LIST(X)                                                                               \
+    X(count, stage, "")                                                                            \
+    X(string, kind, "what it does")                                                                \
+    X(string, stream, "a stream")                                                                  \
+    X(count, batch, "", .may_be_empty = true, .may_be_missing = true)                              \
+    X(count, chunk, "", .may_be_empty = true, .may_be_missing = true)                              \
+    X(count, tensors, "", .may_be_empty = true, .may_be_missing = true)                            \
+    X(string, name, "", .may_be_empty = true, .may_be_missing = true)                              \
+    X(number, begin_s, "seconds >= 0")                                                             \
+    X(number, end_s, "seconds >= 0")
 struct task {
-    uint64_t stage;
-    const char *kind, *stream;
-    uint64_t batch, chunk, tensors;
-    const char *name;
-    double begin_s, end_s;
+#define X(kind, field, ...) ar_cell_##kind field;
+    TASK_LIST(X)
+#undef X
 };
-
-#define CELL(cell, field, expected, ...)                                                           \
-    AR_COLUMN(cell, struct task, field, #field, expected, .max = 1e12, __VA_ARGS__)
 static const struct ar_column columns[] = {
-    CELL(count, stage, ""),
-    CELL(string, kind, "what it does"),
-    CELL(string, stream, "a stream"),
-    CELL(count, batch, "", .may_be_empty = true, .may_be_missing = true),
-    CELL(count, chunk, "", .may_be_empty = true, .may_be_missing = true),
-    CELL(count, tensors, "", .may_be_empty = true, .may_be_missing = true),
-    CELL(string, name, "", .may_be_empty = true, .may_be_missing = true),
-    CELL(number, begin_s, "seconds >= 0"),
-    CELL(number, end_s, "seconds >= 0"),
-    AR_COLUMN_OTHERS,
+#define X(cell, field, ...) AR_COLUMN(cell, struct task, field, #field, __VA_ARGS__, .max = 1e12),
+    TASK_LIST(X)
+#undef X
+        AR_COLUMN_OTHERS,
 };
 
-struct timeline {
+struct page_timeline {
     struct task *tasks;
     size_t count;
     const char **kinds; /* in order of appearance */
@@ -51,10 +51,10 @@ struct timeline {
     size_t *lines; /* the first task of each */
     size_t lines_count;
     double end_s;
-    const char *noun; /* of what has a number */
+    const char *noun; /* stages are workers if there are servers */
 };
 
-/* The place of a kind in a list, its count if it is not there. */
+/* The index of a kind in a list, `count` if it is not there. */
 static size_t find_kind(const char *const *kinds, size_t count, const char *kind)
 {
     size_t i = 0;
@@ -64,7 +64,7 @@ static size_t find_kind(const char *const *kinds, size_t count, const char *kind
     return i;
 }
 
-static const struct look *look_of(const char *kind)
+static const struct look *find_look(const char *kind)
 {
     size_t i = 0;
     while (looks[i].kind != NULL && strcmp(looks[i].kind, kind) != 0) {
@@ -73,57 +73,44 @@ static const struct look *look_of(const char *kind)
     return &looks[i];
 }
 
-static bool is_of_line(const struct timeline *timeline, size_t line, const struct task *task)
+/* The line of a task, a new one if it is the first of its stage and stream. */
+static size_t find_line(struct page_timeline *timeline, size_t task)
 {
-    const struct task *first = &timeline->tasks[timeline->lines[line]];
-    return first->stage == task->stage && strcmp(first->stream, task->stream) == 0;
-}
-
-static size_t line_of(struct timeline *timeline, size_t at)
-{
-    size_t i = 0;
-    while (i < timeline->lines_count && !is_of_line(timeline, i, &timeline->tasks[at])) {
-        i++;
+    for (size_t i = 0; i < timeline->lines_count; i++) {
+        const struct task *first = &timeline->tasks[timeline->lines[i]];
+        if (first->stage == timeline->tasks[task].stage &&
+            strcmp(first->stream, timeline->tasks[task].stream) == 0) {
+            return i;
+        }
     }
-    if (i == timeline->lines_count) {
-        timeline->lines[timeline->lines_count++] = at;
-    }
-    return i;
+    timeline->lines[timeline->lines_count] = task;
+    return timeline->lines_count++;
 }
 
-/* What a line is of: those of servers push. */
-static const char *noun_of(const struct timeline *timeline)
-{
-    return find_kind(timeline->kinds, timeline->kinds_count, "push") < timeline->kinds_count
-               ? "worker"
-               : "stage";
-}
-
-static enum ar_status read_tasks(const struct ar_csv *csv, struct ar_arena *arena,
-                                 struct timeline *timeline, struct ar_error *err)
+static enum ar_status read_timeline(const struct ar_csv *csv, struct ar_arena *arena,
+                                    struct page_timeline *timeline, struct ar_error *err)
 {
     size_t count = csv->rows_count;
-    *timeline = (struct timeline){.count = count};
-    timeline->tasks = answer_room(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, arena);
+    *timeline = (struct page_timeline){.count = count};
+    AR_TRY(answer_read(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, arena, &timeline->tasks,
+                       err));
     timeline->kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds);
     timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
-    AR_NEED(timeline->tasks && timeline->kinds && timeline->lines, err, "the timeline");
-    AR_TRY(
-        ar_csv_read_rows(csv, AR_COLUMNS(columns), timeline->tasks, sizeof *timeline->tasks, err));
+    timeline->noun = "stage";
     for (size_t i = 0; i < count; i++) {
         const char *kind = timeline->tasks[i].kind;
         if (find_kind(timeline->kinds, timeline->kinds_count, kind) == timeline->kinds_count) {
             timeline->kinds[timeline->kinds_count++] = kind;
+            timeline->noun = strcmp(kind, "push") == 0 ? "worker" : timeline->noun;
         }
-        (void)line_of(timeline, i);
+        (void)find_line(timeline, i);
         timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
     }
-    timeline->noun = noun_of(timeline);
     return AR_OK;
 }
 
-/* What a task is; what the file does not say of it is left out. */
-static void write_text(FILE *file, const struct task *task, const char *noun)
+/* Writes what is known of a task. */
+static void write_task_text(FILE *file, const struct task *task, const char *noun)
 {
     const struct {
         const char *name;
@@ -145,24 +132,24 @@ static void write_text(FILE *file, const struct task *task, const char *noun)
             ar_format_seconds(task->end_s - task->begin_s, time));
 }
 
-static void write_task(FILE *file, const struct timeline *timeline, const struct task *task,
+static void write_task(FILE *file, const struct page_timeline *timeline, const struct task *task,
                        size_t line)
 {
     double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
     double x = scale * task->begin_s;
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
-            look_of(task->kind)->colour, x, line, fmax(1, scale * task->end_s - x));
-    write_text(file, task, timeline->noun);
+            find_look(task->kind)->colour, x, line, fmax(1, scale * task->end_s - x));
+    write_task_text(file, task, timeline->noun);
     fputs("</title></rect>\n", file);
 }
 
-/* What the colours mean, and the names of the lines. */
-static void write_legend(FILE *file, const struct timeline *timeline)
+/* Writes the meaning of the colours, and the names of the lines. */
+static void write_legend(FILE *file, const struct page_timeline *timeline)
 {
     fputs("<ul class=\"legend\">", file);
     for (size_t i = 0; i < timeline->kinds_count; i++) {
-        fprintf(file, "<li><span class=\"k%zu\"></span>", look_of(timeline->kinds[i])->colour);
+        fprintf(file, "<li><span class=\"k%zu\"></span>", find_look(timeline->kinds[i])->colour);
         ar_plot_write_html(file, timeline->kinds[i]);
         fputs("</li>", file);
     }
@@ -176,71 +163,69 @@ static void write_legend(FILE *file, const struct timeline *timeline)
     fputs("</ol>\n", file);
 }
 
-enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts, struct ar_error *err)
+void page_write_timeline(FILE *file, struct page_parts *parts)
 {
-    struct timeline timeline;
+    struct page_timeline *timeline = parts->timeline;
     char end[AR_UNIT_TEXT];
-    if (parts->files[PAGE_TASKS] == NULL) {
-        return AR_OK;
+    if (timeline == NULL) {
+        return;
     }
-    AR_TRY(read_tasks(parts->files[PAGE_TASKS], parts->arena, &timeline, err));
     fprintf(file, "<section><h2>Timeline</h2>\n<p>A line for each stream of each %s.</p>\n",
-            timeline.noun);
-    write_legend(file, &timeline);
+            timeline->noun);
+    write_legend(file, timeline);
     fprintf(file,
             "<svg role=\"group\" aria-label=\"Timeline of the step\" viewBox=\"0 0 %d %zu\" "
             "style=\"--lines:%zu\" preserveAspectRatio=\"none\" data-end=\"%.9g\">\n",
-            WIDTH, timeline.lines_count, timeline.lines_count, timeline.end_s);
-    for (size_t i = 0; i < timeline.count; i++) {
-        write_task(file, &timeline, &timeline.tasks[i], line_of(&timeline, i));
+            WIDTH, timeline->lines_count, timeline->lines_count, timeline->end_s);
+    for (size_t i = 0; i < timeline->count; i++) {
+        write_task(file, timeline, &timeline->tasks[i], find_line(timeline, i));
     }
     fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
-            ar_format_seconds(timeline.end_s, end));
-    return AR_OK;
+            ar_format_seconds(timeline->end_s, end));
 }
 
 /* --- in words ----------------------------------------------------------------------------- */
 
-/* Time in which a stage computes. */
-static double computing_of(const struct timeline *timeline, uint64_t stage)
+static double sum_computing(const struct page_timeline *timeline, uint64_t stage)
 {
     double computing_s = 0;
     for (size_t i = 0; i < timeline->count; i++) {
         const struct task *task = &timeline->tasks[i];
-        if (task->stage == stage && look_of(task->kind)->computes) {
+        if (task->stage == stage && find_look(task->kind)->computes) {
             computing_s += task->end_s - task->begin_s;
         }
     }
     return computing_s;
 }
 
-enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+enum ar_status answer_tasks(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                             const char **title, struct ar_error *err)
 {
-    struct timeline timeline;
+    struct page_timeline *timeline = ar_arena_alloc(parts->arena, 1, sizeof *timeline);
     char time[AR_UNIT_TEXT];
     uint64_t stages = 0;
     *title = "A training step";
-    AR_TRY(read_tasks(csv, arena, &timeline, err));
-    for (size_t i = 0; i < timeline.count; i++) {
-        uint64_t stage = timeline.tasks[i].stage;
+    AR_TRY(read_timeline(csv, parts->arena, timeline, err));
+    parts->timeline = timeline;
+    for (size_t i = 0; i < timeline->count; i++) {
+        uint64_t stage = timeline->tasks[i].stage;
         stages = stage >= stages ? stage + 1 : stages;
     }
     fprintf(text, "The timeline has %zu tasks of %" PRIu64 " %s%s and ends after %s",
-            timeline.count, stages, timeline.noun, stages == 1 ? "" : "s",
-            ar_format_seconds(timeline.end_s, time));
+            timeline->count, stages, timeline->noun, stages == 1 ? "" : "s",
+            ar_format_seconds(timeline->end_s, time));
     double least_s = INFINITY;
     double most_s = 0;
     for (uint64_t stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
-        double computing_s = computing_of(&timeline, stage);
+        double computing_s = sum_computing(timeline, stage);
         least_s = fmin(least_s, computing_s);
         most_s = fmax(most_s, computing_s);
     }
-    if (most_s > 0 && timeline.end_s > 0) {
-        fprintf(text, "; a %s computes for ", timeline.noun);
-        answer_percent(text, "", least_s / timeline.end_s, "");
-        if (most_s - least_s > 5e-4 * timeline.end_s) {
-            answer_percent(text, " to ", most_s / timeline.end_s, "");
+    if (most_s > 0 && timeline->end_s > 0) {
+        fprintf(text, "; a %s computes for ", timeline->noun);
+        answer_write_percent(text, "", least_s / timeline->end_s, "");
+        if (most_s - least_s > 5e-4 * timeline->end_s) {
+            answer_write_percent(text, " to ", most_s / timeline->end_s, "");
         }
         fputs(" of that", text);
     }
