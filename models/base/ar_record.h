@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 enum { AR_CELL_TEXT = 320, AR_CELL_WORD = 64 };
@@ -142,8 +143,8 @@ struct ar_records {
     FILE *file;
     enum ar_format format;
     size_t width;
-    struct ar_columns columns;
-    struct ar_column *chosen; /* of them */
+    struct ar_columns columns; /* that are shown */
+    struct ar_arena memory;
     size_t count;
     FILE *cells; /* of a table, whose widths are known at its end */
     char *text;
@@ -157,13 +158,11 @@ void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_vi
 
 void ar_records_add(struct ar_records *records, const void *record);
 
-/** Fails only if there was no memory. */
-enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err);
+void ar_records_end(struct ar_records *records);
 
 /** A whole list: `count` records of `size` bytes each. */
-enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
-                                const void *records, size_t count, size_t size,
-                                struct ar_error *err);
+void ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
+                      const void *records, size_t count, size_t size);
 
 /** The same as CSV, into a file of a directory that appears whole or not at all (ar_output.h). */
 enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
@@ -198,6 +197,6 @@ enum { AR_COLUMN_EXPECTED = 160 };
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
 
 /** Writes name, kind and help of every column. */
-enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err);
+void ar_columns_describe(FILE *file, struct ar_columns columns);
 
 #endif

@@ -272,10 +272,9 @@ void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_vi
     *records = (struct ar_records){
         .file = file, .format = view->format, .width = view->width, .columns = columns};
     if (view->columns != NULL) {
-        records->chosen = calloc(columns.count + 1, sizeof *records->chosen);
-        records->columns.list = records->chosen;
-        records->columns.count =
-            records->chosen != NULL ? ar_view_choose(view, columns, records->chosen) : 0;
+        struct ar_column *chosen =
+            ar_arena_alloc(&records->memory, columns.count + 1, sizeof *chosen);
+        records->columns = (struct ar_columns){chosen, ar_view_choose(view, columns, chosen)};
         records->width = 0;
     }
     if (view->format == AR_FORMAT_CSV) {
@@ -284,6 +283,9 @@ void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_vi
         fputc('[', file);
     } else {
         records->cells = open_memstream(&records->text, &records->text_bytes);
+        if (records->cells == NULL) {
+            ar_memory_fail("a table");
+        }
     }
 }
 
@@ -295,36 +297,32 @@ void ar_records_add(struct ar_records *records, const void *record)
         fputs(records->count > 0 ? ",\n  " : "\n  ", records->file);
         ar_json_object(records->file, records->columns, record);
     } else {
-        for (size_t i = 0; records->cells != NULL && i < records->columns.count; i++) {
+        for (size_t i = 0; i < records->columns.count; i++) {
             record_keep_cell(records->cells, &records->columns.list[i], record);
         }
     }
     records->count++;
 }
 
-enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err)
+void ar_records_end(struct ar_records *records)
 {
-    enum ar_status status = AR_OK;
-    bool is_whole = records->columns.list != NULL;
     if (records->format == AR_FORMAT_JSON) {
         fputs(records->count > 0 ? "\n]\n" : "]\n", records->file);
-    } else if (records->format != AR_FORMAT_CSV) {
-        status = record_end_table(records, err);
+    } else if (records->cells != NULL) {
+        record_end_table(records);
     }
-    free(records->chosen);
-    return is_whole ? status : ar_error_no_memory(err, "the columns");
+    ar_arena_end(&records->memory);
 }
 
-enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
-                                const void *records, size_t count, size_t size,
-                                struct ar_error *err)
+void ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
+                      const void *records, size_t count, size_t size)
 {
     struct ar_records writer;
     ar_records_begin(&writer, file, view, columns);
     for (size_t i = 0; i < count; i++) {
         ar_records_add(&writer, (const char *)records + i * size);
     }
-    return ar_records_end(&writer, err);
+    ar_records_end(&writer);
 }
 
 enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
@@ -333,8 +331,7 @@ enum ar_status ar_records_save(const char *directory, const char *name, struct a
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_output *output;
     AR_TRY(ar_output_begin_in(directory, name, &arena, &output, err));
-    AR_TRY(
-        ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), columns, records, count, size, err));
+    ar_records_write(output->file, AR_VIEW(AR_FORMAT_CSV), columns, records, count, size);
     return ar_output_commit(output, err);
 }
 
@@ -352,10 +349,10 @@ static const struct ar_column described[] = {
     AR_COLUMN(string, struct ar_column, help, "help", "", .heading = ""),
 };
 
-enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err)
+void ar_columns_describe(FILE *file, struct ar_columns columns)
 {
-    return ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(described), columns.list,
-                            columns.count, sizeof *columns.list, err);
+    ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(described), columns.list,
+                     columns.count, sizeof *columns.list);
 }
 
 /* --- fields from text ------------------------------------------------------------------------ */

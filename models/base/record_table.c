@@ -236,22 +236,18 @@ static void write_table(struct table *table, const char *cells, size_t records)
     }
 }
 
-enum ar_status record_end_table(struct ar_records *records, struct ar_error *err)
+void record_end_table(struct ar_records *records)
 {
-    size_t columns = records->columns.count;
-    bool is_whole = records->cells != NULL && ferror(records->cells) == 0;
-    bool is_markdown = records->format == AR_FORMAT_MARKDOWN;
-    is_whole = records->cells != NULL && fclose(records->cells) == 0 && is_whole;
-    struct table table = {.file = records->file,
-                          .columns = records->columns,
-                          .is_markdown = is_markdown,
-                          .width = records->width,
-                          .shown = calloc(columns + 1, sizeof *table.shown)};
-    is_whole = is_whole && table.shown != NULL;
-    if (is_whole) {
-        write_table(&table, records->text, records->count);
+    bool is_whole = ferror(records->cells) == 0;
+    if (fclose(records->cells) != 0 || !is_whole) {
+        ar_memory_fail("a table");
     }
-    free(table.shown);
+    struct table table = {
+        .file = records->file,
+        .columns = records->columns,
+        .is_markdown = records->format == AR_FORMAT_MARKDOWN,
+        .width = records->width,
+        .shown = ar_arena_alloc(&records->memory, records->columns.count + 1, sizeof *table.shown)};
+    write_table(&table, records->text, records->count);
     free(records->text);
-    return is_whole ? AR_OK : ar_error_no_memory(err, "a table");
 }

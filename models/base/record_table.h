@@ -18,6 +18,6 @@ const char *record_cell(const struct ar_column *column, const void *record, char
 void record_keep_cell(FILE *cells, const struct ar_column *column, const void *record);
 
 /** Writes the table of the cells kept. */
-enum ar_status record_end_table(struct ar_records *records, struct ar_error *err);
+void record_end_table(struct ar_records *records);
 
 #endif

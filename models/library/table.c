@@ -141,7 +141,6 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
 {
     const struct ar_library *library = &table->library;
     struct ar_records lines;
-    struct ar_error never; /* only tables for people need memory */
     write_head(table, file);
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
@@ -160,7 +159,7 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
         memcpy(row.covariance, library->covariance[i], sizeof row.covariance);
         ar_records_add(&lines, &row);
     }
-    (void)ar_records_end(&lines, &never);
+    ar_records_end(&lines);
 }
 
 /* --- reading ------------------------------------------------------------------------------ */

@@ -50,7 +50,7 @@ static enum ar_status save(const struct options *options, const struct ar_scenar
     AR_TRY(ar_output_begin_in(options->out, names[0], options->arena, &tasks, err));
     AR_TRY(ar_output_begin_in(options->out, names[1], options->arena, &rows, err));
     AR_TRY(pipeline_write(tasks->file, step, err));
-    AR_TRY(ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1, err));
+    ar_rows_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &row, 1);
     AR_TRY(ar_output_commit(tasks, err));
     AR_TRY(ar_output_commit(rows, err));
     parameters_add_scenario(&parameters, scenario, options->arena);

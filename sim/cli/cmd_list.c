@@ -209,8 +209,7 @@ static enum ar_status show_sets(const char *name, const char *path, struct ar_er
 
 static void show_columns(void)
 {
-    struct ar_error ignored; /* the list is short */
-    (void)ar_columns_describe(stdout, ar_row_columns, &ignored);
+    ar_columns_describe(stdout, ar_row_columns);
 }
 
 /* What a topic shows: something before, a file after the other, something after them. */

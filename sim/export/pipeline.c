@@ -101,12 +101,13 @@ enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_
     uint32_t most = graph != NULL ? graph->tasks_count : step->async.spans_count;
     most = most < PIPELINE_TASKS_MAX ? most : PIPELINE_TASKS_MAX;
     struct task_row *rows = calloc((size_t)most + 1, sizeof *rows);
-    AR_NEED(rows, err, "the tasks of a step");
+    if (rows == NULL) {
+        ar_memory_fail("the tasks of a step");
+    }
     uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&step->async, rows);
-    enum ar_status status = ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns),
-                                             rows, count, sizeof *rows, err);
+    ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns), rows, count, sizeof *rows);
     free(rows);
-    return status;
+    return AR_OK;
 }
 
 uint64_t pipeline_spans(const struct ar_scenario *scenario)

@@ -112,13 +112,12 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
 extern const struct ar_columns ar_comparison_columns;
 
 /** Writes the rows, of the columns of the view, and their errors; of CSV the rows alone. */
-enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
-                                   const struct ar_comparison *comparison, struct ar_error *err);
+void ar_comparison_write(FILE *file, const struct ar_view *view,
+                         const struct ar_comparison *comparison);
 
 /** Writes the errors; JSON is an array without a newline behind it. */
-enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view,
-                                          const struct ar_comparison *comparison,
-                                          struct ar_error *err);
+void ar_comparison_write_errors(FILE *file, const struct ar_view *view,
+                                const struct ar_comparison *comparison);
 
 /** The columns of an ar_compared_error that begins at `offset` of a record. */
 enum { AR_COMPARED_ERROR_COLUMNS = 12 };

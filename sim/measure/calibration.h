@@ -59,8 +59,7 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                               struct ar_error *err);
 
 /** Prints the report to stdout. */
-enum ar_status calibration_print(const struct calibration *calibration, const struct ar_view *view,
-                                 struct ar_error *err);
+void calibration_print(const struct calibration *calibration, const struct ar_view *view);
 
 /** Writes `request->out` (NAME.topo), a copy of the file of the cluster with what was fitted, and
  * of a library NAME.library.csv beside it, the `library.cost_table` of the copy: both or none,

@@ -39,7 +39,7 @@ struct csv_line {
     struct ar_compared_error error;
 };
 
-static enum ar_status print_csv(const struct calibration *calibration, struct ar_error *err)
+static void print_csv(const struct calibration *calibration)
 {
     struct ar_column list[PARAMETER_COLUMNS - 1 + AR_COMPARED_ERROR_COLUMNS];
     struct ar_column *errors = list + PARAMETER_COLUMNS - 1;
@@ -62,7 +62,7 @@ static enum ar_status print_csv(const struct calibration *calibration, struct ar
         line.parameter.kind = "accuracy";
         ar_records_add(&records, &line);
     }
-    return ar_records_end(&records, err);
+    ar_records_end(&records);
 }
 
 #define HEAD(kind, name, help) AR_COLUMN(kind, struct calibration, name, #name, help)
@@ -83,7 +83,7 @@ static const struct ar_column run_columns[] = {
     AR_COLUMN(count, struct ar_measured_run, rows_count, "rows", "that are used"),
 };
 
-static enum ar_status print_json(const struct calibration *calibration, struct ar_error *err)
+static void print_json(const struct calibration *calibration)
 {
     const struct ar_measured *measured = calibration->measured;
     struct ar_column list[PARAMETER_COLUMNS - 1];
@@ -97,28 +97,27 @@ static enum ar_status print_json(const struct calibration *calibration, struct a
     ar_json_array(stdout, AR_COLUMNS(list), calibration->parameters, calibration->parameters_count,
                   sizeof *calibration->parameters);
     printf(",\n  \"accuracy\": ");
-    AR_TRY(
-        ar_comparison_write_errors(stdout, AR_VIEW(AR_FORMAT_JSON), &calibration->compared, err));
+    ar_comparison_write_errors(stdout, AR_VIEW(AR_FORMAT_JSON), &calibration->compared);
     printf("\n}\n");
-    return AR_OK;
 }
 
-enum ar_status calibration_print(const struct calibration *calibration, const struct ar_view *view,
-                                 struct ar_error *err)
+void calibration_print(const struct calibration *calibration, const struct ar_view *view)
 {
     if (view->format == AR_FORMAT_CSV) {
-        return print_csv(calibration, err);
+        print_csv(calibration);
+        return;
     }
     if (view->format == AR_FORMAT_JSON) {
-        return print_json(calibration, err);
+        print_json(calibration);
+        return;
     }
     printf("%s; %" PRIu64 " rows fitted, residual %.2f %%\n\n", calibration->model,
            calibration->rows_count, calibration->residual_frac * 100);
-    AR_TRY(ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
-                            calibration->parameters_count, sizeof *calibration->parameters, err));
+    ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
+                     calibration->parameters_count, sizeof *calibration->parameters);
     if (calibration->compared.errors_count > 0) {
         printf("\n");
-        return ar_comparison_write_errors(stdout, view, &calibration->compared, err);
+        ar_comparison_write_errors(stdout, view, &calibration->compared);
+        return;
     }
-    return AR_OK;
 }

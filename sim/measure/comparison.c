@@ -264,9 +264,8 @@ void ar_compared_error_columns(bool is_by_gpus, size_t offset,
     }
 }
 
-enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view,
-                                          const struct ar_comparison *comparison,
-                                          struct ar_error *err)
+void ar_comparison_write_errors(FILE *file, const struct ar_view *view,
+                                const struct ar_comparison *comparison)
 {
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
     const struct ar_compared_error *errors = comparison->errors;
@@ -274,14 +273,14 @@ enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
     if (view->format == AR_FORMAT_JSON) {
         ar_json_array(file, AR_COLUMNS(list), errors, comparison->errors_count, sizeof *errors);
-        return AR_OK;
+        return;
     }
-    return ar_records_write(file, &all, AR_COLUMNS(list), errors, comparison->errors_count,
-                            sizeof *errors, err);
+    ar_records_write(file, &all, AR_COLUMNS(list), errors, comparison->errors_count,
+                     sizeof *errors);
 }
 
-enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
-                                   const struct ar_comparison *comparison, struct ar_error *err)
+void ar_comparison_write(FILE *file, const struct ar_view *view,
+                         const struct ar_comparison *comparison)
 {
     const struct ar_compared *rows = comparison->rows;
     size_t count = comparison->rows_count;
@@ -289,16 +288,16 @@ enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
         fputs("{\n  \"rows\": ", file);
         ar_json_array(file, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
         fputs(",\n  \"accuracy\": ", file);
-        AR_TRY(ar_comparison_write_errors(file, view, comparison, err));
+        ar_comparison_write_errors(file, view, comparison);
         fputs("\n}\n", file);
-        return AR_OK;
+        return;
     }
-    AR_TRY(ar_records_write(file, view, AR_COLUMNS(row_columns), rows, count, sizeof *rows, err));
+    ar_records_write(file, view, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
     if (view->format == AR_FORMAT_CSV) {
-        return AR_OK;
+        return;
     }
     fputc('\n', file);
-    return ar_comparison_write_errors(file, view, comparison, err);
+    ar_comparison_write_errors(file, view, comparison);
 }
 
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
@@ -311,8 +310,8 @@ enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const 
     AR_NEED(rows_path && errors_path, err, "two files");
     AR_TRY(ar_output_begin(rows_path, arena, &rows, err));
     AR_TRY(ar_output_begin(errors_path, arena, &errors, err));
-    AR_TRY(ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison, err));
-    AR_TRY(ar_comparison_write_errors(errors->file, AR_VIEW(AR_FORMAT_CSV), comparison, err));
+    ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison);
+    ar_comparison_write_errors(errors->file, AR_VIEW(AR_FORMAT_CSV), comparison);
     AR_TRY(ar_output_commit(rows, err));
     return ar_output_commit(errors, err);
 }

@@ -123,8 +123,8 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
                                    struct reproduce_summary *summary, struct ar_error *err);
 
 /** Writes stdout's forms; write errors are left for ferror(). */
-enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
-                               const struct reproduction *reproduction, struct ar_error *err);
+void reproduce_write(FILE *file, const struct ar_view *view,
+                     const struct reproduction *reproduction);
 
 /** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory that is there. */
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,

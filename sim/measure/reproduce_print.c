@@ -77,8 +77,7 @@ static const struct ar_column document_columns[] = {
 /* --- table ---------------------------------------------------------------------------------- */
 
 /* Rows in the units and words of people. */
-static enum ar_status write_rows(FILE *file, const struct ar_view *view,
-                                 const struct published_rows *rows, struct ar_error *err)
+static void write_rows(FILE *file, const struct ar_view *view, const struct published_rows *rows)
 {
     struct ar_records records;
     ar_records_begin(&records, file, view, csv_columns);
@@ -96,7 +95,7 @@ static enum ar_status write_rows(FILE *file, const struct ar_view *view,
                                                           : "outside";
         ar_records_add(&records, &shown);
     }
-    return ar_records_end(&records, err);
+    ar_records_end(&records);
 }
 
 static void write_summary(FILE *file, const struct reproduce_summary *summary)
@@ -129,18 +128,18 @@ static void write_assumptions(FILE *file, const struct published *row)
     }
 }
 
-static enum ar_status write_table(FILE *file, const struct ar_view *view,
-                                  const struct reproduction *reproduction, struct ar_error *err)
+static void write_table(FILE *file, const struct ar_view *view,
+                        const struct reproduction *reproduction)
 {
     struct ar_records records;
-    AR_TRY(write_rows(file, view, &reproduction->rows, err));
+    write_rows(file, view, &reproduction->rows);
     write_summary(file, &reproduction->summary);
     fputs("\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < reproduction->rows.count; i++) {
         write_assumptions(file, &reproduction->rows.rows[i]);
     }
     if (!reproduction->shows_sensitivities) {
-        return AR_OK;
+        return;
     }
     fputs("\none value changed at a time\n", file);
     ar_records_begin(&records, file, view, AR_COLUMNS(end_columns));
@@ -149,7 +148,7 @@ static enum ar_status write_table(FILE *file, const struct ar_view *view,
         shown.value *= quantities[shown.row->quantity].shown_factor;
         ar_records_add(&records, &shown);
     }
-    return ar_records_end(&records, err);
+    ar_records_end(&records);
 }
 
 /* --- all forms ------------------------------------------------------------------------------ */
@@ -174,18 +173,19 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
     fputs("}\n", file);
 }
 
-enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
-                               const struct reproduction *reproduction, struct ar_error *err)
+void reproduce_write(FILE *file, const struct ar_view *view,
+                     const struct reproduction *reproduction)
 {
     if (view->format == AR_FORMAT_TABLE) {
-        return write_table(file, view, reproduction, err);
+        write_table(file, view, reproduction);
+        return;
     }
     if (view->format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
-        return AR_OK;
+        return;
     }
-    return ar_records_write(file, view, csv_columns, reproduction->rows.rows,
-                            reproduction->rows.count, sizeof *reproduction->rows.rows, err);
+    ar_records_write(file, view, csv_columns, reproduction->rows.rows, reproduction->rows.count,
+                     sizeof *reproduction->rows.rows);
 }
 
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,

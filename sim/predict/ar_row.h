@@ -121,7 +121,6 @@ struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind
 void ar_row_clear(struct ar_row *row);
 
 /** Writes rows of one kind to a file; write errors are left for ferror(). */
-enum ar_status ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows,
-                             size_t count, struct ar_error *err);
+void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count);
 
 #endif

@@ -137,10 +137,8 @@ void ar_row_clear(struct ar_row *row)
     ar_record_clear(ar_row_columns, row);
 }
 
-enum ar_status ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows,
-                             size_t count, struct ar_error *err)
+void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count)
 {
     enum ar_row_kind kind = count > 0 ? ar_row_kind_of(&rows[0]) : AR_ROW_STEP;
-    return ar_records_write(file, view, ar_row_columns_of(view, kind), rows, count, sizeof *rows,
-                            err);
+    ar_records_write(file, view, ar_row_columns_of(view, kind), rows, count, sizeof *rows);
 }

@@ -118,7 +118,7 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     if (printer->view->format == AR_FORMAT_TABLE && printer->has_begun &&
         is_bare != printer->is_bare) {
         printer->has_begun = false;
-        AR_TRY(ar_records_end(&printer->records, err));
+        ar_records_end(&printer->records);
         putchar('\n');
     }
     if (!printer->has_begun) {
@@ -151,16 +151,15 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
                            const struct ar_view *view, const struct sweep_order *order,
                            struct ar_error *err)
 {
-    struct ar_error later;
     struct printer *printer = calloc(1, sizeof *printer);
     AR_NEED(printer, err, "the printed rows");
     printer->space = space;
     printer->journal = journal;
     printer->view = view;
     enum ar_status status = print_rows(printer, order, err);
-    enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);
+    ar_records_end(&printer->records);
     free(printer);
-    return status == AR_OK ? ended : status;
+    return status;
 }
 
 /* --- which rows, in which order --------------------------------------------------------------- */

@@ -80,6 +80,6 @@ int main(int argc, char **argv)
             worst = status;
         }
     }
-    enum ar_status end = ar_records_end(&records, &err);
-    return ar_status_exit_code(worst != AR_OK ? worst : end);
+    ar_records_end(&records);
+    return ar_status_exit_code(worst);
 }

@@ -50,13 +50,11 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
 extern const struct ar_columns ar_compared_layer_columns;
 
 /** Writes the layers, of the columns of the view, then the kinds; of CSV the layers alone. */
-enum ar_status ar_layer_comparison_write(FILE *file, const struct ar_view *view,
-                                         const struct ar_layer_comparison *comparison,
-                                         struct ar_error *err);
+void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
+                               const struct ar_layer_comparison *comparison);
 
 /** Writes the kinds. */
-enum ar_status ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
-                                               const struct ar_layer_comparison *comparison,
-                                               struct ar_error *err);
+void ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
+                                     const struct ar_layer_comparison *comparison);
 
 #endif

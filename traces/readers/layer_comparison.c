@@ -118,19 +118,17 @@ static struct ar_columns kind_columns(void)
     return (struct ar_columns){columns + 1, COLUMNS - 3};
 }
 
-enum ar_status ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
-                                               const struct ar_layer_comparison *comparison,
-                                               struct ar_error *err)
+void ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
+                                     const struct ar_layer_comparison *comparison)
 {
     struct ar_view own = *view;
     own.columns = NULL; /* chosen of the layers */
-    return ar_records_write(file, &own, kind_columns(), comparison->kinds, comparison->kinds_count,
-                            sizeof *comparison->kinds, err);
+    ar_records_write(file, &own, kind_columns(), comparison->kinds, comparison->kinds_count,
+                     sizeof *comparison->kinds);
 }
 
-enum ar_status ar_layer_comparison_write(FILE *file, const struct ar_view *view,
-                                         const struct ar_layer_comparison *comparison,
-                                         struct ar_error *err)
+void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
+                               const struct ar_layer_comparison *comparison)
 {
     const struct ar_compared_layer *layers = comparison->layers;
     size_t count = comparison->layers_count;
@@ -141,13 +139,12 @@ enum ar_status ar_layer_comparison_write(FILE *file, const struct ar_view *view,
         ar_json_array(file, kind_columns(), comparison->kinds, comparison->kinds_count,
                       sizeof *comparison->kinds);
         fputs("\n}\n", file);
-        return AR_OK;
+        return;
     }
-    AR_TRY(ar_records_write(file, view, ar_compared_layer_columns, layers, count, sizeof *layers,
-                            err));
+    ar_records_write(file, view, ar_compared_layer_columns, layers, count, sizeof *layers);
     if (view->format == AR_FORMAT_CSV) {
-        return AR_OK;
+        return;
     }
     fputc('\n', file);
-    return ar_layer_comparison_write_kinds(file, view, comparison, err);
+    ar_layer_comparison_write_kinds(file, view, comparison);
 }
