@@ -9,7 +9,7 @@
  * libraries and chips that files name but do not describe are those of the shipped clusters, with
  * their source.
  *
- * Formats: NCCL's (and RCCL's) topology files, `nvidia-smi topo -m`, `ibstat`,
+ * Formats: NCCL's and RCCL's topology files, `nvidia-smi topo -m`, `ibstat`,
  * `ibv_devinfo`.
  */
 #ifndef AR_DISCOVER_H

@@ -1,4 +1,5 @@
-/* The cluster file of what was said: derived and assumed values, and what is missing. */
+/* The cluster file of a discovery: values that follow from others, values that are assumed, and
+ * what is missing. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "ar_cluster.h"
 #include "ar_units.h"
 #include "gpus.h"
-#include "pci.h"
+#include "machine.h"
 
 /* What a key has: a setting before a file. */
 static struct fact value_of(const struct ar_discovery *machine, unsigned fact)
@@ -34,18 +35,14 @@ static uint32_t count_of(const struct ar_discovery *machine, unsigned fact)
     return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
-/* Says what nobody said. */
-static enum ar_status derive(struct ar_discovery *machine, enum ar_topo_key key, const char *text,
-                             const char *source, struct ar_error *err)
+/* Gives a key a value, unless a setting or a file gives it one. */
+static void derive(struct ar_discovery *machine, enum ar_topo_key key, const char *text,
+                   const char *source)
 {
-    struct fact *fact = &machine->facts[key];
-    if (has(machine, key)) {
-        return AR_OK;
+    if (!has(machine, key)) {
+        machine->facts[key] = (struct fact){ar_arena_text(machine->arena, text),
+                                            ar_arena_text(machine->arena, source)};
     }
-    fact->text = ar_arena_text(machine->arena, text);
-    fact->source = ar_arena_text(machine->arena, source);
-    return fact->text != NULL && fact->source != NULL ? AR_OK
-                                                      : ar_error_no_memory(err, "a cluster file");
 }
 
 /* The generation; AR_GPU_GENERATIONS_COUNT: not known. */
@@ -59,10 +56,142 @@ static unsigned generation_of(const struct ar_discovery *machine)
     return generation;
 }
 
+/* --- HCAs of NICs ---------------------------------------------------------------------------- */
+
+enum nic_want { NIC_UP, NIC_PLACED, NIC_NEAR, NIC_FAST };
+
+static bool nic_is_wanted(const struct nic *nic, enum nic_want want, double rate_bps)
+{
+    switch (want) {
+    case NIC_UP:
+        return !nic->is_down;
+    case NIC_PLACED:
+        return nic->near != NIC_SOMEWHERE;
+    case NIC_NEAR:
+        return nic->near >= 0;
+    default:
+        return nic->rate_bps <= 0 || nic->rate_bps >= rate_bps;
+    }
+}
+
+struct nic_list {
+    const struct nic *list[MACHINE_NICS_MAX];
+    size_t count;
+};
+
+static bool nics_have(const struct nic_list *nics, enum nic_want want)
+{
+    for (size_t i = 0; i < nics->count; i++) {
+        if (nic_is_wanted(nics->list[i], want, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keeps those that are wanted; a note names the others and `why`, unless that is NULL. */
+static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum nic_want want,
+                      double rate_bps, const char *why)
+{
+    char names[200] = "";
+    size_t used = 0, kept = 0;
+    for (size_t i = 0; i < nics->count; i++) {
+        if (nic_is_wanted(nics->list[i], want, rate_bps)) {
+            nics->list[kept++] = nics->list[i];
+        } else if (used < sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "",
+                                     nics->list[i]->name);
+        }
+    }
+    nics->count = kept;
+    if (used > 0 && why != NULL) {
+        discovery_note(machine, "NICs that are not counted, since they %s: %s", why, names);
+    }
+}
+
+static const struct nic *nics_fastest(const struct nic_list *nics)
+{
+    const struct nic *best = NULL;
+    for (size_t i = 0; i < nics->count; i++) {
+        bool is_better = nics->list[i]->rate_bps > (best != NULL ? best->rate_bps : 0);
+        best = is_better ? nics->list[i] : best;
+    }
+    return best;
+}
+
+/* Whether each PCIe switch has as many. */
+static bool nics_are_even(const struct nic_list *nics, uint32_t gpus_count, uint32_t switches)
+{
+    uint32_t of_switch[AR_TOPO_GPUS_MAX] = {0};
+    for (size_t i = 0; i < nics->count; i++) {
+        int32_t near = nics->list[i]->near;
+        if (near < 0 || (uint32_t)near >= gpus_count) {
+            return false;
+        }
+        of_switch[(uint32_t)near / (gpus_count / switches)]++;
+    }
+    for (uint32_t s = 1; s < switches; s++) {
+        if (of_switch[s] != of_switch[0]) {
+            return false;
+        }
+    }
+    return nics->count > 0;
+}
+
+/* `hcas`, their rate and where they hang. Several ports for each GPU are one HCA of their sum.
+ * `gpus_count` and `switches` are 0 if they are not known. */
+static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint32_t switches)
+{
+    char text[AR_UNIT_TEXT];
+    struct ar_arena *arena = machine->arena;
+    struct nic_list nics = {.count = machine->nics_count};
+    for (size_t i = 0; i < nics.count; i++) {
+        nics.list[i] = &machine->nics[i];
+    }
+    nics_keep(machine, &nics, NIC_UP, 0, "are down");
+    const struct nic *fastest_of_all = nics_fastest(&nics);
+    if (nics_have(&nics, NIC_PLACED)) { /* others are the same by another name, or far */
+        nics_keep(machine, &nics, NIC_PLACED, 0, NULL);
+    }
+    if (nics_have(&nics, NIC_NEAR)) {
+        nics_keep(machine, &nics, NIC_NEAR, 0, "are below no PCIe switch with a GPU");
+    }
+    const struct nic *rated = nics_fastest(&nics);
+    if (rated != NULL) {
+        nics_keep(machine, &nics, NIC_FAST, rated->rate_bps, "are slower");
+    }
+    rated = rated != NULL ? rated : fastest_of_all;
+    size_t count = nics.count;
+    size_t ports = gpus_count > 0 && count > gpus_count ? count / gpus_count : 1;
+    if (count == 0) {
+        return;
+    }
+    if (gpus_count > 0 && (count % ports != 0 || gpus_count % (count / ports) != 0)) {
+        discovery_note(machine, "%zu NICs are no divisor of %u GPUs, which a cluster file asks for",
+                       count, gpus_count);
+        return;
+    }
+    snprintf(text, sizeof text, "%zu", count / ports);
+    derive(machine, TOPO_HCAS, text,
+           ar_arena_format(arena, "%s, the first of %zu NICs%s", nics.list[0]->source, count,
+                           ports > 1 ? ", several to one HCA of their sum" : ""));
+    if (rated != NULL) {
+        snprintf(text, sizeof text, "%.6gGbps", rated->rate_bps * (double)ports / 1e9);
+        derive(machine, TOPO_HCA_BANDWIDTH, text,
+               ar_arena_format(arena, "%s%s, nominal", rated->rate_source,
+                               ports > 1 ? ", the ports of an HCA" : ""));
+    }
+    if (nics_have(&nics, NIC_PLACED) && switches > 0) {
+        bool is_on_switch =
+            count / ports % switches == 0 && nics_are_even(&nics, gpus_count, switches);
+        derive(machine, TOPO_HCA_ATTACHED, is_on_switch ? "switch" : "host",
+               nics.list[0]->near_source);
+    }
+}
+
 /* --- rates ----------------------------------------------------------------------------------- */
 
-static enum ar_status derive_nvlink(struct ar_discovery *machine, unsigned generation,
-                                    struct ar_error *err)
+static void derive_nvlink(struct ar_discovery *machine, unsigned generation)
 {
     char rate[AR_UNIT_TEXT], source[2 * AR_TOPO_TEXT_MAX];
     const struct gpu_kind *kind = &gpu_kinds[generation];
@@ -75,32 +204,30 @@ static enum ar_status derive_nvlink(struct ar_discovery *machine, unsigned gener
     }
     if (links == 0 || !has(machine, TOPO_NVLINK_PAIRS) ||
         is_value(machine, TOPO_NVLINK_PAIRS, "none")) {
-        return AR_OK;
+        return;
     }
     snprintf(rate, sizeof rate, "%.4gGB/s", links * kind->link_Bps / 1e9);
     snprintf(source, sizeof source, "%.250s; %u links of %.4g GB/s: %.100s", from, links,
              kind->link_Bps / 1e9, kind->link_source);
-    return derive(machine, TOPO_NVLINK_BANDWIDTH, rate, source, err);
+    derive(machine, TOPO_NVLINK_BANDWIDTH, rate, source);
 }
 
-/* That of the generation, where a file has PCIe switches but not how fast they are. */
-static enum ar_status derive_pcie(struct ar_discovery *machine, unsigned generation,
-                                  struct ar_error *err)
+/* The rate of PCIe as GPUs of the generation have it, where a file has switches alone. */
+static void derive_pcie(struct ar_discovery *machine, unsigned generation)
 {
     char rate[AR_UNIT_TEXT], source[AR_TOPO_TEXT_MAX];
     double transfers_per_s = gpu_kinds[generation].pcie_transfers_per_s;
     if (count_of(machine, TOPO_PCIE_SWITCHES) == 0) {
-        return AR_OK;
+        return;
     }
-    snprintf(rate, sizeof rate, "%.5gGB/s", pci_rate_Bps(transfers_per_s, 16) / 1e9);
+    snprintf(rate, sizeof rate, "%.5gGB/s", pcie_rate_Bps(transfers_per_s, 16) / 1e9);
     snprintf(source, sizeof source, "assumed: 16 lanes of %g GT/s, as %s has; raw",
              transfers_per_s / 1e9, ar_gpu_generation_names[generation]);
-    return derive(machine, TOPO_PCIE_BANDWIDTH, rate, source, err);
+    derive(machine, TOPO_PCIE_BANDWIDTH, rate, source);
 }
 
-/* Constants of the library; a note names those that nobody said. */
-static enum ar_status derive_constants(struct ar_discovery *machine, unsigned generation,
-                                       struct ar_error *err)
+/* Constants of the library; a note names those that are assumed. */
+static void derive_constants(struct ar_discovery *machine, unsigned generation)
 {
     bool is_known = generation < AR_GPU_GENERATIONS_COUNT;
     unsigned like = is_known ? generation : machine->is_amd ? AR_GPU_CDNA2 : AR_GPU_AMPERE;
@@ -123,31 +250,18 @@ static enum ar_status derive_constants(struct ar_discovery *machine, unsigned ge
     snprintf(source, sizeof source, "assumed: %.150s", kind->latency_source);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].is_needed && !has(machine, rows[i].key)) {
-            AR_TRY(derive(machine, rows[i].key, rows[i].value, source, err));
+            derive(machine, rows[i].key, rows[i].value, source);
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s %s", used > 0 ? ", " : "",
                                  ar_topo_keys[rows[i].key].name, rows[i].value);
         }
     }
-    return used == 0 ? AR_OK
-                     : machine_note(machine, err, "said nowhere: %s are assumed, from %.100s%s%s",
-                                    names, kind->latency_source,
-                                    is_known ? "" : "; those of GPUs of unknown generation as of ",
-                                    is_known ? "" : ar_gpu_generation_names[like]);
-}
-
-static enum ar_status derive_all(struct ar_discovery *machine, unsigned generation,
-                                 struct ar_error *err)
-{
-    uint32_t gpus = count_of(machine, TOPO_GPUS);
-    uint32_t switches = count_of(machine, TOPO_PCIE_SWITCHES);
-    bool is_count = gpus > 0 && gpus <= AR_TOPO_GPUS_MAX;
-    bool is_even = is_count && switches > 0 && gpus % switches == 0;
-    if (generation < AR_GPU_GENERATIONS_COUNT) {
-        AR_TRY(derive_nvlink(machine, generation, err));
-        AR_TRY(derive_pcie(machine, generation, err));
+    if (used > 0) {
+        discovery_note(machine, "said nowhere: %s are assumed, from %.100s%s%s", names,
+                       kind->latency_source,
+                       is_known ? "" : "; those of GPUs of unknown generation as of ",
+                       is_known ? "" : ar_gpu_generation_names[like]);
     }
-    return machine_say_hcas(machine, is_count ? gpus : 0, is_even ? switches : 0, err);
 }
 
 /* --- what is missing ------------------------------------------------------------------------- */
@@ -275,7 +389,7 @@ static void miss_links(struct missing *missing, const struct ar_discovery *machi
 /* Rails are of several HCAs. */
 static enum ar_status check_rails(const struct ar_discovery *machine, struct ar_error *err)
 {
-    return machine_is_set(machine, TOPO_TREE_RAILS) && count_of(machine, TOPO_HCAS) == 1 &&
+    return fact_is_set(machine, TOPO_TREE_RAILS) && count_of(machine, TOPO_HCAS) == 1 &&
                    !is_value(machine, TOPO_TREE_RAILS, "none")
                ? ar_error_set(err, AR_USAGE,
                               "%s: found rails for nodes with one HCA (%.200s); expected several "
@@ -312,11 +426,19 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     struct ar_topo *made = NULL;
     struct ar_cluster *checked = NULL;
     unsigned generation = generation_of(machine);
-    AR_TRY(derive_all(machine, generation, err));
+    uint32_t gpus = count_of(machine, TOPO_GPUS);
+    uint32_t switches = count_of(machine, TOPO_PCIE_SWITCHES);
+    bool is_count = gpus > 0 && gpus <= AR_TOPO_GPUS_MAX;
+    if (generation < AR_GPU_GENERATIONS_COUNT) {
+        derive_nvlink(machine, generation);
+        derive_pcie(machine, generation);
+    }
+    derive_hcas(machine, is_count ? gpus : 0,
+                is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
     AR_TRY(check_rails(machine, err));
     AR_TRY(ask(machine, err));
-    AR_TRY(derive_constants(machine, generation, err));
-    AR_TRY(derive(machine, TOPO_NAME, name, "name of this file", err));
+    derive_constants(machine, generation);
+    derive(machine, TOPO_NAME, name, "name of this file");
     AR_TRY(ar_topo_create("discover", machine->arena, &made, err));
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
         struct fact value = value_of(machine, key);

@@ -1,6 +1,8 @@
 /** \file machine.h
- * What files say of one node of a machine: values of cluster keys, and its NICs by name, each with
- * where it was said.
+ * Private to this folder: what files say of one node of a machine, each value with where it stood.
+ *
+ * A fact is the text of a key of a cluster file, with `FILE:LINE: what stood there`. NICs are kept
+ * by name, since several files may describe one; cluster_file.c makes HCAs of them.
  */
 #ifndef AR_MACHINE_H
 #define AR_MACHINE_H
@@ -13,23 +15,21 @@
 
 enum { MACHINE_NICS_MAX = 256, MACHINE_NOTES_MAX = 64, MACHINE_TEXT_MAX = 120 };
 
-/** A fact behind the keys: NVLinks of a pair of weight 1, of a GPU's port with switches. */
+/** A fact besides the keys: how many NVLinks a pair of weight 1 has, or a GPU to its switches. */
 enum { FACT_LINKS = AR_TOPO_KEYS_COUNT, FACTS_COUNT };
 
-/** A value and `FILE:LINE: what stood there`; NULL: nobody said it. */
 struct fact {
-    const char *text, *source;
+    const char *text, *source; /**< NULL: no file says it */
 };
 
-/** Where a NIC is, besides the number of the first GPU that is below the same PCIe switch. */
+/** Where a NIC is, besides the number of the first GPU below the same PCIe switch. */
 enum { NIC_SOMEWHERE = -2, NIC_ON_HOST = -1 };
 
 struct nic {
-    const char *name;
-    const char *source;
-    int32_t near;
+    const char *name, *source;
+    int32_t near; /**< a GPU, NIC_ON_HOST or NIC_SOMEWHERE */
     const char *near_source;
-    double rate_bps; /**< 0: nobody said it */
+    double rate_bps; /**< 0: not known */
     const char *rate_source;
     bool is_down;
 };
@@ -43,7 +43,7 @@ struct ar_discovery {
     size_t notes_count;
     bool is_amd; /**< a GPU is one of AMD */
     struct ar_settings settings;
-    struct ar_topo_entries set; /**< by them, which end every quarrel */
+    struct ar_topo_entries set; /**< the settings as values, which win over files */
 };
 
 /** The file that is being read. */
@@ -53,49 +53,55 @@ struct source {
     uint64_t line;
 };
 
-/** `PATH:LINE: found ...; expected ...`, AR_BAD_DATA. */
+/** AR_BAD_DATA with `PATH:LINE: ` and a text such as `found ...; expected ...`. */
 enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
 
-/** Whether a setting says a key. */
-bool machine_is_set(const struct ar_discovery *machine, unsigned fact);
+/** Adds a fact; `what` tells what stood there. Refused if another file says otherwise and no
+ * setting decides, or if the text cannot stand in a cluster file. */
+enum ar_status fact_add(const struct source *source, unsigned fact, const char *text,
+                        const char *what, struct ar_error *err);
+enum ar_status fact_add_count(const struct source *source, unsigned fact, uint64_t count,
+                              const char *what, struct ar_error *err);
 
-/** Says a fact; `what` tells what stood there. Refused if it was said otherwise before, or if the
- * text is none of a cluster file. */
-enum ar_status machine_say(const struct source *source, unsigned fact, const char *text,
-                           const char *what, struct ar_error *err);
+/** Whether a setting gives a key. */
+bool fact_is_set(const struct ar_discovery *machine, unsigned fact);
 
-/** The NIC of a name and port (0 and 1: the first one), made if it is new. */
-enum ar_status machine_nic(const struct source *source, const char *name, uint64_t port,
-                           struct nic **nic, struct ar_error *err);
-
-/** Where it is, how fast it is. Refused if it was said otherwise before. */
-enum ar_status nic_say_near(const struct source *source, struct nic *nic, int32_t near,
+/** The NIC of a name and port (0 and 1: the first one), made if it is new; then where it is and how
+ * fast. Refused if another file says otherwise. */
+enum ar_status nic_find(const struct source *source, const char *name, uint64_t port,
+                        struct nic **nic, struct ar_error *err);
+enum ar_status nic_set_place(const struct source *source, struct nic *nic, int32_t near,
+                             struct ar_error *err);
+enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double rate_bps,
                             struct ar_error *err);
-enum ar_status nic_say_rate(const struct source *source, struct nic *nic, double rate_bps,
-                            struct ar_error *err);
 
-/** Adds a line for people; those beyond MACHINE_NOTES_MAX are dropped. */
-enum ar_status machine_note(struct ar_discovery *machine, struct ar_error *err, const char *format,
-                            ...) __attribute__((format(printf, 3, 4)));
+/** Adds a note for people, once; those beyond MACHINE_NOTES_MAX are dropped. */
+void discovery_note(struct ar_discovery *machine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/** Says `nvlink.pairs` and the number of links of NVLinks between each two GPUs. `what` tells what
- * stood there. */
+/** NVLinks between each two GPUs and from each to switches. */
 struct links {
     uint16_t between[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
     uint16_t to_switch[AR_TOPO_GPUS_MAX];
 };
-enum ar_status machine_say_links(const struct source *source, uint32_t gpus_count,
-                                 const struct links *links, const char *what, struct ar_error *err);
 
-/** Says `pcie.switches` of the groups that GPUs are in: those of one group share a PCIe switch.
- * Groups that a cluster file cannot say are noted. */
-enum ar_status machine_say_switches(const struct source *source, uint32_t gpus_count,
-                                    const uint32_t *groups, struct ar_error *err);
+/** Adds `nvlink.pairs` and how many NVLinks the weight 1 means. */
+enum ar_status facts_add_links(const struct source *source, uint32_t gpus_count,
+                               const struct links *links, const char *what, struct ar_error *err);
 
-/** What NICs together say: `hcas`, their rate and where they hang; those that do not take part are
- * noted. `gpus_count` and `switches` are 0 if they are not known. */
-enum ar_status machine_say_hcas(struct ar_discovery *machine, uint32_t gpus_count,
-                                uint32_t switches, struct ar_error *err);
+/** Adds `pcie.switches` where GPUs of one group share a PCIe switch; a spread that no cluster file
+ * can describe becomes a note. */
+enum ar_status facts_add_switches(const struct source *source, uint32_t gpus_count,
+                                  const uint32_t *groups, struct ar_error *err);
+
+/** The readers: a topology file of NCCL (XML), and output of nvidia-smi, ibstat and ibv_devinfo. */
+enum ar_status nccl_topology_read(struct source *source, const char *text, size_t bytes,
+                                  struct ar_error *err);
+enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
+                               struct ar_error *err);
+
+/** Rate of a PCIe link, from transfers/s of a lane, less the coding; 0: no such speed. */
+double pcie_rate_Bps(double transfers_per_s, uint64_t lanes);
 
 #endif

@@ -1,79 +1,145 @@
 /* Topology files of NCCL and RCCL (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE): <system> of <cpu> of <pci>
  * of <gpu> and <nic>. NVIDIA/nccl 5067397c, src/graph/{xml,topo}.cc, says what the attributes mean.
+ *
+ * XML is read by expat, element by element. Documents that declare entities, or are nested deeper
+ * than any machine is, are refused; nothing outside of the text is read. Facts are added when the
+ * document has ended: GPUs in the order of their numbers, and of those that some element confirms.
  */
+#include <expat.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "ar_text.h"
+#include "ar_units.h"
 #include "gpus.h"
-#include "pci.h"
-#include "xml.h"
+#include "machine.h"
 
 enum {
-    OPEN_MAX = 32,
-    PEERS_MAX = 1000 /* of 64 links at most: 16 bits hold their sums */,
+    DEPTH_MAX = 128,
+    PCI_DEPTH_MAX = 32,
+    PEERS_MAX = 1000, /* of 64 links at most: 16 bits hold their sums */
+    CLASS_NETWORK = 0x02,
     CLASS_DISPLAY = 0x03,
-    CLASS_NETWORK = 0x02
-};
-
-/* A <pci> that is open. */
-struct open_pci {
-    const char *busid;
-    uint32_t pci, top;
-    uint64_t line;
-    double pcie_Bps;
-    uint32_t gpu, nic; /* that it became; NONE: none */
-    bool has_bridge;   /* it is below one */
+    CLASS_BRIDGE = 0x06
 };
 
 #define NONE UINT32_MAX
 
-/* An NVLink to another GPU, known by its bus id. */
+struct gpu {
+    const char *busid;
+    uint64_t line, number; /* of the driver, or in the order of the file */
+    uint32_t index;        /* in the order of the file */
+    uint32_t pci;          /* vendor << 16 | device; 0: not given */
+    uint32_t top;          /* number of the bridge on the host that it is below, or of its port */
+    uint32_t to_switch;    /* NVLinks to switches */
+    double pcie_Bps;       /* 0: not given */
+    bool is_confirmed;     /* there is a <gpu>; else the PCI class says so alone */
+};
+
+struct network_device {
+    const char *name;
+    uint64_t line, port;
+    uint32_t top; /* NONE: no GPU could be below it */
+    double rate_bps;
+    bool is_confirmed; /* there is a <net> */
+};
+
+/* An NVLink to another GPU, which is known by its bus id. */
 struct peer {
-    uint32_t gpu;
+    uint32_t gpu; /* index */
     uint32_t count;
     uint64_t line;
     const char *busid;
 };
 
-struct system {
-    struct pci_tree tree;
-    struct open_pci open[OPEN_MAX];
-    struct peer peers[PEERS_MAX];
-    uint32_t peers_count;
-    uint32_t to_switch[AR_TOPO_GPUS_MAX]; /* by order of the file */
-    const char *host;
-    uint64_t links_line;
-    uint32_t classless;
-    bool has_gpus; /* elements <gpu>: else nothing is said of NVLinks */
+/* A <pci> that is open. */
+struct open_pci {
+    const char *busid;
+    uint64_t line;
+    uint32_t pci;
+    double pcie_Bps;
+    uint32_t gpu, nic; /* that it is; NONE */
 };
 
-/* Bytes of a hexadecimal attribute `0x10de`; 0 if it is none. */
-static uint32_t hexadecimal(const char *const *attributes, const char *name)
+struct reader {
+    XML_Parser parser;
+    struct source *source;
+    unsigned depth;
+    enum ar_status status; /* other than AR_OK: stopped, `err` says why */
+    struct ar_error err;
+
+    struct gpu gpus[AR_TOPO_GPUS_MAX];
+    uint32_t gpus_count;
+    struct network_device nics[MACHINE_NICS_MAX];
+    uint32_t nics_count;
+    struct open_pci open[PCI_DEPTH_MAX];
+    uint32_t open_count;
+    uint32_t tops; /* bridges and devices on the host so far */
+    struct peer peers[PEERS_MAX];
+    uint32_t peers_count;
+    const char *host;
+    uint64_t links_line;
+    uint32_t classless; /* <pci> without a class */
+    bool has_gpus;      /* elements <gpu>: else the file tells nothing of NVLinks */
+};
+
+/* --- attributes ------------------------------------------------------------------------------ */
+
+static const char *attribute(const char *const *attributes, const char *name)
 {
-    const char *text = xml_attribute(attributes, name);
+    for (; attributes[0] != NULL; attributes += 2) {
+        if (strcmp(attributes[0], name) == 0) {
+            return attributes[1];
+        }
+    }
+    return NULL;
+}
+
+/* A hexadecimal number such as `0x10de`; 0 if there is none. */
+static uint32_t attribute_hexadecimal(const char *const *attributes, const char *name)
+{
+    const char *text = attribute(attributes, name);
     return text != NULL ? (uint32_t)strtoul(text, NULL, 16) : 0;
 }
 
-static const char *keep(const struct source *source, const char *text)
+/* A count; `missing` if there is none, or an empty one. */
+static enum ar_status attribute_count(const struct source *source, const char *const *attributes,
+                                      const char *name, uint64_t missing, uint64_t max,
+                                      uint64_t *count, struct ar_error *err)
 {
-    return ar_arena_format(source->machine->arena, "%.40s", text != NULL ? text : "");
+    char place[300];
+    const char *text = attribute(attributes, name);
+    if (text == NULL || *text == '\0') {
+        *count = missing;
+        return AR_OK;
+    }
+    snprintf(place, sizeof place, "%.200s:%" PRIu64 ": attribute \"%s\"", source->path,
+             source->line, name);
+    return ar_parse_count(place, text, 0, max, count, err);
 }
 
-static enum ar_status begin_cpu(struct system *system, const struct source *source,
-                                const char *const *attributes, struct ar_error *err)
+static const char *keep_text(const struct reader *reader, const char *text)
 {
-    const char *vendor = xml_attribute(attributes, "vendor");
-    const char *host = xml_attribute(attributes, "host_hash");
-    if (host != NULL && system->host != NULL && strcmp(host, system->host) != 0) {
-        return source_refuse(source, err,
-                             "found a second host, host_hash=\"%.40s\"; expected the "
-                             "file of one node",
+    return ar_arena_format(reader->source->machine->arena, "%.40s", text != NULL ? text : "");
+}
+
+/* --- elements -------------------------------------------------------------------------------- */
+
+static enum ar_status begin_cpu(struct reader *reader, const char *const *attributes,
+                                struct ar_error *err)
+{
+    const char *vendor = attribute(attributes, "vendor");
+    const char *host = attribute(attributes, "host_hash");
+    if (host != NULL && reader->host != NULL && strcmp(host, reader->host) != 0) {
+        return source_refuse(reader->source, err,
+                             "found a second host, host_hash=\"%.40s\"; expected the file of one "
+                             "node",
                              host);
     }
-    if (host != NULL && system->host == NULL) {
-        system->host = keep(source, host);
+    if (host != NULL && reader->host == NULL) {
+        reader->host = keep_text(reader, host);
     }
     if (vendor == NULL) {
         return AR_OK;
@@ -81,278 +147,471 @@ static enum ar_status begin_cpu(struct system *system, const struct source *sour
     const char *word = strcmp(vendor, "GenuineIntel") == 0   ? "intel"
                        : strcmp(vendor, "AuthenticAMD") == 0 ? "amd"
                                                              : "other";
-    return machine_say(source, TOPO_CPU_VENDOR, word, "vendor of a <cpu>", err);
+    return fact_add(reader->source, TOPO_CPU_VENDOR, word, "vendor of a <cpu>", err);
 }
 
-/* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not said. Width 0 means 16, as NCCL takes it.
- */
-static enum ar_status read_speed(const struct source *source, const char *const *attributes,
-                                 double *pcie_Bps, struct ar_error *err)
+static enum ar_status add_gpu(struct reader *reader, struct open_pci *pci, struct ar_error *err)
+{
+    if (reader->gpus_count == AR_TOPO_GPUS_MAX) {
+        return source_refuse(reader->source, err,
+                             "found more than %d GPUs; expected those of one node",
+                             AR_TOPO_GPUS_MAX);
+    }
+    pci->gpu = reader->gpus_count;
+    reader->gpus[reader->gpus_count++] = (struct gpu){.busid = pci->busid,
+                                                      .line = pci->line,
+                                                      .number = pci->gpu,
+                                                      .index = pci->gpu,
+                                                      .pci = pci->pci,
+                                                      .top = reader->tops,
+                                                      .pcie_Bps = pci->pcie_Bps};
+    return AR_OK;
+}
+
+static enum ar_status add_network_device(struct reader *reader, const struct network_device *device,
+                                         struct ar_error *err)
+{
+    if (reader->nics_count == MACHINE_NICS_MAX) {
+        return source_refuse(reader->source, err,
+                             "found more than %d NICs; expected those of one node",
+                             MACHINE_NICS_MAX);
+    }
+    reader->nics[reader->nics_count++] = *device;
+    return AR_OK;
+}
+
+double pcie_rate_Bps(double transfers_per_s, uint64_t lanes)
+{
+    static const double speeds[] = {2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        if (transfers_per_s == speeds[i]) {
+            double coding = i < 2 ? 0.8 : 128.0 / 130.0;
+            return transfers_per_s * (double)lanes * coding / 8;
+        }
+    }
+    return 0;
+}
+
+/* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not given. Width 0 means 16, as in NCCL. */
+static enum ar_status read_pcie_rate(const struct source *source, const char *const *attributes,
+                                     double *pcie_Bps, struct ar_error *err)
 {
     uint64_t lanes;
     char *end = NULL;
-    const char *speed = xml_attribute(attributes, "link_speed");
-    double transfers = speed != NULL ? strtod(speed, &end) * 1e9 : 0;
-    AR_TRY(xml_count(source, attributes, "link_width", 16, 32, &lanes, err));
+    const char *speed = attribute(attributes, "link_speed");
+    double transfers_per_s = speed != NULL ? strtod(speed, &end) * 1e9 : 0;
+    AR_TRY(attribute_count(source, attributes, "link_width", 16, 32, &lanes, err));
     *pcie_Bps = speed != NULL && end != speed && strncmp(end, " GT/s", 5) == 0
-                    ? pci_rate_Bps(transfers, lanes > 0 ? lanes : 16)
+                    ? pcie_rate_Bps(transfers_per_s, lanes > 0 ? lanes : 16)
                     : 0;
     return AR_OK;
 }
 
-static enum ar_status add_gpu(struct system *system, const struct source *source,
-                              struct open_pci *open, struct ar_error *err)
+static enum ar_status begin_pci(struct reader *reader, const char *const *attributes,
+                                struct ar_error *err)
 {
-    struct pci_gpu gpu = {.busid = open->busid,
-                          .line = open->line,
-                          .number = system->tree.gpus_count,
-                          .pci = open->pci,
-                          .top = open->top,
-                          .pcie_Bps = open->pcie_Bps};
-    open->gpu = system->tree.gpus_count;
-    return pci_add_gpu(source, &system->tree, &gpu, err);
-}
-
-static enum ar_status begin_pci(struct system *system, const struct source *source,
-                                const char *const *attributes, struct ar_error *err)
-{
-    struct pci_tree *tree = &system->tree;
-    uint32_t kind = hexadecimal(attributes, "class") >> 16;
-    uint32_t vendor = hexadecimal(attributes, "vendor");
-    if (tree->open == OPEN_MAX) {
-        return source_refuse(source, err, "found <pci> nested deeper than %d; expected a machine",
-                             OPEN_MAX);
+    uint32_t kind = attribute_hexadecimal(attributes, "class") >> 16;
+    uint32_t vendor = attribute_hexadecimal(attributes, "vendor");
+    uint32_t device = attribute_hexadecimal(attributes, "device");
+    if (reader->open_count == PCI_DEPTH_MAX) {
+        return source_refuse(reader->source, err,
+                             "found <pci> nested deeper than %d; expected a machine",
+                             PCI_DEPTH_MAX);
     }
-    struct open_pci *open = &system->open[tree->open++];
-    tree->tops += tree->open == 1;
-    *open = (struct open_pci){.busid = keep(source, xml_attribute(attributes, "busid")),
-                              .pci = vendor << 16 | (hexadecimal(attributes, "device") & 0xffff),
-                              .top = tree->tops,
-                              .line = source->line,
-                              .gpu = NONE,
-                              .nic = NONE,
-                              .has_bridge = tree->open > 1};
-    AR_NEED(open->busid, err, source->path);
-    AR_TRY(read_speed(source, attributes, &open->pcie_Bps, err));
-    system->classless += xml_attribute(attributes, "class") == NULL;
+    struct open_pci *pci = &reader->open[reader->open_count++];
+    reader->tops += reader->open_count == 1;
+    *pci = (struct open_pci){.busid = keep_text(reader, attribute(attributes, "busid")),
+                             .line = reader->source->line,
+                             .pci = vendor << 16 | (device & 0xffff),
+                             .gpu = NONE,
+                             .nic = NONE};
+    AR_TRY(read_pcie_rate(reader->source, attributes, &pci->pcie_Bps, err));
+    reader->classless += attribute(attributes, "class") == NULL;
     if (kind == CLASS_DISPLAY && (vendor == 0 || vendor == 0x10de || vendor == 0x1002)) {
-        return add_gpu(system, source, open, err);
+        return add_gpu(reader, pci, err);
     }
-    if (kind == CLASS_NETWORK) {
-        open->nic = tree->nics_count;
-        return pci_add_nic(source, tree,
-                           &(struct pci_nic){.name = open->busid,
-                                             .line = open->line,
-                                             .top = open->has_bridge ? open->top : PCI_NO_TOP},
-                           err);
+    if (kind != CLASS_NETWORK) {
+        return AR_OK;
     }
-    return AR_OK;
+    pci->nic = reader->nics_count;
+    return add_network_device(
+        reader,
+        &(struct network_device){.name = pci->busid,
+                                 .line = pci->line,
+                                 .top = reader->open_count > 1 ? reader->tops : NONE},
+        err);
 }
 
-static enum ar_status begin_gpu(struct system *system, const struct source *source,
-                                const char *const *attributes, struct ar_error *err)
+static enum ar_status begin_gpu(struct reader *reader, const char *const *attributes,
+                                struct ar_error *err)
 {
     enum ar_gpu_generation generation;
-    struct pci_tree *tree = &system->tree;
-    if (tree->open == 0) {
+    struct source *source = reader->source;
+    if (reader->open_count == 0) {
         return source_refuse(source, err, "found <gpu> outside of <pci>; expected it inside");
     }
-    struct open_pci *open = &system->open[tree->open - 1];
-    if (open->gpu == NONE) {
-        AR_TRY(add_gpu(system, source, open, err));
+    struct open_pci *pci = &reader->open[reader->open_count - 1];
+    if (pci->gpu == NONE) {
+        AR_TRY(add_gpu(reader, pci, err));
     }
-    struct pci_gpu *gpu = &tree->gpus[open->gpu];
-    system->has_gpus = true;
+    struct gpu *gpu = &reader->gpus[pci->gpu];
+    reader->has_gpus = true;
     gpu->is_confirmed = true;
-    AR_TRY(xml_count(source, attributes, "dev", gpu->number, UINT32_MAX, &gpu->number, err));
-    const char *target = xml_attribute(attributes, "gcn");
+    AR_TRY(attribute_count(source, attributes, "dev", gpu->number, UINT32_MAX, &gpu->number, err));
+    const char *target = attribute(attributes, "gcn");
     source->machine->is_amd |= target != NULL;
-    const char *capability = target != NULL ? target : xml_attribute(attributes, "sm");
-    if (capability != NULL && gpu_generation_find(capability, &generation)) {
-        return machine_say(source, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation],
-                           target != NULL ? "gcn of a <gpu>" : "sm of a <gpu>", err);
-    }
-    return AR_OK;
+    const char *capability = target != NULL ? target : attribute(attributes, "sm");
+    return capability != NULL && gpu_generation_find(capability, &generation)
+               ? fact_add(source, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation],
+                          target != NULL ? "gcn of a <gpu>" : "sm of a <gpu>", err)
+               : AR_OK;
 }
 
-/* <nvlink>, <xgmi>: to a switch the links are summed, to another GPU kept until all are known. */
-static enum ar_status begin_link(struct system *system, const struct source *source,
-                                 const char *const *attributes, struct ar_error *err)
+/* <nvlink>, <xgmi>: links to switches are summed, those to other GPUs kept until all are known. */
+static enum ar_status begin_link(struct reader *reader, const char *const *attributes,
+                                 struct ar_error *err)
 {
     uint64_t count;
-    struct pci_tree *tree = &system->tree;
-    uint32_t gpu = tree->open > 0 ? system->open[tree->open - 1].gpu : NONE;
-    const char *target = xml_attribute(attributes, "target");
-    AR_TRY(xml_count(source, attributes, "count", 1, 64, &count, err));
+    struct source *source = reader->source;
+    uint32_t gpu = reader->open_count > 0 ? reader->open[reader->open_count - 1].gpu : NONE;
+    uint32_t kind = attribute_hexadecimal(attributes, "tclass") >> 16;
+    const char *target = attribute(attributes, "target");
+    AR_TRY(attribute_count(source, attributes, "count", 1, 64, &count, err));
     if (gpu == NONE) {
         return source_refuse(source, err, "found a link outside of <gpu>; expected it inside");
     }
-    if (hexadecimal(attributes, "tclass") >> 16 == 0x06) {
-        system->to_switch[gpu] += (uint32_t)count;
-    } else if (hexadecimal(attributes, "tclass") >> 16 == CLASS_DISPLAY) {
-        if (system->peers_count == PEERS_MAX) {
+    if (kind == CLASS_BRIDGE) {
+        reader->gpus[gpu].to_switch += (uint32_t)count;
+    } else if (kind == CLASS_DISPLAY) {
+        if (reader->peers_count == PEERS_MAX) {
             return source_refuse(source, err, "found more than %d links; expected fewer",
                                  PEERS_MAX);
         }
-        system->peers[system->peers_count++] = (struct peer){.gpu = gpu,
-                                                             .count = (uint32_t)count,
-                                                             .line = source->line,
-                                                             .busid = keep(source, target)};
-        if (target != NULL && system->peers[system->peers_count - 1].busid == NULL) {
-            return ar_error_no_memory(err, source->path);
-        }
+        reader->peers[reader->peers_count++] =
+            (struct peer){.gpu = gpu,
+                          .count = (uint32_t)count,
+                          .line = source->line,
+                          .busid = target != NULL ? keep_text(reader, target) : NULL};
     }
-    system->links_line = system->links_line == 0 ? source->line : system->links_line;
+    reader->links_line = reader->links_line == 0 ? source->line : reader->links_line;
     return AR_OK;
 }
 
-/* The first <net> of a network device takes its place, others stand beside it. */
-static enum ar_status begin_net(struct system *system, const struct source *source,
-                                const char *const *attributes, struct ar_error *err)
+/* The first <net> of a network device takes its place, others are added beside it. */
+static enum ar_status begin_net(struct reader *reader, const char *const *attributes,
+                                struct ar_error *err)
 {
     uint64_t speed_Mbps, port;
-    struct pci_tree *tree = &system->tree;
-    const char *name = xml_attribute(attributes, "name");
-    struct open_pci *open = tree->open > 0 ? &system->open[tree->open - 1] : NULL;
-    const char *shown = xml_attribute(attributes, "speed");
-    AR_TRY(xml_count(source, attributes, "speed", 0, 100000000, &speed_Mbps, err));
-    AR_TRY(xml_count(source, attributes, "port", 0, 255, &port, err));
-    struct pci_nic nic = {.name = keep(source, name != NULL ? name : "unnamed"),
-                          .line = source->line,
-                          .port = port,
-                          .top = open != NULL && open->has_bridge ? open->top : PCI_NO_TOP,
-                          .rate_bps = (double)speed_Mbps * 1e6,
-                          .is_confirmed = true};
-    AR_NEED(nic.name, err, source->path);
+    struct source *source = reader->source;
+    const char *name = attribute(attributes, "name");
+    const char *shown = attribute(attributes, "speed");
+    AR_TRY(attribute_count(source, attributes, "speed", 0, 100000000, &speed_Mbps, err));
+    AR_TRY(attribute_count(source, attributes, "port", 0, 255, &port, err));
+    struct network_device nic = {.name = keep_text(reader, name != NULL ? name : "unnamed"),
+                                 .line = source->line,
+                                 .port = port,
+                                 .top = reader->open_count > 1 ? reader->tops : NONE,
+                                 .rate_bps = (double)speed_Mbps * 1e6,
+                                 .is_confirmed = true};
     if (speed_Mbps == 0) {
-        AR_TRY(machine_note(source->machine, err,
-                            "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", taken as not said",
-                            source->path, source->line, nic.name, shown != NULL ? shown : ""));
+        discovery_note(source->machine,
+                       "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", taken as not said",
+                       source->path, source->line, nic.name, shown != NULL ? shown : "");
     }
-    if (open != NULL && open->nic != NONE && !tree->nics[open->nic].is_confirmed) {
-        tree->nics[open->nic] = nic;
+    uint32_t device = reader->open_count > 0 ? reader->open[reader->open_count - 1].nic : NONE;
+    if (device != NONE && !reader->nics[device].is_confirmed) {
+        reader->nics[device] = nic;
         return AR_OK;
     }
-    return pci_add_nic(source, tree, &nic, err);
+    return add_network_device(reader, &nic, err);
 }
 
-static enum ar_status begin(void *state, const struct source *source, unsigned depth,
-                            const char *name, const char *const *attributes, struct ar_error *err)
+/* --- facts ----------------------------------------------------------------------------------- */
+
+static int compare_gpus(const void *a, const void *b)
 {
-    static const struct {
-        const char *name;
-        enum ar_status (*begin)(struct system *system, const struct source *source,
-                                const char *const *attributes, struct ar_error *err);
-    } rows[] = {{"cpu", begin_cpu},     {"pci", begin_pci},   {"gpu", begin_gpu},
-                {"nvlink", begin_link}, {"xgmi", begin_link}, {"net", begin_net}};
-    (void)depth;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return rows[i].begin(state, source, attributes, err);
+    const struct gpu *first = a, *second = b;
+    return first->number != second->number
+               ? (first->number > second->number ? 1 : -1)
+               : (first->line > second->line) - (first->line < second->line);
+}
+
+/* Drops GPUs and NICs that are not confirmed where others of their kind are; sorts the GPUs. */
+static void keep_confirmed(struct reader *reader)
+{
+    bool has_gpu = false, has_nic = false;
+    uint32_t gpus = 0, nics = 0;
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        has_gpu = has_gpu || reader->gpus[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        has_nic = has_nic || reader->nics[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        reader->gpus[gpus] = reader->gpus[i];
+        gpus += !has_gpu || reader->gpus[i].is_confirmed;
+    }
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        reader->nics[nics] = reader->nics[i];
+        nics += !has_nic || reader->nics[i].is_confirmed;
+    }
+    reader->gpus_count = gpus;
+    reader->nics_count = nics;
+    qsort(reader->gpus, gpus, sizeof reader->gpus[0], compare_gpus);
+}
+
+/* The model of the first GPU that is known and what follows from it; others are compared. */
+static enum ar_status add_models(const struct reader *reader, struct ar_error *err)
+{
+    struct source *source = reader->source;
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        char what[MACHINE_TEXT_MAX];
+        uint32_t pci = reader->gpus[i].pci;
+        const struct gpu_model *model = gpu_model_find(pci);
+        source->line = reader->gpus[i].line;
+        source->machine->is_amd |= pci >> 16 == 0x1002;
+        if (model == NULL) {
+            continue;
+        }
+        const struct {
+            enum ar_topo_key key;
+            const char *text;
+        } rows[] = {{TOPO_GPU_MODEL, model->name},
+                    {TOPO_GPU_GENERATION, ar_gpu_generation_names[model->generation]},
+                    {TOPO_GPU_MEMORY, model->memory},
+                    {TOPO_GPU_COST_TABLE, model->cost_table},
+                    {TOPO_GPU_REDUCE_COST, model->reduce_cost}};
+        snprintf(what, sizeof what, "PCI device %04" PRIx32 ":%04" PRIx32, pci >> 16, pci & 0xffff);
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            if (rows[k].text != NULL) {
+                AR_TRY(fact_add(source, rows[k].key, rows[k].text, what, err));
+            }
         }
     }
     return AR_OK;
 }
 
-static void end(void *state, unsigned depth, const char *name)
+static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error *err)
 {
-    struct system *system = state;
-    (void)depth;
-    system->tree.open -= strcmp(name, "pci") == 0;
+    char text[AR_UNIT_TEXT];
+    struct source *source = reader->source;
+    const struct gpu *slowest = &reader->gpus[0];
+    double fastest_Bps = 0;
+    for (uint32_t i = 0; i < reader->gpus_count; i++) {
+        const struct gpu *gpu = &reader->gpus[i];
+        slowest = gpu->pcie_Bps < slowest->pcie_Bps ? gpu : slowest;
+        fastest_Bps = gpu->pcie_Bps > fastest_Bps ? gpu->pcie_Bps : fastest_Bps;
+    }
+    if (slowest->pcie_Bps <= 0) {
+        return AR_OK;
+    }
+    source->line = slowest->line;
+    if (fastest_Bps > slowest->pcie_Bps) {
+        discovery_note(source->machine,
+                       "%.200s:%" PRIu64 ": GPU %" PRIu64
+                       " has a slower PCIe link than others; all are taken as slow",
+                       source->path, slowest->line, slowest->number);
+    }
+    snprintf(text, sizeof text, "%.5gGB/s", slowest->pcie_Bps / 1e9);
+    return fact_add(source, TOPO_PCIE_BANDWIDTH, text, "PCIe link of a GPU, raw", err);
 }
 
-/* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, are noted. */
-static enum ar_status count_links(const struct system *system, const uint32_t *place,
-                                  const struct source *source, struct links *links,
-                                  struct ar_error *err)
+static enum ar_status add_gpus(const struct reader *reader, struct ar_error *err)
 {
-    const struct pci_tree *tree = &system->tree;
-    for (uint32_t i = 0; i < system->peers_count; i++) {
-        const struct peer *peer = &system->peers[i];
-        uint32_t from = place[peer->gpu], to = NONE;
-        for (uint32_t g = 0; g < tree->gpus_count && peer->busid != NULL; g++) {
-            to = strcasecmp(tree->gpus[g].busid, peer->busid) == 0 ? g : to;
+    uint32_t groups[AR_TOPO_GPUS_MAX];
+    if (reader->gpus_count == 0) {
+        return AR_OK;
+    }
+    reader->source->line = reader->gpus[0].line;
+    AR_TRY(fact_add_count(reader->source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
+    for (uint32_t g = 0; g < reader->gpus_count; g++) {
+        groups[g] = reader->gpus[g].top;
+    }
+    AR_TRY(facts_add_switches(reader->source, reader->gpus_count, groups, err));
+    AR_TRY(add_pcie_rate(reader, err));
+    return add_models(reader, err);
+}
+
+static enum ar_status add_nics(const struct reader *reader, struct ar_error *err)
+{
+    struct source *source = reader->source;
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        const struct network_device *device = &reader->nics[i];
+        struct nic *nic = NULL;
+        int32_t near = NIC_ON_HOST;
+        for (uint32_t g = reader->gpus_count; g > 0; g--) {
+            near = reader->gpus[g - 1].top == device->top ? (int32_t)g - 1 : near;
         }
-        if (from == NONE) {
-            continue;
-        }
-        if (to == NONE || to == from) {
-            AR_TRY(machine_note(source->machine, err,
-                                "%.200s:%" PRIu64 ": %u links of GPU %u lead %s; not counted",
-                                source->path, peer->line, peer->count, from,
-                                to == from ? "back to itself" : "to no GPU of the file"));
-        } else {
-            links->between[from][to] = (uint16_t)(links->between[from][to] + peer->count);
+        source->line = device->line;
+        AR_TRY(nic_find(source, device->name, device->port, &nic, err));
+        AR_TRY(nic_set_place(source, nic, near, err));
+        if (device->rate_bps > 0) {
+            AR_TRY(nic_set_rate(source, nic, device->rate_bps, err));
         }
     }
-    for (uint32_t a = 0; a < tree->gpus_count; a++) { /* each end may list a link */
+    return AR_OK;
+}
+
+/* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, become notes. */
+static enum ar_status add_links(const struct reader *reader, struct ar_error *err)
+{
+    struct source *source = reader->source;
+    struct links *links = ar_arena_alloc(source->machine->arena, 1, sizeof *links);
+    bool has_counted = false;
+    for (uint32_t i = 0; i < reader->peers_count; i++) {
+        const struct peer *peer = &reader->peers[i];
+        uint32_t from = NONE, to = NONE;
+        for (uint32_t g = 0; g < reader->gpus_count; g++) {
+            const struct gpu *gpu = &reader->gpus[g];
+            from = gpu->index == peer->gpu ? g : from;
+            to = peer->busid != NULL && strcasecmp(gpu->busid, peer->busid) == 0 ? g : to;
+        }
+        if (from != NONE && (to == NONE || to == from)) {
+            discovery_note(source->machine,
+                           "%.200s:%" PRIu64 ": %u links of GPU %u lead %s; not counted",
+                           source->path, peer->line, peer->count, from,
+                           to == from ? "back to itself" : "to no GPU of the file");
+        } else if (from != NONE) {
+            links->between[from][to] = (uint16_t)(links->between[from][to] + peer->count);
+            has_counted = has_counted || peer->count > 0;
+        }
+    }
+    for (uint32_t a = 0; a < reader->gpus_count; a++) { /* each end may list a link */
+        links->to_switch[a] = (uint16_t)reader->gpus[a].to_switch;
         for (uint32_t b = 0; b < a; b++) {
             bool is_more = links->between[a][b] > links->between[b][a];
             uint16_t count = is_more ? links->between[a][b] : links->between[b][a];
             links->between[a][b] = links->between[b][a] = count;
         }
     }
+    source->line = reader->links_line > 0 ? reader->links_line : source->line;
+    return reader->peers_count > 0 && !has_counted
+               ? AR_OK /* the file knows of NVLinks, but not where they are */
+               : facts_add_links(source, reader->gpus_count, links,
+                                 reader->links_line > 0 ? "links from here on"
+                                                        : "a whole dump without links",
+                                 err);
+}
+
+static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
+{
+    struct source *source = reader->source;
+    uint64_t end_line = source->line;
+    keep_confirmed(reader);
+    AR_TRY(add_gpus(reader, err));
+    AR_TRY(add_nics(reader, err));
+    source->line = end_line;
+    if (reader->gpus_count == 0 && reader->classless > 0) {
+        discovery_note(source->machine,
+                       "%.200s: has %u PCI devices without a class and no <gpu>; they are not "
+                       "counted as anything",
+                       source->path, reader->classless);
+        return AR_OK;
+    }
+    return reader->has_gpus ? add_links(reader, err) : AR_OK;
+}
+
+/* --- XML ------------------------------------------------------------------------------------- */
+
+static enum ar_status begin_element(struct reader *reader, const char *name,
+                                    const char *const *attributes, struct ar_error *err)
+{
+    static const struct {
+        const char *name;
+        enum ar_status (*begin)(struct reader *reader, const char *const *attributes,
+                                struct ar_error *err);
+    } rows[] = {{"cpu", begin_cpu},     {"pci", begin_pci},   {"gpu", begin_gpu},
+                {"nvlink", begin_link}, {"xgmi", begin_link}, {"net", begin_net}};
+    if (reader->depth == 0 && strcmp(name, "system") != 0) {
+        return source_refuse(reader->source, err,
+                             "found XML of <%.40s>; expected <system>, a topology file of NCCL",
+                             name);
+    }
+    if (reader->depth >= DEPTH_MAX) {
+        return source_refuse(reader->source, err,
+                             "found elements nested deeper than %d; expected a machine", DEPTH_MAX);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return rows[i].begin(reader, attributes, err);
+        }
+    }
     return AR_OK;
 }
 
-static enum ar_status say_links(struct system *system, const uint32_t *place, struct source *source,
-                                struct ar_error *err)
+static void stop_parser(struct reader *reader, enum ar_status status)
 {
-    struct links *links = ar_arena_alloc(source->machine->arena, 1, sizeof *links);
-    AR_NEED(links, err, source->path);
-    bool leads_nowhere = false;
-    AR_TRY(count_links(system, place, source, links, err));
-    uint32_t counted = 0;
-    for (uint32_t i = 0; i < AR_TOPO_GPUS_MAX; i++) {
-        if (place[i] != NONE) {
-            links->to_switch[place[i]] = (uint16_t)system->to_switch[i];
-        }
-        for (uint32_t k = 0; k < AR_TOPO_GPUS_MAX; k++) {
-            counted += links->between[i][k];
-        }
-    }
-    leads_nowhere = system->peers_count > 0 && counted == 0;
-    source->line = system->links_line > 0 ? system->links_line : source->line;
-    return leads_nowhere ? AR_OK /* the file knows of NVLinks, but not where they are */
-                         : machine_say_links(source, system->tree.gpus_count, links,
-                                             system->links_line > 0 ? "links from here on"
-                                                                    : "a whole dump without links",
-                                             err);
+    reader->status = status;
+    XML_StopParser(reader->parser, XML_FALSE);
 }
 
-static enum ar_status finish(void *state, const struct source *at_end, struct ar_error *err)
+static void on_begin(void *user, const XML_Char *name, const XML_Char **attributes)
 {
-    struct system *system = state;
-    struct source source = *at_end;
-    struct pci_tree *tree = &system->tree;
-    const char *busids[AR_TOPO_GPUS_MAX] = {NULL};
-    uint32_t place[AR_TOPO_GPUS_MAX]; /* in the order of numbers, of each in the file's order */
-    uint32_t seen = tree->gpus_count;
-    uint64_t lines[AR_TOPO_GPUS_MAX] = {0};
-    for (uint32_t i = 0; i < seen; i++) {
-        busids[i] = tree->gpus[i].busid;
-        lines[i] = tree->gpus[i].line;
+    struct reader *reader = user;
+    enum ar_status status = reader->status;
+    reader->source->line = XML_GetCurrentLineNumber(reader->parser);
+    if (status == AR_OK) {
+        status = begin_element(reader, name, (const char *const *)attributes, &reader->err);
     }
-    AR_TRY(pci_say(&source, tree, err));
-    for (uint32_t i = 0; i < AR_TOPO_GPUS_MAX; i++) {
-        place[i] = NONE;
-        for (uint32_t g = 0; i < seen && g < tree->gpus_count; g++) {
-            place[i] =
-                tree->gpus[g].busid == busids[i] && tree->gpus[g].line == lines[i] ? g : place[i];
-        }
+    reader->depth++;
+    if (status != AR_OK) {
+        stop_parser(reader, status);
     }
-    if (tree->gpus_count == 0 && system->classless > 0) {
-        return machine_note(source.machine, err,
-                            "%.200s: has %u PCI devices without a class and no <gpu>; they are not "
-                            "counted as anything",
-                            source.path, system->classless);
-    }
-    return system->has_gpus ? say_links(system, place, &source, err) : AR_OK;
 }
 
-const struct xml_kind nccl_topology_kind = {.root = "system",
-                                            .title = "topology file of NCCL",
-                                            .state_bytes = sizeof(struct system),
-                                            .begin = begin,
-                                            .end = end,
-                                            .finish = finish};
+static void on_end(void *user, const XML_Char *name)
+{
+    struct reader *reader = user;
+    reader->depth--;
+    reader->open_count -= reader->status == AR_OK && strcmp(name, "pci") == 0;
+}
+
+static void on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value,
+                      int length, const XML_Char *base, const XML_Char *system,
+                      const XML_Char *public_id, const XML_Char *notation)
+{
+    struct reader *reader = user;
+    (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public_id;
+    (void)notation;
+    reader->source->line = XML_GetCurrentLineNumber(reader->parser);
+    stop_parser(reader, source_refuse(
+                            reader->source, &reader->err,
+                            "found the declaration of an entity, \"%.40s\"; expected none", name));
+}
+
+static enum ar_status parse_document(struct reader *reader, const char *text, size_t bytes,
+                                     struct ar_error *err)
+{
+    XML_SetUserData(reader->parser, reader);
+    XML_SetElementHandler(reader->parser, on_begin, on_end);
+    XML_SetEntityDeclHandler(reader->parser, on_entity);
+    enum XML_Status parsed = XML_Parse(reader->parser, text, (int)bytes, 1);
+    if (reader->status != AR_OK) {
+        *err = reader->err;
+        return reader->status;
+    }
+    reader->source->line = XML_GetCurrentLineNumber(reader->parser);
+    enum XML_Error code = XML_GetErrorCode(reader->parser);
+    if (parsed != XML_STATUS_OK && code == XML_ERROR_NO_MEMORY) {
+        return ar_error_no_memory(err, reader->source->path);
+    }
+    return parsed == XML_STATUS_OK
+               ? add_facts(reader, err)
+               : source_refuse(reader->source, err,
+                               "broken XML: %s; expected a whole topology file of NCCL",
+                               XML_ErrorString(code));
+}
+
+enum ar_status nccl_topology_read(struct source *source, const char *text, size_t bytes,
+                                  struct ar_error *err)
+{
+    struct reader *reader = ar_arena_alloc(source->machine->arena, 1, sizeof *reader);
+    reader->source = source;
+    reader->parser = XML_ParserCreate(NULL);
+    if (reader->parser == NULL) {
+        return ar_error_no_memory(err, source->path);
+    }
+    enum ar_status status = parse_document(reader, text, bytes, err);
+    XML_ParserFree(reader->parser);
+    return status;
+}
