@@ -150,8 +150,8 @@ for algorithm in ring tree; do
 done
 
 section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, images/s."
-shown "build/release/traces/readers/compare_published ."
-"$build/traces/readers/compare_published" .
+shown "build/release/traces/layers/compare_published ."
+"$build/traces/layers/compare_published" .
 
 section "ResNet-50 on one node of A100 and H100" "MLPerf training (mlcommons/training_results v2.1 at 158189d4, v3.0 at 63e326c4), fp16, 8 GPUs, images/s with evaluations;
 predicted from products of matrices, no convolution was measured."

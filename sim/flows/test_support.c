@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ar_device_cost.h"
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 #include "ar_units.h"
 #include "test_setting.h"
 

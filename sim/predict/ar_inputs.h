@@ -13,7 +13,7 @@
 #include "ar_library_table.h"
 #include "ar_recorded.h"
 #include "ar_topo.h"
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 #include "ar_transformer.h"
 #include "resource.h"
 

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "ar_kineto.h"
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 #include "test_kineto.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/kineto/fixtures/"

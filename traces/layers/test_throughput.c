@@ -29,9 +29,8 @@ Test(throughput, one_gpu_training_in_mxnet_is_met_within_10_percent)
     struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (is_mxnet(&rows[i]) && rows[i].gpus == 1) {
-            cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.10, "%s %s batch %u: %.1f",
-                         rows[i].framework, ar_precision_names[rows[i].precision], rows[i].batch,
-                         rows[i].predicted);
+            cr_expect_lt(fabs(rows[i].error_frac), 0.10, "%s %s batch %u: %.1f", rows[i].framework,
+                         ar_precision_names[rows[i].precision], rows[i].batch, rows[i].predicted);
             cr_expect(rows[i].batch >= 96 && rows[i].batch <= 256);
             checked++;
         }
@@ -46,7 +45,7 @@ Test(throughput, a_node_in_mxnet_is_met_within_14_percent_without_communication)
     struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (is_mxnet(&rows[i]) && rows[i].gpus > 1) {
-            double error = ar_throughput_error_frac(&rows[i]);
+            double error = rows[i].error_frac;
             cr_expect(error > -0.08 && error < 0.14, "%u GPUs %s batch %u: %.3f", rows[i].gpus,
                       ar_precision_names[rows[i].precision], rows[i].batch, error);
             checked++;
@@ -61,7 +60,7 @@ Test(throughput, single_precision_in_other_frameworks_is_met_within_13_percent)
     struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (rows[i].gpus == 1 && rows[i].precision == AR_FP32) {
-            cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.13, "%s", rows[i].framework);
+            cr_expect_lt(fabs(rows[i].error_frac), 0.13, "%s", rows[i].framework);
         }
     }
 }
@@ -76,7 +75,7 @@ Test(throughput, forward_only_is_met_within_10_percent_up_to_batch_64)
     cr_expect_eq(rows_count, 8);
     for (size_t i = 0; i < rows_count; i++) {
         double max = rows[i].batch <= 64 ? 0.10 : 0.15;
-        cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), max, "batch %u: %.1f", rows[i].batch,
+        cr_expect_lt(fabs(rows[i].error_frac), max, "batch %u: %.1f", rows[i].batch,
                      rows[i].predicted);
     }
 }

@@ -6,7 +6,7 @@
 #define MS      .factor = 1e3, .decimals = 3
 #define PERCENT .factor = 100, .decimals = 1, .is_signed = true
 
-/* The first is of layers only. */
+/* The first column is one of layers, not of kinds. */
 static const struct ar_column columns[] = {
     AR_COLUMN(string, struct ar_compared_layer, layer, "layer", "name", .heading = "layer"),
 #define X(kind, field, ...) AR_COLUMN(kind, struct ar_compared_layer, field, #field, __VA_ARGS__),
@@ -67,7 +67,7 @@ static void compare_layers(const struct ar_trace *measured, const struct ar_trac
     }
 }
 
-static void add(struct ar_compared_layer *sum, const struct ar_compared_layer *row)
+static void add_to_kind(struct ar_compared_layer *sum, const struct ar_compared_layer *row)
 {
     sum->layers++;
     sum->forward_measured_s += row->forward_measured_s;
@@ -80,8 +80,8 @@ static void sum_kinds(const struct ar_trace_file *file, struct ar_layer_comparis
 {
     struct ar_compared_layer sums[AR_LAYER_KINDS_COUNT + 1] = {0}; /* the last is of all */
     for (size_t i = 0; i < comparison->layers_count; i++) {
-        add(&sums[file->work[i].kind], &comparison->layers[i]);
-        add(&sums[AR_LAYER_KINDS_COUNT], &comparison->layers[i]);
+        add_to_kind(&sums[file->work[i].kind], &comparison->layers[i]);
+        add_to_kind(&sums[AR_LAYER_KINDS_COUNT], &comparison->layers[i]);
     }
     for (size_t i = 0; i <= AR_LAYER_KINDS_COUNT; i++) {
         if (sums[i].layers > 0) {
@@ -103,7 +103,7 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
     AR_TRY(check_same(measured, computed, err));
     made.layers = ar_arena_alloc(arena, made.layers_count, sizeof *made.layers);
     made.kinds = ar_arena_alloc(arena, AR_LAYER_KINDS_COUNT + 1, sizeof *made.kinds);
-    AR_NEED(made.layers && made.kinds, err, measured->name);
+
     compare_layers(measured, computed, file, &made);
     sum_kinds(file, &made);
     *comparison = made;

@@ -1,24 +1,98 @@
-/* A trace file: layers with their tensors, and times or work; and the traces that are made of it.
- */
-#include "ar_trace_file.h"
+/* Traces: sums, scaling; the file, layers with tensors and times or work, and the traces made of
+ * it. */
+#include "ar_trace.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_text.h"
 
-struct row {
+/* --- sums and scaling ------------------------------------------------------------------------ */
+
+double ar_trace_forward_s(const struct ar_trace *trace)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        sum_s += trace->layers[i].forward_s;
+    }
+    return sum_s;
+}
+
+double ar_trace_backward_s(const struct ar_trace *trace)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        sum_s += trace->layers[i].backward_s;
+    }
+    return sum_s;
+}
+
+double ar_trace_compute_s(const struct ar_trace *trace)
+{
+    return trace->step_overhead_s + ar_trace_forward_s(trace) + ar_trace_backward_s(trace) +
+           trace->optimizer_s;
+}
+
+uint64_t ar_trace_gradient_elements(const struct ar_trace *trace)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < trace->tensors_count; i++) {
+        sum += trace->tensor_elements[i];
+    }
+    return sum;
+}
+
+static uint64_t scale_elements(uint64_t elements, double scale)
+{
+    double scaled = round((double)elements * scale);
+    return scaled < 1 ? 1 : (uint64_t)fmin(scaled, 2.0 * (double)AR_TRACE_ELEMENTS_MAX);
+}
+
+enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err)
+{
+    double sum = 0;
+    assert(scale > 0);
+    for (uint32_t i = 0; i < trace->tensors_count; i++) {
+        sum += (double)scale_elements(trace->tensor_elements[i], scale);
+    }
+    if (sum > (double)AR_TRACE_ELEMENTS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "trace %s: found %.3g gradient elements with gradients %g times as "
+                            "large; expected at most 2^50",
+                            trace->name, sum, scale);
+    }
+    for (uint32_t i = 0; i < trace->tensors_count; i++) {
+        trace->tensor_elements[i] = scale_elements(trace->tensor_elements[i], scale);
+    }
+    return AR_OK;
+}
+
+void ar_trace_scale(struct ar_trace *trace, double factor)
+{
+    trace->step_overhead_s *= factor;
+    trace->optimizer_s *= factor;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        trace->layers[i].forward_s *= factor;
+        trace->layers[i].backward_s *= factor;
+    }
+}
+
+/* --- columns of the file ---------------------------------------------------------------------- */
+
+struct trace_row {
     struct ar_layer layer; /* without tensors */
     const char *tensors;
     struct ar_layer_work work;
 };
 
 #define ROW_COLUMNS                                                                                \
-    AR_COLUMN(text, struct row, layer.name, "layer", "a name of 1 to 63 characters"),              \
-        AR_COLUMN(string, struct row, tensors, "gradient_elements", "", .may_be_empty = true)
+    AR_COLUMN(text, struct trace_row, layer.name, "layer", "a name of 1 to 63 characters"),        \
+        AR_COLUMN(string, struct trace_row, tensors, "gradient_elements", "",                      \
+                  .may_be_empty = true)
 
 #define SECONDS(owner, field, name, is_optional)                                                   \
     AR_COLUMN(number, owner, field, name, "seconds >= 0", .max = AR_TRACE_SECONDS_MAX,             \
@@ -26,8 +100,8 @@ struct row {
 
 static const struct ar_column timed_columns[] = {
     ROW_COLUMNS,
-    SECONDS(struct row, layer.forward_s, "forward_s", false),
-    SECONDS(struct row, layer.backward_s, "backward_s", false),
+    SECONDS(struct trace_row, layer.forward_s, "forward_s", false),
+    SECONDS(struct trace_row, layer.backward_s, "backward_s", false),
 };
 
 static const struct ar_column timed_directives[] = {
@@ -45,13 +119,13 @@ static const struct ar_column timed_directives[] = {
 
 /* Amounts up to 2^50; sides and channels up to a million. */
 #define AMOUNT(field)                                                                              \
-    AR_COLUMN(count, struct row, work.field, #field, "a whole number from 0 to 2^50",              \
+    AR_COLUMN(count, struct trace_row, work.field, #field, "a whole number from 0 to 2^50",        \
               .max = AR_TRACE_ELEMENTS_MAX)
-#define SIDE(field) AR_COLUMN(count, struct row, work.field, #field, "", .max = 1000000)
+#define SIDE(field) AR_COLUMN(count, struct trace_row, work.field, #field, "", .max = 1000000)
 
 static const struct ar_column work_columns[] = {
     ROW_COLUMNS,
-    AR_COLUMN(choice, struct row, work.kind, "kind", "", .names = ar_layer_kinds),
+    AR_COLUMN(choice, struct trace_row, work.kind, "kind", "", .names = ar_layer_kinds),
     AMOUNT(macs),
     AMOUNT(input_elements),
     AMOUNT(output_elements),
@@ -110,7 +184,7 @@ static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, const ch
 }
 
 /* Tensors of all rows, and no fewer. */
-static size_t tensors_max(const struct row *rows, size_t count)
+static size_t tensors_max(const struct trace_row *rows, size_t count)
 {
     size_t max = count;
     for (size_t i = 0; i < count; i++) {
@@ -131,11 +205,10 @@ static int compare_layers(const void *a, const void *b)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-static enum ar_status check_names(const struct ar_csv *csv, struct ar_arena *arena,
-                                  const struct ar_trace *trace, struct ar_error *err)
+static enum ar_status check_layer_names(const struct ar_csv *csv, struct ar_arena *arena,
+                                        const struct ar_trace *trace, struct ar_error *err)
 {
     const struct ar_layer **sorted = ar_arena_alloc(arena, trace->layers_count, sizeof *sorted);
-    AR_NEED(sorted, err, csv->path);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         sorted[i] = &trace->layers[i];
     }
@@ -170,30 +243,28 @@ static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_tr
     return AR_OK;
 }
 
-static enum ar_status take_layers(const struct ar_csv *csv, struct ar_arena *arena,
-                                  const struct row *rows, struct ar_trace *trace,
+static enum ar_status make_layers(const struct ar_csv *csv, struct ar_arena *arena,
+                                  const struct trace_row *rows, struct ar_trace *trace,
                                   struct ar_error *err)
 {
     trace->layers = ar_arena_alloc(arena, csv->rows_count, sizeof *trace->layers);
     trace->tensor_elements =
         ar_arena_alloc(arena, tensors_max(rows, csv->rows_count), sizeof *trace->tensor_elements);
-    AR_NEED(trace->layers && trace->tensor_elements, err, csv->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct ar_layer *layer = &trace->layers[trace->layers_count++];
         *layer = rows[i].layer;
         AR_TRY(add_tensors(csv, i, rows[i].tensors, trace, layer, err));
     }
-    AR_TRY(check_names(csv, arena, trace, err));
+    AR_TRY(check_layer_names(csv, arena, trace, err));
     return check_tensors(csv, trace, err);
 }
 
-static enum ar_status take_work(const struct ar_csv *csv, struct ar_arena *arena,
-                                const struct row *rows, struct ar_layer_work **work,
+static enum ar_status make_work(const struct ar_csv *csv, struct ar_arena *arena,
+                                const struct trace_row *rows, struct ar_layer_work **work,
                                 struct ar_error *err)
 {
     bool had_macs = false;
     struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
-    AR_NEED(list, err, csv->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
         list[i] = rows[i].work;
         bool has_macs = list[i].kind == AR_LAYER_CONV || list[i].kind == AR_LAYER_FC;
@@ -215,8 +286,8 @@ static enum ar_status take_work(const struct ar_csv *csv, struct ar_arena *arena
     return AR_OK;
 }
 
-static enum ar_status read_file(const struct ar_csv *csv, struct ar_arena *arena,
-                                struct ar_trace_file *file, struct ar_error *err)
+static enum ar_status read_trace_rows(const struct ar_csv *csv, struct ar_arena *arena,
+                                      struct ar_trace_file *file, struct ar_error *err)
 {
     struct ar_trace *trace = &file->trace;
     bool is_work = ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs");
@@ -224,8 +295,7 @@ static enum ar_status read_file(const struct ar_csv *csv, struct ar_arena *arena
     trace->source = is_work ? "work table" : "not stated in the file";
     AR_TRY(ar_csv_read_directives(
         csv, is_work ? AR_COLUMNS(work_directives) : AR_COLUMNS(timed_directives), trace, err));
-    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    AR_NEED(rows, err, csv->path);
+    struct trace_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     for (size_t i = 0; i < csv->rows_count; i++) {
         rows[i].tensors = "";
     }
@@ -235,8 +305,8 @@ static enum ar_status read_file(const struct ar_csv *csv, struct ar_arena *arena
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
                             csv->path, csv->header_line);
     }
-    AR_TRY(take_layers(csv, arena, rows, trace, err));
-    return is_work ? take_work(csv, arena, rows, &file->work, err) : AR_OK;
+    AR_TRY(make_layers(csv, arena, rows, trace, err));
+    return is_work ? make_work(csv, arena, rows, &file->work, err) : AR_OK;
 }
 
 enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
@@ -245,37 +315,14 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_NEED(made, err, path);
     made->path = csv->path;
     ar_copy_stem(made->trace.name, sizeof made->trace.name, path, ".csv");
-    AR_TRY(read_file(csv, arena, made, err));
+    AR_TRY(read_trace_rows(csv, arena, made, err));
     *file = made;
     return AR_OK;
 }
 
 /* --- traces ------------------------------------------------------------------------------- */
-
-static enum ar_status check_batch(const struct ar_trace_file *file,
-                                  const struct ar_trace_request *request, struct ar_error *err)
-{
-    if (request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX) {
-        return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
-                            file->path, request->batch, AR_TRACE_BATCH_MAX);
-    }
-    return AR_OK;
-}
-
-static enum ar_status check_seconds(const struct ar_trace_file *file, const struct ar_trace *trace,
-                                    struct ar_error *err)
-{
-    double compute_s = ar_trace_compute_s(trace);
-    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: the times add up to %g s; expected more than 0 and at most %g s",
-                            file->path, compute_s, AR_TRACE_SECONDS_MAX);
-    }
-    return AR_OK;
-}
 
 /* Elements of a sample that the backward pass needs again: bn reads what conv writes, conv what
  * relu writes; sums, and relus of a fused bn, leave nothing more. */
@@ -313,37 +360,66 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
         ar_device_cost_optimizer_s(&table, precision, ar_trace_gradient_elements(trace));
 }
 
-/* The layers get times of their own; the tensors, too, may be changed. */
-static enum ar_status copy_trace(const struct ar_trace *trace, struct ar_arena *arena,
-                                 struct ar_trace **copy, struct ar_error *err)
-{
-    struct ar_trace *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct ar_layer *layers = ar_arena_alloc(arena, trace->layers_count, sizeof *layers);
-    uint64_t *elements = ar_arena_alloc(arena, trace->tensors_count, sizeof *elements);
-    AR_NEED(made && layers && elements, err, trace->name);
-    *made = *trace;
-    made->layers = memcpy(layers, trace->layers, trace->layers_count * sizeof *layers);
-    made->tensor_elements =
-        memcpy(elements, trace->tensor_elements, trace->tensors_count * sizeof *elements);
-    *copy = made;
-    return AR_OK;
-}
-
 enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                                const struct ar_trace_request *request, struct ar_arena *arena,
                                struct ar_trace **trace, struct ar_error *err)
 {
-    struct ar_trace *made = NULL;
-    AR_TRY(copy_trace(&file->trace, arena, &made, err));
+    const struct ar_trace *read = &file->trace;
+    struct ar_trace *made = ar_arena_alloc(arena, 1, sizeof *made);
+    size_t layers_bytes = read->layers_count * sizeof *made->layers;
+    size_t tensors_bytes = read->tensors_count * sizeof *made->tensor_elements;
+    *made = *read; /* the layers get times of their own; the tensors, too, may be changed */
+    made->layers = memcpy(ar_arena_alloc(arena, 1, layers_bytes), read->layers, layers_bytes);
+    made->tensor_elements =
+        memcpy(ar_arena_alloc(arena, 1, tensors_bytes), read->tensor_elements, tensors_bytes);
     if (!made->is_timed) {
         assert(cost != NULL);
-        AR_TRY(check_batch(file, request, err));
+        if (request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX) {
+            return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
+                                file->path, request->batch, AR_TRACE_BATCH_MAX);
+        }
         add_times(file, cost, request, made);
-        made->source = ar_arena_format(arena, "%s, times from %s (%s)", file->trace.source,
-                                       cost->name, cost->source);
+        made->source = ar_arena_format(arena, "%s, times from %s (%s)", read->source, cost->name,
+                                       cost->source);
     }
-    AR_NEED(made->source, err, "a trace");
-    AR_TRY(check_seconds(file, made, err));
+    double compute_s = ar_trace_compute_s(made);
+    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: the times add up to %g s; expected more than 0 and at most %g s",
+                            file->path, compute_s, AR_TRACE_SECONDS_MAX);
+    }
     *trace = made;
     return AR_OK;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void write_tensors(FILE *file, const struct ar_trace *trace, const struct ar_layer *layer)
+{
+    const uint64_t *elements = trace->tensor_elements + layer->tensors_first;
+    for (uint32_t i = 0; i < layer->tensors_count; i++) {
+        fprintf(file, "%s%" PRIu64, i > 0 ? "+" : "", elements[i]);
+    }
+    fputs(layer->tensors_count == 0 ? "0\n" : "\n", file);
+}
+
+void ar_trace_write(FILE *file, const struct ar_trace *trace)
+{
+    fprintf(file, "# source = %s\n# batch = %u\n# precision = %s\n", trace->source, trace->batch,
+            ar_precision_names[trace->precision]);
+    fprintf(file, "# optimizer_s = %.9g\n# overhead_s = %.9g\n", trace->optimizer_s,
+            trace->step_overhead_s);
+    if (trace->work != NULL) {
+        fprintf(file, "# work = %s\n", trace->work);
+    }
+    if (trace->cost_table != NULL) {
+        fprintf(file, "# cost_table = %s\n", trace->cost_table);
+    }
+    fputs("layer,forward_s,backward_s,gradient_elements\n", file);
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        ar_csv_write_cell(file, layer->name, true);
+        fprintf(file, ",%.9g,%.9g,", layer->forward_s, layer->backward_s);
+        write_tensors(file, trace, layer);
+    }
 }

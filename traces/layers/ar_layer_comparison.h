@@ -9,7 +9,7 @@
 #define AR_LAYER_COMPARISON_H
 
 #include "ar_record.h"
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 
 /** Times of a layer, or of all layers of a kind. */
 #define AR_COMPARED_LAYER_LIST(X)                                                                  \

@@ -5,14 +5,9 @@
 
 #include "ar_csv.h"
 #include "ar_numbers.h"
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 
-double ar_throughput_error_frac(const struct ar_throughput *row)
-{
-    return row->predicted / row->published - 1;
-}
-
-/* What predictions are made from. */
+/* The files that predictions are made from. */
 struct inputs {
     struct ar_arena *arena;
     struct ar_trace_file *trace;
@@ -39,9 +34,9 @@ static const struct ar_column training_columns[] = {
 
 static const struct ar_column forward_columns[] = {COUNT(batch, "batch"), RATE};
 
-static enum ar_status load(const char *root, const char *name, struct ar_columns columns,
-                           struct inputs *inputs, struct ar_throughput **rows, size_t *rows_count,
-                           struct ar_error *err)
+static enum ar_status load_inputs(const char *root, const char *name, struct ar_columns columns,
+                                  struct inputs *inputs, struct ar_throughput **rows,
+                                  size_t *rows_count, struct ar_error *err)
 {
     struct ar_csv *csv;
     struct ar_arena *arena = inputs->arena;
@@ -54,8 +49,7 @@ static enum ar_status load(const char *root, const char *name, struct ar_columns
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof **rows);
     *rows_count = csv->rows_count;
-    return *rows == NULL ? ar_error_no_memory(err, path)
-                         : ar_csv_read_rows(csv, columns, *rows, sizeof **rows, err);
+    return ar_csv_read_rows(csv, columns, *rows, sizeof **rows, err);
 }
 
 static enum ar_status make_trace(const struct inputs *inputs, const struct ar_throughput *row,
@@ -65,21 +59,27 @@ static enum ar_status make_trace(const struct inputs *inputs, const struct ar_th
     return ar_trace_create(inputs->trace, inputs->cost, &request, inputs->arena, trace, err);
 }
 
+static void set_predicted(struct ar_throughput *row, double images_per_s)
+{
+    row->predicted = images_per_s;
+    row->error_frac = images_per_s / row->published - 1;
+}
+
 enum ar_status ar_throughput_training(const char *root, struct ar_arena *arena,
                                       struct ar_throughput **rows, size_t *rows_count,
                                       struct ar_error *err)
 {
     struct inputs inputs = {.arena = arena};
     size_t read = 0;
-    AR_TRY(load(root, "v100_resnet50_training", AR_COLUMNS(training_columns), &inputs, rows, &read,
-                err));
+    AR_TRY(load_inputs(root, "v100_resnet50_training", AR_COLUMNS(training_columns), &inputs, rows,
+                       &read, err));
     *rows_count = 0;
     for (size_t i = 0; i < read; i++) {
         struct ar_throughput *row = &(*rows)[i];
         struct ar_trace *trace;
         if (row->batch > 0) {
             AR_TRY(make_trace(&inputs, row, &trace, err));
-            row->predicted = row->gpus * row->batch / ar_trace_compute_s(trace);
+            set_predicted(row, row->gpus * row->batch / ar_trace_compute_s(trace));
             (*rows)[(*rows_count)++] = *row;
         }
     }
@@ -92,8 +92,8 @@ enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *are
 {
     struct inputs inputs = {.arena = arena};
     double constant_s = 0;
-    AR_TRY(load(root, "v100_resnet50_forward_only", AR_COLUMNS(forward_columns), &inputs, rows,
-                rows_count, err));
+    AR_TRY(load_inputs(root, "v100_resnet50_forward_only", AR_COLUMNS(forward_columns), &inputs,
+                       rows, rows_count, err));
     inputs.cost->value[AR_COST_KERNEL_FLOOR][AR_FP16] = 0;
     inputs.cost->value[AR_COST_BN_FORWARD][AR_FP16] = 2; /* running statistics */
     for (size_t i = 0; i < *rows_count; i++) {
@@ -103,7 +103,7 @@ enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *are
         double time_s = ar_trace_forward_s(trace);
         row->gpus = 1;
         constant_s = i == 0 ? row->batch / row->published - time_s : constant_s;
-        row->predicted = row->batch / (constant_s + time_s);
+        set_predicted(row, row->batch / (constant_s + time_s));
     }
     return AR_OK;
 }
@@ -140,7 +140,6 @@ enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t r
 {
     size_t count = 0;
     double *values = ar_arena_alloc(arena, rows_count + 1, sizeof *values);
-    AR_NEED(values, err, "the spread of GPUs");
     for (size_t i = 0; i < rows_count; i++) {
         double largest = rows[i].gpus <= LARGEST_MAX ? expected_largest[rows[i].gpus] : 0;
         double alone = rate_of_one(rows, rows_count, &rows[i]);

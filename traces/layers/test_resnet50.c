@@ -1,27 +1,7 @@
 #include <stdlib.h>
 
 #include "ar_csv.h"
-#include "resnet50.h"
 #include "test_load.h"
-
-Test(resnet50, the_shipped_file_is_what_the_generator_writes)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    cr_assert_not_null(memory);
-    ar_resnet50_write(memory);
-    cr_assert_eq(fclose(memory), 0);
-    FILE *file = fopen(SHIPPED("resnet50-v1.5.csv"), "rb");
-    cr_assert_not_null(file);
-    char *shipped = malloc(bytes + 2);
-    size_t shipped_bytes = fread(shipped, 1, bytes + 2, file);
-    fclose(file);
-    cr_assert_eq(shipped_bytes, bytes);
-    cr_assert_eq(memcmp(shipped, text, bytes), 0);
-    free(shipped);
-    free(text);
-}
 
 static struct ar_trace *load(uint32_t batch, enum ar_precision precision)
 {

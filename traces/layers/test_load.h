@@ -4,7 +4,7 @@
 #ifndef AR_TRACES_TEST_LOAD_H
 #define AR_TRACES_TEST_LOAD_H
 
-#include "ar_trace_file.h"
+#include "ar_trace.h"
 #include "test_shipped.h"
 
 /* A trace of a file and, if one is named, a cost table. */

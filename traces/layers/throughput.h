@@ -20,12 +20,10 @@ struct ar_throughput {
     enum ar_precision precision;
     uint32_t batch;
     uint32_t gpus;
-    double published; /**< images per second, all GPUs */
-    double predicted; /**< images per second: gpus / step time, without communication */
+    double published;  /**< images per second, all GPUs */
+    double predicted;  /**< images per second: gpus / step time, without communication */
+    double error_frac; /**< predicted / published - 1 */
 };
-
-/** Predicted over published, less 1. */
-double ar_throughput_error_frac(const struct ar_throughput *row);
 
 /** Reads the published training figures that state a batch; `root` is the folder of the source
  * tree. All that is made belongs to the arena. */

@@ -4,24 +4,20 @@
 #include "ar_record.h"
 #include "throughput.h"
 
-struct line {
-    const char *framework, *hardware, *precision;
-    uint64_t gpus, batch;
-    double published, predicted, error_frac;
-};
-
 #define LIKE                                                                                       \
-    AR_COLUMN(count, struct line, batch, "batch", "", .heading = "batch"),                         \
-        AR_COLUMN(number, struct line, published, "published", "", .heading = "published"),        \
-        AR_COLUMN(number, struct line, predicted, "model", "", .heading = "model"),                \
-        AR_COLUMN(number, struct line, error_frac, "error", "", .heading = "error (%)",            \
+    AR_COLUMN(count, struct ar_throughput, batch, "batch", "", .heading = "batch"),                \
+        AR_COLUMN(number, struct ar_throughput, published, "published", "",                        \
+                  .heading = "published"),                                                         \
+        AR_COLUMN(number, struct ar_throughput, predicted, "model", "", .heading = "model"),       \
+        AR_COLUMN(number, struct ar_throughput, error_frac, "error", "", .heading = "error (%)",   \
                   .factor = 100, .decimals = 1, .is_signed = true)
 
 static const struct ar_column training_columns[] = {
-    AR_COLUMN(string, struct line, framework, "framework", "", .heading = "framework"),
-    AR_COLUMN(string, struct line, hardware, "machine", "", .heading = "machine"),
-    AR_COLUMN(count, struct line, gpus, "gpus", "", .heading = "GPUs"),
-    AR_COLUMN(string, struct line, precision, "precision", "", .heading = "precision"),
+    AR_COLUMN(string, struct ar_throughput, framework, "framework", "", .heading = "framework"),
+    AR_COLUMN(string, struct ar_throughput, hardware, "machine", "", .heading = "machine"),
+    AR_COLUMN(count, struct ar_throughput, gpus, "gpus", "", .heading = "GPUs"),
+    AR_COLUMN(choice, struct ar_throughput, precision, "precision", "", .heading = "precision",
+              .names = ar_precision_names),
     LIKE,
 };
 
@@ -45,17 +41,8 @@ static void print_rows(const struct ar_throughput *rows, size_t count, int which
     struct ar_records table;
     ar_records_begin(&table, stdout, AR_VIEW(AR_FORMAT_MARKDOWN), columns);
     for (size_t i = 0; i < count; i++) {
-        const struct ar_throughput *row = &rows[i];
-        const struct line line = {.framework = row->framework,
-                                  .hardware = row->hardware,
-                                  .precision = ar_precision_names[row->precision],
-                                  .gpus = row->gpus,
-                                  .batch = row->batch,
-                                  .published = row->published,
-                                  .predicted = row->predicted,
-                                  .error_frac = ar_throughput_error_frac(row)};
-        if (which == ALL || (which == ONE_GPU) == (row->gpus == 1)) {
-            ar_records_add(&table, &line);
+        if (which == ALL || (which == ONE_GPU) == (rows[i].gpus == 1)) {
+            ar_records_add(&table, &rows[i]);
         }
     }
     ar_records_end(&table);

@@ -1,0 +1,327 @@
+/* Terms of a framework: how they are written, read from files and settings, and what they do to the
+ * times of a trace. */
+#include "ar_framework.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_text.h"
+#include "ar_units.h"
+
+/* --- terms ------------------------------------------------------------------------------------ */
+
+const struct ar_term_facts ar_terms[] = {
+#define X(symbol, ...) [symbol] = {__VA_ARGS__},
+    AR_TERM_LIST(X)
+#undef X
+};
+
+const char *const ar_term_kinds[] = {
+    [AR_TERM_NUMBER] = "number", [AR_TERM_COUNT] = "count", [AR_TERM_SECONDS] = "time",
+    [AR_TERM_RATE] = "rate",     [AR_TERM_BYTES] = "bytes", [AR_TERM_PRECISION] = "precision",
+    [AR_TERM_TEXT] = "rule"};
+
+/* Finds a term by its key, `length` bytes of `key`; AR_TERMS_COUNT if there is none. */
+static enum ar_term find_term(const char *key, size_t length)
+{
+    int i = 0;
+    while (i < AR_TERMS_COUNT &&
+           (strlen(ar_terms[i].key) != length || strncmp(ar_terms[i].key, key, length) != 0)) {
+        i++;
+    }
+    return (enum ar_term)i;
+}
+
+/* AR_BAD_DATA with a hint for a key that is no term. */
+static enum ar_status report_unknown_term(const char *where, const char *key, struct ar_error *err)
+{
+    const char *names[AR_TERMS_COUNT];
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        names[i] = ar_terms[i].key;
+    }
+    return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
+}
+
+/* Parses a value with its unit, in SI units; wire.precision is 0 for same, else 1 + ar_precision.
+ */
+static enum ar_status parse_term(enum ar_term term, const char *where, const char *text,
+                                 double *number, struct ar_error *err)
+{
+    static const char *const precisions[] = {"same", "fp16", "fp32", "bf16", "fp8", NULL};
+    static const char *const units[] = {[AR_TERM_SECONDS] = " s",
+                                        [AR_TERM_RATE] = " B/s",
+                                        [AR_TERM_BYTES] = " B",
+                                        [AR_TERM_TEXT] = NULL};
+    const struct ar_term_facts *row = &ar_terms[term];
+    double value = row->standard;
+    uint64_t count = 0;
+    unsigned place = 0;
+    switch (row->kind) {
+    case AR_TERM_SECONDS:
+        AR_TRY(ar_parse_seconds(where, text, &value, err));
+        break;
+    case AR_TERM_RATE:
+        AR_TRY(ar_parse_rate(where, text, &value, err));
+        break;
+    case AR_TERM_NUMBER:
+        AR_TRY(ar_parse_number(where, text, row->min, row->max, &value, err));
+        break;
+    case AR_TERM_COUNT:
+        AR_TRY(ar_parse_count(where, text, 0, (uint64_t)row->max, &count, err));
+        value = (double)count;
+        break;
+    case AR_TERM_BYTES:
+        AR_TRY(ar_parse_bytes(where, text, &count, err));
+        value = (double)count;
+        break;
+    case AR_TERM_PRECISION:
+        AR_TRY(ar_parse_choice(where, text, precisions, &place, err));
+        value = place;
+        break;
+    case AR_TERM_TEXT:
+        break;
+    }
+    if (units[row->kind] != NULL && value != row->standard &&
+        (value < row->min || value > row->max)) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g%s", where, text,
+                            row->min, row->max, units[row->kind]);
+    }
+    *number = value;
+    return AR_OK;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+enum { WHERE_SIZE = 1024 };
+
+/* `status` is that of errors of the text that are found later. */
+static enum ar_status set_term(struct ar_framework *framework, enum ar_term term, const char *where,
+                               const char *text, const char *source, enum ar_status status,
+                               struct ar_error *err)
+{
+    struct ar_term_value value = {.number = ar_terms[term].standard};
+    if (text[0] == '\0' || strlen(text) >= sizeof value.text) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected 1 to %d characters",
+                            where, text, (int)sizeof value.text - 1);
+    }
+    if (strcmp(text, "off") != 0) {
+        AR_TRY(parse_term(term, where, text, &value.number, err));
+        ar_copy_text(value.text, sizeof value.text, text);
+        ar_copy_text(value.source, sizeof value.source, source);
+        ar_copy_text(value.where, sizeof value.where, where);
+        value.status = status;
+    }
+    framework->terms[term] = value;
+    return AR_OK;
+}
+
+/* `KEY=VALUE` is taken apart; the key must be that of a term. */
+static enum ar_status split_setting(const char *where, const char *text, enum ar_term *term,
+                                    struct ar_error *err)
+{
+    char key[64];
+    size_t length = strcspn(text, "=");
+    if (text[length] == '\0' || length == 0 || length >= sizeof key) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%.60s\"; expected KEY=VALUE, such as cycle.time=1ms",
+                            where, text);
+    }
+    ar_copy_text(key, length + 1, text);
+    *term = find_term(key, length);
+    return *term == AR_TERMS_COUNT ? report_unknown_term(where, key, err) : AR_OK;
+}
+
+/* Refuses a second setting of a term: the last one would win in silence. */
+static enum ar_status set_terms(struct ar_framework *framework, struct ar_settings settings,
+                                struct ar_error *err)
+{
+    const char *given[AR_TERMS_COUNT] = {NULL};
+    for (size_t i = 0; i < settings.count; i++) {
+        const struct ar_setting *setting = &settings.list[i];
+        enum ar_term term = AR_TERMS_COUNT;
+        char place[WHERE_SIZE];
+        AR_TRY(ar_error_blame(split_setting(setting->where, setting->text, &term, err),
+                              setting->status, err));
+        snprintf(place, sizeof place, "%s: %s", setting->where, ar_terms[term].key);
+        AR_TRY(ar_error_blame(set_term(framework, term, place, strchr(setting->text, '=') + 1,
+                                       setting->where, setting->status, err),
+                              setting->status, err));
+        if (given[term] != NULL) {
+            return ar_error_set(err, setting->status,
+                                "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,
+                                given[term], setting->text);
+        }
+        given[term] = setting->text;
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
+                                   struct ar_arena *arena, struct ar_framework **framework,
+                                   struct ar_error *err)
+{
+    struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (base != NULL) {
+        *made = *base;
+    } else {
+        ar_framework_clear(made);
+    }
+    AR_TRY(set_terms(made, settings, err));
+    *framework = made;
+    return AR_OK;
+}
+
+struct term_row {
+    const char *term, *value, *source;
+};
+
+static const struct ar_column term_columns[] = {
+    AR_COLUMN(string, struct term_row, term, "term", "a term"),
+    AR_COLUMN(string, struct term_row, value, "value", "a value, or off"),
+    AR_COLUMN(string, struct term_row, source, "source", "where the value comes from"),
+};
+
+static const struct ar_column framework_directives[] = {
+    AR_COLUMN(string, struct ar_framework, description, "description", "", .may_be_empty = true,
+              .may_be_missing = true),
+};
+
+static enum ar_status set_term_of_row(const struct ar_csv *csv, size_t number,
+                                      const struct term_row *row, bool is_given[AR_TERMS_COUNT],
+                                      struct ar_framework *framework, struct ar_error *err)
+{
+    char where[AR_CSV_WHERE];
+    char place[WHERE_SIZE];
+    char shown[64];
+    enum ar_term term = find_term(row->term, strlen(row->term));
+    ar_csv_where(csv, number, where);
+    if (term == AR_TERMS_COUNT) {
+        return report_unknown_term(where, ar_csv_show(row->term, shown), err);
+    }
+    if (is_given[term]) {
+        return ar_csv_error(csv, number, "term", "each term once", err);
+    }
+    is_given[term] = true;
+    snprintf(place, sizeof place, "%s: %s", where, row->term);
+    return set_term(framework, term, place, row->value, row->source, AR_BAD_DATA, err);
+}
+
+enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
+                                 struct ar_framework **framework, struct ar_error *err)
+{
+    struct ar_csv *csv;
+    struct ar_framework *made = NULL;
+    bool is_given[AR_TERMS_COUNT] = {false};
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));
+    struct term_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(framework_directives), made, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, sizeof *rows, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        AR_TRY(set_term_of_row(csv, i, &rows[i], is_given, made, err));
+    }
+    ar_copy_stem(made->name, sizeof made->name, path,
+                 strstr(path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");
+    *framework = made;
+    return AR_OK;
+}
+
+/* --- effects ---------------------------------------------------------------------------------- */
+
+void ar_framework_clear(struct ar_framework *framework)
+{
+    memset(framework, 0, sizeof *framework);
+    ar_copy_text(framework->name, sizeof framework->name, "none");
+    framework->description = "";
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        framework->terms[i].number = ar_terms[i].standard;
+    }
+}
+
+bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term)
+{
+    const struct ar_term_value *value = &framework->terms[term];
+    return ar_terms[term].kind == AR_TERM_TEXT ? value->text[0] != '\0'
+                                               : value->number != ar_terms[term].standard;
+}
+
+enum ar_precision ar_framework_wire(const struct ar_framework *framework,
+                                    enum ar_precision precision)
+{
+    double wire = framework->terms[AR_TERM_WIRE].number;
+    return wire == 0 ? ar_precision_stored(precision) : (enum ar_precision)(wire - 1);
+}
+
+/* A timed trace does not know what the term counts in. */
+static enum ar_status report_timed(const struct ar_trace *trace, enum ar_term term,
+                                   enum ar_term missing, const char *example, struct ar_error *err)
+{
+    return ar_error_set(err, AR_USAGE,
+                        "term %s: trace %s is timed and has no cost table; expected also --term "
+                        "%s=%s",
+                        ar_terms[term].key, trace->name, ar_terms[missing].key, example);
+}
+
+enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
+                                        const struct ar_trace *trace, enum ar_term term,
+                                        double *rate_Bps, struct ar_error *err)
+{
+    bool is_given = ar_framework_is_on(framework, AR_TERM_MEMORY_RATE);
+    double found_Bps =
+        is_given ? ar_framework_number(framework, AR_TERM_MEMORY_RATE) : trace->memory_Bps;
+    if (found_Bps <= 0) {
+        return report_timed(trace, term, AR_TERM_MEMORY_RATE, "780GB/s", err);
+    }
+    *rate_Bps = found_Bps;
+    return AR_OK;
+}
+
+/* Time of the optimizer beyond that of the trace. */
+static enum ar_status find_extra_optimizer(const struct ar_framework *framework,
+                                           const struct ar_trace *trace, double *time_s,
+                                           struct ar_error *err)
+{
+    double kernels = ar_framework_number(framework, AR_TERM_OPTIMIZER_KERNELS);
+    double bytes = ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES);
+    bool has_floor = ar_framework_is_on(framework, AR_TERM_KERNEL_FLOOR);
+    double launches_s = 0;
+    double traffic_s = 0;
+    if (kernels > 0) {
+        if (trace->is_timed && !has_floor) {
+            return report_timed(trace, AR_TERM_OPTIMIZER_KERNELS, AR_TERM_KERNEL_FLOOR, "5us", err);
+        }
+        launches_s = kernels * (has_floor ? ar_framework_number(framework, AR_TERM_KERNEL_FLOOR)
+                                          : trace->kernel_floor_s);
+    }
+    if (bytes > 0) {
+        double rate_Bps = 0;
+        AR_TRY(ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err));
+        traffic_s = bytes * (double)ar_trace_gradient_elements(trace) / rate_Bps;
+    }
+    *time_s = fmax(launches_s, traffic_s);
+    return AR_OK;
+}
+
+enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
+                                  struct ar_error *err)
+{
+    double extra_s = 0;
+    AR_TRY(find_extra_optimizer(framework, trace, &extra_s, err));
+    trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
+    trace->optimizer_s += extra_s;
+    ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
+    return AR_OK;
+}
+
+double ar_framework_negotiation_s(const struct ar_framework *framework, uint32_t ranks)
+{
+    uint32_t hops = 0;
+    for (uint64_t reached = 1; reached < ranks; reached *= 2) {
+        hops += 2;
+    }
+    return ar_framework_number(framework, AR_TERM_NEGOTIATE_BASE) +
+           hops * ar_framework_number(framework, AR_TERM_NEGOTIATE_HOP) +
+           ranks * ar_framework_number(framework, AR_TERM_NEGOTIATE_RANK);
+}
