@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_cluster.h"
+#include "ar_kind.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "chrome_trace.h"
@@ -94,19 +95,20 @@ static enum ar_status run_step(const struct options *options, const struct ar_sc
     struct ar_row row;
     struct ar_output *output;
     const char *mark;
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
-    step.timeline = timeline;
-    step.async.spans_room = workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
-    AR_TRY(ar_run_step(scenario, &step, &row, err));
+    struct ar_job job = ar_scenario_job(scenario);
+    struct ar_timing timing;
+    job.timeline = timeline;
+    job.async.spans_room = workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
+    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (timeline != NULL) {
         ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
     }
     AR_TRY(made_by_begin(options, &output, &mark, err));
     if (workers != NULL) {
-        chrome_trace_write_servers(output->file, &step.async, workers, workers_count, &row, mark);
+        chrome_trace_write_servers(output->file, &timing.async, workers, workers_count, &row, mark);
     } else {
-        chrome_trace_write(output->file, &step, &row, mark);
+        chrome_trace_write(output->file, &timing, &row, mark);
     }
     return made_by_end(output, err);
 }

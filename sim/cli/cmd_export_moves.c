@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_run.h"
 #include "astra_workload.h"
@@ -98,9 +99,10 @@ enum ar_status export_goal(const struct options *options, struct ar_error *err)
         AR_TRY(make_trial(options, &scenario, &sending, &trial, err));
         return write_schedule(options, &trial, err);
     }
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
-    AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    AR_TRY(ar_step_graph_trial(&step, &trial, err));
+    struct ar_job job = ar_scenario_job(&scenario);
+    struct ar_timing timing;
+    AR_TRY(ar_run_job(&scenario, &job, options->arena, &timing, &row, err));
+    ar_timing_graph_trial(&timing, &trial);
     return write_schedule(options, &trial, err);
 }
 
@@ -116,11 +118,12 @@ enum ar_status export_astra(const struct options *options, struct ar_error *err)
                             "--workload");
     }
     AR_TRY(load(options, &scenario, err));
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(&scenario);
-    AR_TRY(ar_run_step(&scenario, &step, &row, err));
+    struct ar_job job = ar_scenario_job(&scenario);
+    struct ar_timing timing;
+    AR_TRY(ar_run_job(&scenario, &job, options->arena, &timing, &row, err));
     double left_out_s = 0;
     AR_TRY(made_by_begin(options, &output, &mark, err));
-    AR_TRY(astra_workload_write(output->file, &step, &left_out_s, err));
+    AR_TRY(astra_workload_write(output->file, &timing, &left_out_s, err));
     AR_TRY(made_by_end(output, err));
     if (left_out_s > 0) {
         ar_note(option_notes(options),

@@ -24,7 +24,7 @@ struct pass {
 };
 
 struct writer {
-    const struct ar_step *step;
+    const struct ar_timing *timing;
     const struct ar_graph *graph;
     unsigned present; /* axes with several GPUs, as bits */
     bool is_data, has_updated;
@@ -205,7 +205,7 @@ static enum ar_status fill(struct writer *writer, struct ar_error *err)
 static uint64_t bytes_of(const struct writer *writer, const struct ar_work *work)
 {
     uint64_t parts = writer->is_data && work->operation == &ar_operation_all_gather
-                         ? writer->step->layout.sizes[AR_AXIS_DP]
+                         ? writer->timing->layout.sizes[AR_AXIS_DP]
                          : 1;
     return (work->bytes + parts - 1) / parts;
 }
@@ -222,7 +222,7 @@ static void write_half(FILE *file, const struct writer *writer, const struct hal
 
 static void write_head(FILE *file, const struct writer *writer, size_t lines)
 {
-    const uint32_t *sizes = writer->step->layout.sizes;
+    const uint32_t *sizes = writer->timing->layout.sizes;
     if (writer->is_data) {
         fprintf(file, "DATA\n%zu\n", lines);
         return;
@@ -231,7 +231,7 @@ static void write_head(FILE *file, const struct writer *writer, size_t lines)
             "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRIu32 " ep: %" PRIu32
             " pp: 1 vpp: 1 ga: 1 all_gpus: %" PRIu32
             " checkpoints: 0 checkpoint_initiates: 0\n%zu\n",
-            sizes[AR_AXIS_TP], sizes[AR_AXIS_EP], ar_step_ranks(writer->step), lines);
+            sizes[AR_AXIS_TP], sizes[AR_AXIS_EP], ar_job_ranks(writer->timing->job), lines);
 }
 
 /* Lines of layers: the first one goes forward first and backward last. */
@@ -254,29 +254,29 @@ static void write_lines(FILE *file, const struct writer *writer)
     }
 }
 
-enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, double *left_out_s,
+enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, double *left_out_s,
                                     struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct writer writer = {.step = step,
-                            .graph = step->graph,
+    struct writer writer = {.timing = timing,
+                            .graph = timing->graph,
                             .computed = AR_NO_TASK,
                             .sent_after = AR_NO_TASK,
                             .forward = {.halves = 1},
                             .backward = {.halves = 2}};
     size_t room = 1;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        writer.present |= step->layout.sizes[axis] > 1 ? 1u << axis : 0;
+        writer.present |= timing->layout.sizes[axis] > 1 ? 1u << axis : 0;
     }
     writer.is_data = (writer.present & ~(unsigned)DP) == 0;
-    const struct ar_strategy *strategy = step->layout.strategy;
+    const struct ar_strategy *strategy = timing->layout.strategy;
     if ((strategy->shards_optimizer || strategy->shards_all) && (writer.present & (DP | EP)) != 0) {
         return ar_error_set(err, AR_USAGE,
                             "--strategy: found %s; expected data with --format astra-sim, which "
                             "cannot say that replicas keep parts of the optimizer or parameters",
                             strategy->name);
     }
-    if (writer.graph->roles_count > 1 || step->rank_end_s != NULL) {
+    if (writer.graph->roles_count > 1 || timing->rank_end_s != NULL) {
         return refuse(err, "stages of a pipeline, or GPUs that differ", "one stage, GPUs alike");
     }
     for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
@@ -287,6 +287,6 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, doub
     AR_NEED(writer.forward.slots && writer.backward.slots, err, "a workload");
     AR_TRY(fill(&writer, err));
     write_lines(file, &writer);
-    *left_out_s = writer.left_out_s + step->input_wait_s;
+    *left_out_s = writer.left_out_s + timing->input_wait_s;
     return AR_OK;
 }

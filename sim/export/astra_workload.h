@@ -15,11 +15,11 @@
 
 #include <stdio.h>
 
-#include "ar_step.h"
+#include "ar_timing.h"
 
 /** Writes the workload of a step that was run; `*left_out_s` becomes the time that has no place in
  * it. AR_USAGE with what it cannot say. Write errors are left for ferror(). */
-enum ar_status astra_workload_write(FILE *file, const struct ar_step *step, double *left_out_s,
+enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, double *left_out_s,
                                     struct ar_error *err);
 
 #endif

@@ -85,9 +85,9 @@ struct rank_clock {
     double factor;
 };
 
-static struct rank_clock clock_of(const struct ar_step *step, uint32_t rank)
+static struct rank_clock clock_of(const struct ar_timing *timing, uint32_t rank)
 {
-    const struct ar_trial *trial = &step->trial;
+    const struct ar_trial *trial = &timing->trial;
     double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
     return (struct rank_clock){.start_s = start_s, .factor = factor};
@@ -100,13 +100,13 @@ static double at(const struct rank_clock *clock, double traced_s)
 
 /* The layers of a pass from a traced time on, forward or in reverse. Returns its end; writes the
  * layers if `events` is not NULL. */
-static double walk_layers(struct events *events, const struct ar_step *step,
+static double walk_layers(struct events *events, const struct ar_timing *timing,
                           const struct rank_clock *clock, bool is_forward, double begin_s)
 {
-    const struct ar_trace *trace = step->trace;
+    const struct ar_trace *trace = timing->job->trace;
     /* Beside all-reduces the backward pass is slower; here evenly so. */
     double stretch =
-        is_forward ? 1 : 1 + step->workload->stretch_s / fmax(ar_trace_backward_s(trace), 1e-300);
+        is_forward ? 1 : 1 + timing->workload->stretch_s / fmax(ar_trace_backward_s(trace), 1e-300);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         const struct ar_layer *layer = &trace->layers[is_forward ? i : trace->layers_count - 1 - i];
         double end_s = begin_s + (is_forward ? layer->forward_s : stretch * layer->backward_s);
@@ -119,36 +119,37 @@ static double walk_layers(struct events *events, const struct ar_step *step,
 }
 
 /* The optimizer of a rank begins when its backward pass and its last all-reduce have ended. */
-static double optimizer_begin(const struct ar_step *step, uint32_t rank)
+static double optimizer_begin(const struct ar_timing *timing, uint32_t rank)
 {
-    struct rank_clock clock = clock_of(step, rank);
-    return fmax(at(&clock, step->workload->backward_end_s), step->trial.rank_finish_s[rank]) +
-           step->statistics_s;
+    struct rank_clock clock = clock_of(timing, rank);
+    return fmax(at(&clock, timing->workload->backward_end_s), timing->trial.rank_finish_s[rank]) +
+           timing->statistics_s;
 }
 
-static void write_compute_track(struct events *events, const struct ar_step *step, uint32_t rank)
+static void write_compute_track(struct events *events, const struct ar_timing *timing,
+                                uint32_t rank)
 {
-    struct rank_clock clock = clock_of(step, rank);
-    double optimizer_begin_s = optimizer_begin(step, rank);
-    double overhead_s = step->trace->step_overhead_s;
-    double forward_end_s = walk_layers(NULL, step, &clock, true, overhead_s);
-    double backward_end_s = walk_layers(NULL, step, &clock, false, forward_end_s);
+    struct rank_clock clock = clock_of(timing, rank);
+    double optimizer_begin_s = optimizer_begin(timing, rank);
+    double overhead_s = timing->job->trace->step_overhead_s;
+    double forward_end_s = walk_layers(NULL, timing, &clock, true, overhead_s);
+    double backward_end_s = walk_layers(NULL, timing, &clock, false, forward_end_s);
     write_compute(events, "overhead", at(&clock, 0), at(&clock, overhead_s));
     write_compute(events, "forward", at(&clock, overhead_s), at(&clock, forward_end_s));
-    walk_layers(events, step, &clock, true, overhead_s);
+    walk_layers(events, timing, &clock, true, overhead_s);
     write_compute(events, "backward", at(&clock, forward_end_s), at(&clock, backward_end_s));
-    walk_layers(events, step, &clock, false, forward_end_s);
+    walk_layers(events, timing, &clock, false, forward_end_s);
     write_compute(events, "wait", at(&clock, backward_end_s), optimizer_begin_s);
     write_compute(events, "optimizer", optimizer_begin_s,
-                  optimizer_begin_s + clock.factor * step->trace->optimizer_s);
+                  optimizer_begin_s + clock.factor * timing->job->trace->optimizer_s);
 }
 
-static void write_phases(struct events *events, const struct ar_step *step, uint64_t elements,
+static void write_phases(struct events *events, const struct ar_timing *timing, uint64_t elements,
                          double copy_s, const double *marks_s)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t count =
-        ar_algorithm_phases(step->collective.algorithm, &step->collective.shape, phases);
+    uint32_t count = ar_algorithm_phases(timing->job->collective.algorithm,
+                                         &timing->job->collective.shape, phases);
     const double *ends_s = marks_s + AR_MARK_PHASES;
     write_slice(events, "communication", copy_s > 0 ? "setup and copies" : "setup",
                 marks_s[AR_MARK_START], ends_s[0], "%s", "");
@@ -158,21 +159,22 @@ static void write_phases(struct events *events, const struct ar_step *step, uint
             write_slice(events, "communication", phases[i].name, ends_s[i], ends_s[i + 1],
                         "\"steps\": %" PRIu32 ", \"message_elements\": %" PRIu64
                         ", \"message_bytes\": %" PRIu64,
-                        phases[i].steps, message, message * step->collective.element_bytes);
+                        phases[i].steps, message, message * timing->job->collective.element_bytes);
         }
     }
     write_slice(events, "communication", "last messages arrive", ends_s[count],
                 marks_s[AR_MARK_DONE], "%s", "");
 }
 
-static void write_bucket(struct events *events, const struct ar_step *step, uint32_t index,
+static void write_bucket(struct events *events, const struct ar_timing *timing, uint32_t index,
                          uint32_t job, uint32_t channel)
 {
-    const struct ar_bucket *bucket = &step->workload->buckets[job];
-    const double *marks_s = ar_timeline_marks(&step->trial, job, index, channel);
-    uint32_t element_bytes = step->collective.element_bytes;
-    uint64_t elements = ar_collective_part(&step->collective, bucket->elements, channel).count;
-    double ready_s = ar_trial_ready(&step->trial, job, step->timeline->ranks[index]);
+    const struct ar_bucket *bucket = &timing->workload->buckets[job];
+    const double *marks_s = ar_timeline_marks(&timing->trial, job, index, channel);
+    uint32_t element_bytes = timing->job->collective.element_bytes;
+    uint64_t elements =
+        ar_collective_part(&timing->job->collective, bucket->elements, channel).count;
+    double ready_s = ar_trial_ready(&timing->trial, job, timing->job->timeline->ranks[index]);
     char size[AR_UNIT_TEXT];
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "bucket %" PRIu32 ": %s, %" PRIu32 " tensor%s", job + 1,
@@ -183,7 +185,7 @@ static void write_bucket(struct events *events, const struct ar_step *step, uint
                 ", \"channel_bytes\": %" PRIu64 ", \"tensors\": %" PRIu32 ", \"ready_us\": %.3f",
                 bucket->elements, bucket->elements * element_bytes, elements,
                 elements * element_bytes, bucket->tensors_count, ready_s * 1e6);
-    write_phases(events, step, elements, step->trial.jobs[job].copy_s, marks_s);
+    write_phases(events, timing, elements, timing->trial.jobs[job].copy_s, marks_s);
 }
 
 static void begin_track(struct events *events, uint32_t index, const char *name)
@@ -192,11 +194,11 @@ static void begin_track(struct events *events, uint32_t index, const char *name)
     write_title(events, "thread", name, index);
 }
 
-static void write_rank(struct events *events, const struct ar_step *step, uint32_t index)
+static void write_rank(struct events *events, const struct ar_timing *timing, uint32_t index)
 {
-    uint32_t rank = step->timeline->ranks[index];
-    uint32_t per_node = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
-    bool is_alone = ar_shape_ranks(&step->collective.shape) == 1;
+    uint32_t rank = timing->job->timeline->ranks[index];
+    uint32_t per_node = ar_cluster_facts(timing->job->collective.cluster)->gpus_per_node;
+    bool is_alone = ar_shape_ranks(&timing->job->collective.shape) == 1;
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "rank %" PRIu32 " (node %" PRIu32 ", GPU %" PRIu32 ")", rank,
              rank / per_node, rank % per_node);
@@ -204,12 +206,12 @@ static void write_rank(struct events *events, const struct ar_step *step, uint32
     events->thread = events->process * TRACKS_MAX;
     write_title(events, "process", name, rank);
     begin_track(events, 0, "compute");
-    write_compute_track(events, step, rank);
-    for (uint32_t channel = 0; !is_alone && channel < step->collective.channels; channel++) {
+    write_compute_track(events, timing, rank);
+    for (uint32_t channel = 0; !is_alone && channel < timing->job->collective.channels; channel++) {
         snprintf(name, sizeof name, "stream channel %" PRIu32, channel);
         begin_track(events, 1 + channel, name);
-        for (uint32_t job = 0; job < step->trial.jobs_count; job++) {
-            write_bucket(events, step, index, job, channel);
+        for (uint32_t job = 0; job < timing->trial.jobs_count; job++) {
+            write_bucket(events, timing, index, job, channel);
         }
     }
 }
@@ -225,16 +227,16 @@ static void begin_file(FILE *file, const struct ar_row *row, const char *made_by
 }
 
 /* `backward 3`, `all-reduce tp`, `send to 2`. */
-static void write_task(struct events *events, const struct ar_step *step,
+static void write_task(struct events *events, const struct ar_timing *timing,
                        const struct ar_task *task)
 {
-    const struct ar_work *work = &step->graph->works[task->work];
-    struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
+    const struct ar_work *work = &timing->graph->works[task->work];
+    struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
     char name[NAME_SIZE], axes[AR_MESH_TEXT];
-    bool has_layer = step->trace != NULL && work->kind == AR_TASK_COMPUTE && task->layer > 0;
+    bool has_layer = timing->job->trace != NULL && work->kind == AR_TASK_COMPUTE && task->layer > 0;
     if (task->name != NULL || has_layer) {
         snprintf(name, sizeof name, "%s",
-                 task->name != NULL ? task->name : step->trace->layers[task->layer].name);
+                 task->name != NULL ? task->name : timing->job->trace->layers[task->layer].name);
     } else if (work->kind == AR_TASK_COMPUTE && task->duty == AR_DUTY_OPTIMIZER) {
         snprintf(name, sizeof name, "optimizer");
     } else if (work->kind == AR_TASK_COMPUTE) {
@@ -252,10 +254,10 @@ static void write_task(struct events *events, const struct ar_step *step,
                 task->batch, task->chunk, task->count, work->bytes);
 }
 
-static void write_roles(struct events *events, const struct ar_step *step)
+static void write_roles(struct events *events, const struct ar_timing *timing)
 {
     static const char *const tracks[] = {"compute", "gradients and parameters", "parts of samples"};
-    const struct ar_graph *graph = step->graph;
+    const struct ar_graph *graph = timing->graph;
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         char name[NAME_SIZE];
         snprintf(name, sizeof name, "stage %" PRIu32, role);
@@ -272,20 +274,21 @@ static void write_roles(struct events *events, const struct ar_step *step)
         const struct ar_task *task = &graph->tasks[i];
         events->process = task->role + 1;
         events->thread = events->process * TRACKS_MAX + (uint32_t)task->stream;
-        write_task(events, step, task);
+        write_task(events, timing, task);
     }
 }
 
-void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
+void chrome_trace_write(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
                         const char *made_by)
 {
     struct events events = {.file = file};
     begin_file(file, row, made_by);
-    for (uint32_t i = 0; step->timeline != NULL && i < step->timeline->ranks_count; i++) {
-        write_rank(&events, step, i);
+    for (uint32_t i = 0; timing->job->timeline != NULL && i < timing->job->timeline->ranks_count;
+         i++) {
+        write_rank(&events, timing, i);
     }
-    if (step->timeline == NULL) {
-        write_roles(&events, step);
+    if (timing->job->timeline == NULL) {
+        write_roles(&events, timing);
     }
     fputs("\n]}\n", file);
 }

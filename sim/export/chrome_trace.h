@@ -20,7 +20,7 @@
 #define AR_CHROME_TRACE_H
 
 #include "ar_row.h"
-#include "ar_step.h"
+#include "ar_timing.h"
 
 enum { CHROME_TRACE_RANKS = 8 };
 
@@ -34,7 +34,7 @@ uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
  * and `made_by`, the mark of the command, become metadata. A step of one rank has no stream. Write
  * errors are left for ferror().
  */
-void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
+void chrome_trace_write(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
                         const char *made_by);
 
 /** Writes the steps of an asynchronous run with spans: each of the workers that are listed is a

@@ -11,29 +11,29 @@
 #include "ar_link_load.h"
 #include "ar_units.h"
 
-static void write_head(const struct ar_scenario *scenario, const struct ar_step *step)
+static void write_head(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
     char shape[AR_SHAPE_TEXT];
-    uint32_t gpus = ar_shape_ranks(&step->collective.shape);
+    uint32_t gpus = ar_shape_ranks(&timing->job->collective.shape);
     printf("%s, %" PRIu32 " samples per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
            scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
-           ar_algorithm_name(step->collective.algorithm),
-           ar_shape_format(&step->collective.shape, shape));
-    if (!step->engine->needs_library) {
+           ar_algorithm_name(timing->job->collective.algorithm),
+           ar_shape_format(&timing->job->collective.shape, shape));
+    if (!timing->job->engine->needs_library) {
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
-    if (!step->layout.strategy->ends_runs) {
+    if (!timing->layout.strategy->ends_runs) {
         printf(", buckets %s", scenario->fusion.text);
     }
-    if (!step->graph->has_series) {
-        printf(", strategy %s", step->layout.strategy->name);
+    if (!timing->graph->has_series) {
+        printf(", strategy %s", timing->layout.strategy->name);
     }
-    printf(", engine %s\n\n", step->engine->name);
+    printf(", engine %s\n\n", timing->job->engine->name);
 }
 
-static void write_iteration(const struct ar_trace *trace, const struct ar_step *step)
+static void write_iteration(const struct ar_trace *trace, const struct ar_timing *timing)
 {
     const struct {
         const char *name;
@@ -41,19 +41,19 @@ static void write_iteration(const struct ar_trace *trace, const struct ar_step *
     } parts[] = {{"framework overhead", trace->step_overhead_s},
                  {"forward", ar_trace_forward_s(trace)},
                  {"backward", ar_trace_backward_s(trace)},
-                 {"exposed all-reduce", step->exposed_s - step->contention_s},
-                 {"slower backward beside it", step->contention_s},
-                 {"optimizer", step->split.duty_s[AR_DUTY_OPTIMIZER]},
-                 {"wait for input", step->input_wait_s},
-                 {"= iteration", step->iteration_s}};
+                 {"exposed all-reduce", timing->exposed_s - timing->contention_s},
+                 {"slower backward beside it", timing->contention_s},
+                 {"optimizer", timing->split.duty_s[AR_DUTY_OPTIMIZER]},
+                 {"wait for input", timing->input_wait_s},
+                 {"= iteration", timing->iteration_s}};
     /* What is exposed beyond the time that the stream is busy is waiting. */
-    double hidden_s = step->allreduce_s - (step->exposed_s - step->contention_s);
+    double hidden_s = timing->allreduce_s - (timing->exposed_s - timing->contention_s);
     printf("%-32s %10s %8s\n", "Iteration", "ms", "%");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         printf("  %-30s %10.3f %8.1f\n", parts[i].name, parts[i].time_s * 1e3,
-               100 * parts[i].time_s / step->iteration_s);
+               100 * parts[i].time_s / timing->iteration_s);
     }
-    printf("  all-reduce stream busy %.3f ms, ", step->allreduce_s * 1e3);
+    printf("  all-reduce stream busy %.3f ms, ", timing->allreduce_s * 1e3);
     if (hidden_s >= 0) {
         printf("of which %.3f ms hide behind the backward pass\n", hidden_s * 1e3);
     } else {
@@ -61,24 +61,24 @@ static void write_iteration(const struct ar_trace *trace, const struct ar_step *
                -hidden_s * 1e3);
     }
     printf("  %.1f samples/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
-           step->samples_per_s, step->efficiency_frac * 100,
-           step->baseline == AR_BASELINE_GPU ? "GPU without communication"
-                                             : "node with a flat ring");
+           timing->samples_per_s, timing->efficiency_frac * 100,
+           timing->job->baseline == AR_BASELINE_GPU ? "GPU without communication"
+                                                    : "node with a flat ring");
 }
 
-static void write_buckets(const struct ar_step *step)
+static void write_buckets(const struct ar_timing *timing)
 {
     enum { BUCKETS_SHOWN = 24 };
-    const struct ar_workload *workload = step->workload;
+    const struct ar_workload *workload = timing->workload;
     char text[AR_UNIT_TEXT];
     printf("%-10s %8s %12s %12s %12s %12s\n", "Bucket", "tensors", "payload", "ready ms",
            "start ms", "finish ms");
     for (uint32_t i = 0; i < workload->buckets_count && i < BUCKETS_SHOWN; i++) {
         const struct ar_bucket *bucket = &workload->buckets[i];
-        const struct ar_call_time *time = &step->trial.times[i];
+        const struct ar_call_time *time = &timing->trial.times[i];
         printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
                bucket->tensors_count,
-               ar_format_bytes(bucket->elements * step->collective.element_bytes, text),
+               ar_format_bytes(bucket->elements * timing->job->collective.element_bytes, text),
                (bucket->ready_s + bucket->wait_s) * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
     }
     if (workload->buckets_count > BUCKETS_SHOWN) {
@@ -99,14 +99,15 @@ struct stream {
     double time_s;       /* all of it, by the engine */
 };
 
-static struct stream stream_of_step(const struct ar_scenario *scenario, const struct ar_step *step)
+static struct stream stream_of_step(const struct ar_scenario *scenario,
+                                    const struct ar_timing *timing)
 {
     return (struct stream){.scenario = scenario,
-                           .trial = &step->trial,
+                           .trial = &timing->trial,
                            .has_buckets = true,
-                           .copy_s = step->copy_s,
-                           .statistics_s = step->statistics_s,
-                           .time_s = step->allreduce_s};
+                           .copy_s = timing->copy_s,
+                           .statistics_s = timing->statistics_s,
+                           .time_s = timing->allreduce_s};
 }
 
 /* A heading, such as "All-reduce by the closed form, ms". */
@@ -296,17 +297,17 @@ static void write_parameters(const struct stream *stream)
     }
 }
 
-enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_step *step,
+enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_timing *timing,
                             struct ar_error *err)
 {
-    struct stream stream = stream_of_step(scenario, step);
-    write_head(scenario, step);
-    write_iteration(scenario->trace, step);
-    if (step->graph->has_series) {
-        write_buckets(step);
+    struct stream stream = stream_of_step(scenario, timing);
+    write_head(scenario, timing);
+    write_iteration(scenario->trace, timing);
+    if (timing->graph->has_series) {
+        write_buckets(timing);
         write_stream(&stream);
     } else {
-        AR_TRY(explain_graph(step, err));
+        AR_TRY(explain_graph(timing, err));
         puts("");
     }
     write_parameters(&stream);
@@ -369,15 +370,16 @@ static void write_busiest(const struct ar_cluster *cluster, const struct ar_link
     }
 }
 
-enum ar_status explain_collective(const struct ar_scenario *scenario, const struct ar_bare_run *run,
-                                  const struct ar_row *row, struct ar_error *err)
+enum ar_status explain_collective(const struct ar_scenario *scenario,
+                                  const struct ar_timing *timing, const struct ar_row *row,
+                                  struct ar_error *err)
 {
-    struct stream stream = {.scenario = scenario, .trial = &run->trial, .time_s = row->allreduce_s};
+    struct stream stream = {
+        .scenario = scenario, .trial = &timing->trial, .time_s = row->allreduce_s};
     uint32_t links = ar_cluster_links_count(scenario->cluster);
     struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
-    AR_NEED(loads, err, "the loads of links");
     if (!scenario->engine->needs_library) {
-        AR_TRY(ar_link_load_add(&run->trial.collective, &run->job.elements, 1, loads, err));
+        AR_TRY(ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
     }
     write_collective(scenario, row);
     write_stream(&stream);

@@ -26,19 +26,19 @@ static double part_of(const struct ar_graph_split *split, int part)
 
 /* Roles that send each other messages without a pipeline, of which computations are of some kinds:
  * of one alone it is no matter which. */
-static bool is_placed(const struct ar_step *step)
+static bool is_placed(const struct ar_timing *timing)
 {
-    return step->layout.placed != NULL && step->graph->roles_count > 1;
+    return timing->layout.placed != NULL && timing->graph->roles_count > 1;
 }
 
 /* NULL: not shown. */
-static void name_parts(const struct ar_step *step, const char *names[PARTS_COUNT])
+static void name_parts(const struct ar_timing *timing, const char *names[PARTS_COUNT])
 {
     int duties = 0;
     for (int i = 0; i < PARTS_COUNT; i++) {
         bool is_duty = i < AR_DUTIES_COUNT;
-        bool is_there = step->graph->roles_count > 1 && !is_placed(step);
-        is_there = is_there || part_of(&step->split, i) > 0;
+        bool is_there = timing->graph->roles_count > 1 && !is_placed(timing);
+        is_there = is_there || part_of(&timing->split, i) > 0;
         duties += is_duty && is_there;
         names[i] = !is_there ? NULL
                    : is_duty ? ar_duty_names[i]
@@ -47,9 +47,9 @@ static void name_parts(const struct ar_step *step, const char *names[PARTS_COUNT
     for (int i = 0; i < AR_DUTIES_COUNT && duties == 1; i++) {
         names[i] = names[i] != NULL ? "compute" : NULL;
     }
-    names[PARTS_COUNT - 1] = is_placed(step) ? "waiting" : "bubble";
-    if (is_placed(step)) {
-        names[AR_DUTIES_COUNT + AR_AXIS_PP] = step->layout.strategy->sends;
+    names[PARTS_COUNT - 1] = is_placed(timing) ? "waiting" : "bubble";
+    if (is_placed(timing)) {
+        names[AR_DUTIES_COUNT + AR_AXIS_PP] = timing->layout.strategy->sends;
     }
 }
 
@@ -76,15 +76,15 @@ static void count_tasks(const struct ar_graph *graph, uint32_t work, uint64_t *f
     }
 }
 
-static void write_sent(const struct ar_step *step)
+static void write_sent(const struct ar_timing *timing)
 {
-    const struct ar_graph *graph = step->graph;
+    const struct ar_graph *graph = timing->graph;
     char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
-    bool has_places = is_placed(step);
+    bool has_places = is_placed(timing);
     printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
            "%12s\n",
            has_places ? "the links of its path, alone" : "engine ",
-           has_places ? "" : step->engine->name, has_places ? "" : ", in all groups at once",
+           has_places ? "" : timing->job->engine->name, has_places ? "" : ", in all groups at once",
            "operation", has_places ? "" : "along", "payload", "time",
            has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
     for (uint32_t i = 0; i < graph->works_count; i++) {
@@ -93,10 +93,10 @@ static void write_sent(const struct ar_step *step)
         if (work->kind == AR_TASK_COMPUTE) {
             continue;
         }
-        struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
+        struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
         count_tasks(graph, i, &first, &all);
         printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n",
-               has_places ? step->layout.strategy->sends : work->operation->name,
+               has_places ? timing->layout.strategy->sends : work->operation->name,
                has_places ? "" : ar_mesh_format_along(&mesh, axes),
                ar_format_bytes(work->bytes, bytes),
                work->time_s >= 0 ? ar_format_seconds(work->time_s + work->latency_s, time)
@@ -105,21 +105,21 @@ static void write_sent(const struct ar_step *step)
     }
 }
 
-enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
+enum ar_status explain_graph(const struct ar_timing *timing, struct ar_error *err)
 {
-    uint32_t count = step->graph->roles_count;
+    uint32_t count = timing->graph->roles_count;
     struct ar_graph_split *splits = malloc(count * sizeof *splits);
     const char *names[PARTS_COUNT];
     char name[24];
     AR_NEED(splits, err, "the stages of a step");
-    ar_graph_split(step->graph, splits);
-    name_parts(step, names);
-    bool has_stages = count > 1 && !is_placed(step);
+    ar_graph_split(timing->graph, splits);
+    name_parts(timing, names);
+    bool has_stages = count > 1 && !is_placed(timing);
     printf("\n%s: compute, what is sent and not hidden%s, waiting\n  %-8s",
            has_stages   ? "stages of the pipeline"
            : count == 1 ? "GPUs, all alike"
                         : "GPUs",
-           is_placed(step) ? "" : " by axis", has_stages ? "stage" : "GPU");
+           is_placed(timing) ? "" : " by axis", has_stages ? "stage" : "GPU");
     for (int i = 0; i < PARTS_COUNT; i++) {
         if (names[i] != NULL) {
             printf("  %12s", names[i]);
@@ -135,15 +135,15 @@ enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
         print_split(names, name, &splits[i]);
     }
     if (count > 1) {
-        print_split(names, "mean", &step->split);
+        print_split(names, "mean", &timing->split);
     }
-    if (step->split.longer_s > 0) {
+    if (timing->split.longer_s > 0) {
         char longer[AR_UNIT_TEXT];
         printf("  beside communication, or on slower ranks, computations take %s longer\n",
-               ar_format_seconds(step->split.longer_s, longer));
+               ar_format_seconds(timing->split.longer_s, longer));
     }
     free(splits);
-    write_sent(step);
+    write_sent(timing);
     return AR_OK;
 }
 
@@ -180,22 +180,22 @@ static void write_pass(const struct ar_scenario *scenario, enum ar_transformer_p
     }
 }
 
-enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
+enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
                               const struct ar_row *row, struct ar_error *err)
 {
     char time[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT];
     if (scenario->layout.recorded != NULL) {
         printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step\n", row->trace, row->gpus,
                row->cluster, row->mesh, ar_format_seconds(row->iteration_s, time));
-        return explain_graph(step, err);
+        return explain_graph(timing, err);
     }
-    if (step->layout.placed != NULL) {
+    if (timing->layout.placed != NULL) {
         printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
                " messages\n",
                row->trace, row->gpus, row->cluster, row->strategy,
-               ar_format_seconds(row->iteration_s, time), step->layout.placed->operators->count,
+               ar_format_seconds(row->iteration_s, time), timing->layout.placed->operators->count,
                row->messages_count);
-        return explain_graph(step, err);
+        return explain_graph(timing, err);
     }
     struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
     printf("%s on %" PRIu64 " GPUs of %s, %s, %s, %s, recompute %s: %s per step, %.1f Tflop/s per "
@@ -207,7 +207,7 @@ enum ar_status explain_layout(const struct ar_scenario *scenario, const struct a
            "activations\n",
            ar_format_bytes((uint64_t)memory.states_bytes, states),
            ar_format_bytes((uint64_t)memory.activations_bytes, activations));
-    AR_TRY(explain_graph(step, err));
+    AR_TRY(explain_graph(timing, err));
     write_pass(scenario, AR_PASS_FORWARD, "forward pass");
     write_pass(scenario, AR_PASS_BACKWARD, "backward pass");
     return AR_OK;

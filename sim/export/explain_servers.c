@@ -12,21 +12,21 @@ static void print_part(const char *name, double time_s, double all_s)
            100 * time_s / all_s);
 }
 
-static void print_split(const struct ar_step *step)
+static void print_split(const struct ar_timing *timing)
 {
-    struct ar_async_split split = ar_async_split_mean(&step->async);
+    struct ar_async_split split = ar_async_split_mean(&timing->async);
     printf("\nwhere the time of a worker goes, mean over the workers\n");
-    print_part("compute", split.compute_s, step->iteration_s);
-    print_part("push, not hidden", split.push_s, step->iteration_s);
-    print_part("wait for slower workers", split.wait_s, step->iteration_s);
-    print_part("pull, not hidden", split.pull_s, step->iteration_s);
-    print_part("step", step->iteration_s, step->iteration_s);
+    print_part("compute", split.compute_s, timing->iteration_s);
+    print_part("push, not hidden", split.push_s, timing->iteration_s);
+    print_part("wait for slower workers", split.wait_s, timing->iteration_s);
+    print_part("pull, not hidden", split.pull_s, timing->iteration_s);
+    print_part("step", timing->iteration_s, timing->iteration_s);
 }
 
 /* The slowest and the fastest worker. */
-static void print_ends(const struct ar_step *step)
+static void print_ends(const struct ar_timing *timing)
 {
-    const struct ar_async *run = &step->async;
+    const struct ar_async *run = &timing->async;
     uint32_t first = 0, last = 0;
     char text[AR_UNIT_TEXT];
     for (uint32_t i = 1; i < run->workers; i++) {
@@ -55,20 +55,20 @@ static void print_ends(const struct ar_step *step)
 
 /* What no order of messages can be faster than: the HCA of a node of workers, and those of the
  * servers. */
-static void print_bounds(const struct ar_step *step)
+static void print_bounds(const struct ar_timing *timing)
 {
-    const struct ar_async *run = &step->async;
+    const struct ar_async *run = &timing->async;
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
     char bytes[AR_UNIT_TEXT], text[AR_UNIT_TEXT];
     double node_Bps =
         ar_cluster_link_cost(run->cluster, AR_LINK_HCA_BANDWIDTH) * facts->hcas_per_node;
-    double each = (double)step->payload_bytes / run->every;
+    double each = (double)timing->payload_bytes / run->every;
     uint32_t each_node = facts->gpus_per_node / run->gpus_each;
     double of_node = run->workers < each_node ? run->workers : each_node;
     printf("\nwhat is sent: each worker pushes and pulls %s; slices: %" PRIu32 "; servers: %" PRIu32
            "; steps between: %" PRIu32 "; timed by engine %s\n",
-           ar_format_bytes(step->payload_bytes, bytes), run->slices_count, run->servers, run->every,
-           step->engine->name);
+           ar_format_bytes(timing->payload_bytes, bytes), run->slices_count, run->servers,
+           run->every, timing->job->engine->name);
     if (node_Bps > 0 && run->servers_at == AR_SERVERS_AT_NODES) {
         printf("  %-42s %12s\n", "a node's HCAs alone, each way",
                ar_format_seconds(of_node * each / node_Bps, text));
@@ -77,21 +77,21 @@ static void print_bounds(const struct ar_step *step)
     }
 }
 
-void explain_servers(const struct ar_step *step, const struct ar_row *row)
+void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
 {
-    const struct ar_async *run = &step->async;
+    const struct ar_async *run = &timing->async;
     char text[AR_UNIT_TEXT];
     printf("%s on %" PRIu64 " GPUs of %s, %s, %" PRIu32 " servers at %s: %s per step, mean of "
            "%" PRIu32 " steps\n",
            row->trace, row->gpus, row->cluster, row->strategy, run->servers,
-           ar_servers_at_names[run->servers_at], ar_format_seconds(step->iteration_s, text),
+           ar_servers_at_names[run->servers_at], ar_format_seconds(timing->iteration_s, text),
            run->steps_count);
-    print_split(step);
-    print_ends(step);
-    print_bounds(step);
-    if (step->layout.strategy->deals_units) {
+    print_split(timing);
+    print_ends(timing);
+    print_bounds(timing);
+    if (timing->layout.strategy->deals_units) {
         printf("\nunits: %" PRIu32 " a step; %" PRIu64 " of all steps were begun again, %" PRIu64
                " of them done first so\n",
-               step->units.count, step->units.backups_count, step->units.won_count);
+               timing->units.count, timing->units.backups_count, timing->units.won_count);
     }
 }

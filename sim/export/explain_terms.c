@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_pool.h"
+#include "ar_kind.h"
 #include "ar_run.h"
 #include "explain.h"
 
@@ -30,10 +31,12 @@ static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs
     snprintf(text, sizeof text, "%s=off", ar_terms[term].key);
     AR_TRY(ar_scenario_replace(scenario, AR_KEY_TERM, &origin, text, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
-    step.baseline = AR_BASELINE_GPU; /* which takes no time to run */
-    AR_TRY(ar_step_run(&step, err));
-    *iteration_s = step.iteration_s;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
+    job.baseline = AR_BASELINE_GPU; /* which takes no time to run */
+    AR_TRY(ar_predict(&job, &arena, &timing, err));
+    *iteration_s = timing.iteration_s;
     return AR_OK;
 }
 

@@ -89,22 +89,22 @@ static uint32_t add_workers(const struct ar_async *run, struct task_row *rows)
     return count;
 }
 
-enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err)
+enum ar_status pipeline_write(FILE *file, const struct ar_timing *timing, struct ar_error *err)
 {
-    const struct ar_graph *graph = step->graph;
+    const struct ar_graph *graph = timing->graph;
     if (graph != NULL && graph->tasks_count > PIPELINE_TASKS_MAX) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found %u tasks; expected at most %d for a picture: fewer "
                             "micro-batches or stages",
                             graph->tasks_count, PIPELINE_TASKS_MAX);
     }
-    uint32_t most = graph != NULL ? graph->tasks_count : step->async.spans_count;
+    uint32_t most = graph != NULL ? graph->tasks_count : timing->async.spans_count;
     most = most < PIPELINE_TASKS_MAX ? most : PIPELINE_TASKS_MAX;
     struct task_row *rows = calloc((size_t)most + 1, sizeof *rows);
     if (rows == NULL) {
         ar_memory_fail("the tasks of a step");
     }
-    uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&step->async, rows);
+    uint32_t count = graph != NULL ? add_tasks(graph, rows) : add_workers(&timing->async, rows);
     ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns), rows, count, sizeof *rows);
     free(rows);
     return AR_OK;

@@ -8,6 +8,7 @@
 
 #include "ar_row.h"
 #include "ar_scenario.h"
+#include "ar_timing.h"
 
 /** The parameters of a row; there are no results yet. */
 void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row);
@@ -20,33 +21,22 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
 enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
                            struct ar_row *row, struct ar_error *err);
 
-/** Runs a step, which is ar_scenario_step() with or without a timeline, and fills the row. On
- * success the step is freed with ar_step_destroy(). */
-enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
-                           struct ar_row *row, struct ar_error *err);
+/** Answers the job of a scenario, which may ask for a timeline, and fills the row. */
+enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_job *job,
+                          struct ar_arena *arena, struct ar_timing *timing, struct ar_row *row,
+                          struct ar_error *err);
 
-/** The parts of ar_run_describe(), and of the results of a step, about a layout. */
+/* The parts of a row that kinds have (ar_kind.h). */
 void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row);
-void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step *step,
-                        struct ar_row *row);
-
-/** The parts of ar_run_describe() and ar_run_step() about placed operators. */
 void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *row);
-void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step *step,
+void ar_run_fill_collective(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                            struct ar_row *row);
+void ar_run_fill_traced(const struct ar_scenario *scenario, const struct ar_timing *timing,
                         struct ar_row *row);
-
-/** A bare collective that was run: one job of a trial, with its time and its closed form. */
-struct ar_bare_run {
-    struct ar_call job;
-    struct ar_call_time time;
-    struct ar_closed *closed; /**< NULL: of a library */
-    struct ar_trial trial;    /**< refers to the others */
-};
-
-/** Runs a bare collective and fills the row. On success it is freed with ar_bare_run_end(). */
-enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
-                           struct ar_row *row, struct ar_error *err);
-void ar_bare_run_end(struct ar_bare_run *run);
+void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                        struct ar_row *row);
+void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                        struct ar_row *row);
 
 /** Estimated seconds on one core, the baseline included, by the rates of the engine (ar_trial.h);
  * good to a factor of two or so. */

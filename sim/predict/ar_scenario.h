@@ -13,9 +13,9 @@
 
 #include "ar_arena.h"
 #include "ar_inputs.h"
+#include "ar_job.h"
 #include "ar_key.h"
 #include "ar_library_table.h"
-#include "ar_step.h"
 #include "ar_text.h"
 #include "compute_rate.h"
 
@@ -286,10 +286,9 @@ static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
            (scenario->trace == NULL || scenario->payload_bytes > 0);
 }
 
-/** The collective, the step, and the buckets of the step without the slowdown of contention. The
- * workload is of the arena. */
+/** The collective; the buckets of a step, which lie in the arena, without the slowdown of
+ * contention. */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
-struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
 
 /** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
  * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */

@@ -1,4 +1,5 @@
 /* What a scenario costs to compute, for the order of a sweep and its estimates of time. */
+#include "ar_kind.h"
 #include "ar_run.h"
 
 /* Cycles depend on the number of ranks; other rules of fusion do not. */
@@ -37,9 +38,9 @@ static double layout_s(const struct ar_scenario *scenario)
         layout->recorded != NULL ? layout->recorded->tasks_count : 3.0 * layout->model->layers;
     double jobs = tasks * scenario->iterations_count;
     if (scenario->engine->run_graph != NULL) {
-        struct ar_step step = ar_scenario_step(scenario);
+        struct ar_job job = ar_scenario_job(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
-                                ar_step_ranks_messages(&step), false);
+                                ar_job_ranks_messages(&job), false);
     }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,

@@ -1,5 +1,8 @@
 #include "ar_run.h"
 
+#include <math.h>
+
+#include "ar_kind.h"
 #include "ar_text.h"
 
 static void describe_step(const struct ar_scenario *scenario, struct ar_row *row)
@@ -91,7 +94,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     }
 }
 
-/* The closed form's split of all jobs of a trial. */
+/* The closed form's split of all calls of a trial. */
 static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 {
     bool is_alone = ar_shape_ranks(&trial->collective.shape) == 1;
@@ -115,159 +118,85 @@ static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 
 static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
 {
-    row->messages_count = trial->library == NULL ? trial->messages_count : AR_ROW_NO_COUNT;
-    row->wall_s = trial->wall_s;
-    row->exact = trial->library == NULL ? trial->exact : AR_NO_FLAG;
     ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
     fill_split(trial, row);
 }
 
-static void fill_traced(const struct ar_step *step, struct ar_row *row)
-{
-    row->payload_bytes = step->payload_bytes;
-    row->iteration_ci95_s = step->iteration_ci95_s;
-    row->allreduce_s = step->allreduce_s;
-    row->exposed_s = step->exposed_s;
-    row->copy_s = step->copy_s;
-    row->contention_s = step->contention_s;
-    row->input_wait_s = step->input_wait_s;
-    row->samples_per_s = step->samples_per_s;
-    row->efficiency_frac = step->efficiency_frac;
-    row->low_s = step->low_s;
-    row->high_s = step->high_s;
-    if (step->graph == NULL) {
-        row->bubble_s = step->bubble_s;
-        row->bubble_frac = step->bubble_frac;
-        row->exposed_dp_s = step->exposed_s;
-    }
-    if (step->graph != NULL && !step->layout.strategy->ends_runs) {
-        row->buckets_count = step->workload->buckets_count;
-    }
-    if (step->graph != NULL && step->graph->has_series) {
-        fill_trial(&step->trial, row);
-    } else {
-        row->compute_s = step->compute_s;
-        row->optimizer_s = step->split.duty_s[AR_DUTY_OPTIMIZER];
-    }
-}
-
-static void fill_step(const struct ar_scenario *scenario, const struct ar_step *step,
-                      struct ar_row *row)
-{
-    row->iteration_s = step->iteration_s;
-    if (step->trace != NULL) {
-        fill_traced(step, row);
-    } else {
-        ar_run_fill_layout(scenario, step, row);
-    }
-    row->messages_count = step->library == NULL ? step->messages_count : AR_ROW_NO_COUNT;
-    row->exact = step->library == NULL ? step->exact : AR_NO_FLAG;
-    row->wall_s = step->wall_s;
-    if (step->layout.placed != NULL) {
-        ar_run_fill_placed(scenario, step, row);
-    }
-}
-
-/* Says in the row how it went. */
-static enum ar_status end(enum ar_status status, struct ar_row *row, const struct ar_error *err)
-{
-    ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
-    return status;
-}
-
-enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
-                           struct ar_row *row, struct ar_error *err)
-{
-    ar_run_describe(scenario, row);
-    enum ar_status status = ar_step_run(step, err);
-    if (status == AR_OK) {
-        fill_step(scenario, step, row);
-    }
-    return end(status, row, err);
-}
-
-static void fill_collective(const struct ar_trial *trial, uint64_t payload_bytes,
+void ar_run_fill_collective(const struct ar_scenario *scenario, const struct ar_timing *timing,
                             struct ar_row *row)
 {
-    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
-    row->allreduce_s = trial->times[0].finish_s - trial->times[0].start_s;
+    row->allreduce_s = timing->iteration_s;
+    row->low_s = timing->low_s;
+    row->high_s = timing->high_s;
     if (row->allreduce_s > 0) {
-        row->algbw_Bps = (double)payload_bytes / row->allreduce_s;
-        row->busbw_Bps = ar_operation_busbw_Bps(trial->collective.operation, row->algbw_Bps, ranks);
+        row->algbw_Bps = (double)scenario->payload_bytes / row->allreduce_s;
+        row->busbw_Bps = ar_operation_busbw_Bps(scenario->operation, row->algbw_Bps,
+                                                ar_shape_ranks(&timing->trial.collective.shape));
     }
-    fill_trial(trial, row);
+    fill_trial(&timing->trial, row);
 }
 
-/* The time of a trial at an end of its band, NAN by an engine without one. */
-static enum ar_status run_band(struct ar_trial trial, const struct ar_engine *engine,
-                               enum ar_band band, double *time_s, struct ar_error *err)
+void ar_run_fill_traced(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                        struct ar_row *row)
 {
-    struct ar_call_time time;
-    trial.times = &time;
-    trial.band = band;
-    AR_TRY(ar_trial_run(&trial, engine, err));
-    *time_s = time.finish_s - time.start_s;
-    return AR_OK;
-}
-
-static enum ar_status run_trial(const struct ar_scenario *scenario, struct ar_trial *trial,
-                                struct ar_row *row, struct ar_error *err)
-{
-    const struct ar_engine *engine = scenario->engine;
-    if (engine->is_fitted) {
-        AR_TRY(run_band(*trial, engine, AR_BAND_LOW, &row->low_s, err));
-        AR_TRY(run_band(*trial, engine, AR_BAND_HIGH, &row->high_s, err));
+    (void)scenario;
+    row->iteration_s = timing->iteration_s;
+    row->payload_bytes = timing->payload_bytes;
+    row->iteration_ci95_s = timing->iteration_ci95_s;
+    row->allreduce_s = timing->allreduce_s;
+    row->exposed_s = timing->exposed_s;
+    row->copy_s = timing->copy_s;
+    row->contention_s = timing->contention_s;
+    row->input_wait_s = timing->input_wait_s;
+    row->samples_per_s = timing->samples_per_s;
+    row->efficiency_frac = timing->efficiency_frac;
+    row->low_s = timing->low_s;
+    row->high_s = timing->high_s;
+    if (timing->graph == NULL) {
+        row->bubble_s = timing->bubble_s;
+        row->bubble_frac = timing->bubble_frac;
+        row->exposed_dp_s = timing->exposed_s;
+    } else if (!timing->layout.strategy->ends_runs) {
+        row->buckets_count = timing->workload->buckets_count;
     }
-    AR_TRY(ar_trial_run(trial, engine, err));
-    fill_collective(trial, scenario->payload_bytes, row);
-    return AR_OK;
+    if (timing->graph != NULL && timing->graph->has_series) {
+        fill_trial(&timing->trial, row);
+    } else {
+        row->compute_s = timing->compute_s;
+        row->optimizer_s = timing->split.duty_s[AR_DUTY_OPTIMIZER];
+    }
 }
 
-void ar_bare_run_end(struct ar_bare_run *run)
+enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_job *job,
+                          struct ar_arena *arena, struct ar_timing *timing, struct ar_row *row,
+                          struct ar_error *err)
 {
-    ar_closed_destroy(run->closed);
-}
-
-static enum ar_status run_bare(const struct ar_scenario *scenario, struct ar_closed **kept,
-                               struct ar_bare_run *run, struct ar_row *row, struct ar_error *err)
-{
-    enum ar_status status = AR_OK;
-    run->job.elements = scenario->payload_bytes / ar_precision_bytes(scenario->precision);
-    run->trial = (struct ar_trial){.collective = ar_scenario_collective(scenario),
-                                   .jobs = &run->job,
-                                   .jobs_count = 1,
-                                   .times = &run->time};
     ar_run_describe(scenario, row);
-    if (scenario->engine->needs_library) {
-        run->trial.library = ar_scenario_library(scenario);
-    } else if (*kept == NULL) {
-        status = ar_closed_create(&run->trial.collective, kept, err);
+    enum ar_status status = ar_predict(job, arena, timing, err);
+    if (status == AR_OK) {
+        row->messages_count = job->library == NULL ? timing->messages_count : AR_ROW_NO_COUNT;
+        row->exact = job->library == NULL ? timing->exact : AR_NO_FLAG;
+        row->wall_s = timing->wall_s;
+        job->kind->fill(scenario, timing, row);
     }
-    run->trial.plan = scenario->engine->needs_library ? NULL : *kept;
-    status = status == AR_OK ? run_trial(scenario, &run->trial, row, err) : status;
-    return end(status, row, err);
-}
-
-enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
-                           struct ar_row *row, struct ar_error *err)
-{
-    *run = (struct ar_bare_run){.closed = NULL};
-    enum ar_status status = run_bare(scenario, &run->closed, run, row, err);
-    if (status != AR_OK) {
-        ar_bare_run_end(run);
-    }
+    ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
     return status;
 }
 
 enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
                            struct ar_row *row, struct ar_error *err)
 {
-    if (ar_scenario_is_bare(scenario)) {
-        struct ar_bare_run run = {.closed = NULL};
-        return run_bare(scenario, kept, &run, row, err);
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
+    if (job.kind->is_collective && !job.engine->needs_library && *kept == NULL &&
+        ar_closed_create(&job.collective, kept, err) != AR_OK) {
+        ar_run_describe(scenario, row);
+        ar_copy_text(row->status, sizeof row->status, err->text);
+        return err->status;
     }
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
-    return ar_run_step(scenario, &step, row, err);
+    job.plan = job.kind->is_collective ? *kept : NULL;
+    return ar_run_job(scenario, &job, &arena, &timing, row, err);
 }
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)

@@ -10,7 +10,7 @@
 void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_layout *layout = &scenario->layout;
-    struct ar_mesh mesh = ar_step_mesh(layout, 0);
+    struct ar_mesh mesh = ar_layout_mesh(layout, 0);
     ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
     ar_mesh_format(&mesh, row->mesh);
     if (ar_scenario_is_uneven(scenario)) {
@@ -41,34 +41,34 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     row->fits = there > 0 ? row->memory_bytes <= there : AR_NO_FLAG;
 }
 
-void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step *step,
+void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
                         struct ar_row *row)
 {
-    const struct ar_layout *layout = &step->layout;
-    const struct ar_graph_split *split = &step->split;
-    row->iteration_s = step->iteration_s;
+    const struct ar_layout *layout = &timing->layout;
+    const struct ar_graph_split *split = &timing->split;
+    row->iteration_s = timing->iteration_s;
     row->forward_s = split->duty_s[AR_DUTY_FORWARD];
     row->backward_s = split->duty_s[AR_DUTY_BACKWARD];
     row->optimizer_s = split->duty_s[AR_DUTY_OPTIMIZER];
     row->compute_s = row->forward_s + row->backward_s + row->optimizer_s;
-    row->bubble_s = step->bubble_s;
-    row->bubble_frac = step->bubble_frac;
+    row->bubble_s = timing->bubble_s;
+    row->bubble_frac = timing->bubble_frac;
     row->exposed_pp_s = split->axis_s[AR_AXIS_PP];
     row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
-    row->exposed_s = step->exposed_s;
+    row->exposed_s = timing->exposed_s;
     if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
         row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;
     }
-    row->contention_s = step->contention_s > 0 ? step->contention_s : NAN;
-    row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? step->iteration_ci95_s : NAN;
+    row->contention_s = timing->contention_s > 0 ? timing->contention_s : NAN;
+    row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? timing->iteration_ci95_s : NAN;
     if (layout->model == NULL) { /* recorded, or placed operators */
         return;
     }
-    double gpus_s = step->iteration_s * scenario->gpus;
+    double gpus_s = timing->iteration_s * scenario->gpus;
     double peak = ar_device_peak_flops(scenario->cost, layout->precision);
-    row->tokens_per_s = (double)layout->global_batch * layout->model->seq / step->iteration_s;
+    row->tokens_per_s = (double)layout->global_batch * layout->model->seq / timing->iteration_s;
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
 }

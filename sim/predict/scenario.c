@@ -1,4 +1,4 @@
-#include "ar_scenario.h"
+#include "ar_kind.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -151,39 +151,12 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
     return is_later && kept > wire ? kept : wire;
 }
 
-struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
-{
-    struct ar_step step = {
-        .collective = ar_scenario_collective(scenario),
-        .layout = scenario->layout,
-        .trace = scenario->trace,
-        .framework = scenario->framework,
-        .fusion = scenario->fusion,
-        .fused_bytes = scenario->trace != NULL ? ar_scenario_fused_bytes(scenario) : 0,
-        .engine = scenario->engine,
-        .library = scenario->engine->needs_library ? ar_scenario_library(scenario) : NULL,
-        .baseline = scenario->baseline,
-        .jitter_frac = scenario->jitter_frac,
-        .seed = scenario->seed,
-        .iterations_count = scenario->iterations_count,
-        .stragglers = scenario->stragglers,
-        .stragglers_count = scenario->stragglers_count};
-    if (scenario->layout.strategy->is_asynchronous) {
-        step.async = ar_scenario_async(scenario);
-        step.units = ar_scenario_units(scenario);
-    }
-    if (ar_scenario_is_placed(scenario)) {
-        step.trace = NULL; /* its operators are all that is left of it */
-    } else if (scenario->layout.model != NULL) {
-        ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
-        ar_part_times_scale(&step.times, scenario->compute_factor);
-    }
-    return step;
-}
-
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct ar_arena *arena,
                                     struct ar_workload **workload, struct ar_error *err)
 {
-    struct ar_step step = ar_scenario_step(scenario);
-    return ar_step_workload(&step, arena, workload, err);
+    struct ar_job job = ar_scenario_job(scenario);
+    job.trace = scenario->trace;
+    job.fused_bytes = ar_scenario_fused_bytes(scenario);
+    job.framework = scenario->framework;
+    return ar_job_workload(&job, arena, workload, err);
 }

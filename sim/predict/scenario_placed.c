@@ -241,7 +241,7 @@ void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *r
                  scenario->depth, scenario->rounds);
     }
     if (layout->strategy->takes_evoformer) {
-        struct ar_mesh mesh = ar_step_mesh(layout, 0);
+        struct ar_mesh mesh = ar_layout_mesh(layout, 0);
         ar_mesh_format(&mesh, row->mesh);
     }
     if (scenario->trace != NULL) {
@@ -278,25 +278,26 @@ static uint32_t count_idle(const struct ar_placed *placed)
     return idle;
 }
 
-void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_step *step,
+void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timing *timing,
                         struct ar_row *row)
 {
-    const struct ar_graph *graph = step->graph;
-    const struct ar_placed *placed = step->layout.placed;
+    const struct ar_graph *graph = timing->graph;
+    const struct ar_placed *placed = timing->layout.placed;
     uint64_t messages = 0;
+    ar_run_fill_layout(scenario, timing, row);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         messages += graph->works[graph->tasks[i].work].kind == AR_TASK_MESSAGE;
     }
-    row->messages_count = step->messages_count + messages;
+    row->messages_count = timing->messages_count + messages;
     if (messages > 0 && !scenario->engine->is_simulation) {
         row->exact = 0; /* links that GPUs share are not counted */
     }
     if (placed->samples > 0) {
-        row->samples_per_s = placed->samples / step->iteration_s;
+        row->samples_per_s = placed->samples / timing->iteration_s;
     }
     if (scenario->operators_name != NULL) { /* all of them on one GPU, one after the other */
         ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[AR_BASELINE_GPU]);
-        row->efficiency_frac = serial_s(placed->operators) / scenario->gpus / step->iteration_s;
+        row->efficiency_frac = serial_s(placed->operators) / scenario->gpus / timing->iteration_s;
     }
     if (scenario->trace != NULL) {
         double alone = scenario->trace->batch / ar_trace_compute_s(scenario->trace);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_scenario.h"
+#include "ar_kind.h"
 
 /* Sizes that keys say take the place of the workload's own. */
 static void take_size(uint32_t key, uint32_t *size)
@@ -128,12 +128,14 @@ static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_
 static enum ar_status time_step(const struct ar_scenario *scenario, double *time_s,
                                 struct ar_error *err)
 {
-    struct ar_step step AR_STEP_ENDS_HERE = ar_scenario_step(scenario);
-    step.stragglers_count = 0;
-    step.jitter_frac = 0;
-    step.iterations_count = 1;
-    AR_TRY(ar_step_run(&step, err));
-    *time_s = step.iteration_s;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
+    job.stragglers_count = 0;
+    job.jitter_frac = 0;
+    job.iterations_count = 1;
+    AR_TRY(ar_predict(&job, &arena, &timing, err));
+    *time_s = timing.iteration_s;
     return AR_OK;
 }
 

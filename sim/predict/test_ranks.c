@@ -5,7 +5,7 @@
 
 #include "ar_engines.h"
 #include "ar_graph_trial.h"
-#include "ar_step.h"
+#include "test_job.h"
 #include "test_support.h"
 
 /* --- a graph by hand -------------------------------------------------------------------------- */
@@ -101,8 +101,8 @@ Test(ranks, that_wait_in_a_circle_are_one_error_line)
 
 static struct ar_transformer gpt;
 
-static struct ar_step make_step(const char *cluster, const uint32_t sizes[AR_AXES_COUNT],
-                                const struct ar_strategy *strategy)
+static struct tested make_step(const char *cluster, const uint32_t sizes[AR_AXES_COUNT],
+                               const struct ar_strategy *strategy)
 {
     struct ar_error err = {.text = ""};
     bool has_experts = sizes[AR_AXIS_EP] > 1;
@@ -115,43 +115,48 @@ static struct ar_step make_step(const char *cluster, const uint32_t sizes[AR_AXE
                                   .top_k = has_experts ? 2 : 0,
                                   .imbalance = 1};
     cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK, "%s", err.text);
-    struct ar_step step = {
-        .layout = {.model = &gpt,
-                   .global_batch = 4 * sizes[AR_AXIS_DP] * sizes[AR_AXIS_EP],
-                   .micro_batch = 1,
-                   .prefetch = 1,
-                   .overlaps = true,
-                   .strategy = strategy},
-        .times = {.forward_s = {[AR_PART_LAYER] = 1e-3}, .backward_s = {[AR_PART_LAYER] = 2e-3}},
-        .collective = {.cluster = support_cluster(cluster, NULL),
-                       .channels = 2,
-                       .window = 8,
-                       .element_bytes = 2},
-        .iterations_count = 1};
-    memcpy(step.layout.sizes, sizes, sizeof step.layout.sizes);
-    cr_assert_eq(ar_schedule_parse("", "1f1b", &step.layout.schedule, &step.layout.chunks, &err),
-                 AR_OK);
-    cr_assert_eq(ar_layout_check("", &step.layout, &err), AR_OK, "%s", err.text);
+    struct tested step = {
+        .job = {.kind = &ar_kind_transformer,
+                .layout = {.model = &gpt,
+                           .global_batch = 4 * sizes[AR_AXIS_DP] * sizes[AR_AXIS_EP],
+                           .micro_batch = 1,
+                           .prefetch = 1,
+                           .overlaps = true,
+                           .strategy = strategy},
+                .times = {.forward_s = {[AR_PART_LAYER] = 1e-3},
+                          .backward_s = {[AR_PART_LAYER] = 2e-3}},
+                .collective = {.cluster = support_cluster(cluster, NULL),
+                               .channels = 2,
+                               .window = 8,
+                               .element_bytes = 2},
+                .iterations_count = 1}};
+    memcpy(step.job.layout.sizes, sizes, sizeof step.job.layout.sizes);
+    cr_assert_eq(
+        ar_schedule_parse("", "1f1b", &step.job.layout.schedule, &step.job.layout.chunks, &err),
+        AR_OK);
+    cr_assert_eq(ar_layout_check("", &step.job.layout, &err), AR_OK, "%s", err.text);
     return step;
 }
 
 /* The iteration by an engine; the numbers of the step stay. */
-static double iteration(struct ar_step *step, const struct ar_engine *engine)
+static double iteration(struct tested *step, const struct ar_engine *engine)
 {
     struct ar_error err = {.text = ""};
-    step->engine = engine;
-    cr_assert_eq(ar_step_run(step, &err), AR_OK, "%s", err.text);
-    ar_step_destroy(step);
-    return step->iteration_s;
+    step->job.engine = engine;
+    cr_assert_eq(tested_try(step, &err), AR_OK, "%s", err.text);
+    tested_end(step);
+    return step->timing.iteration_s;
 }
 
-static void expect_near(struct ar_step step, double tolerance, const char *what)
+static void expect_near(struct tested step, double tolerance, const char *what)
 {
     double by_roles_s = iteration(&step, &ar_engine_recurrence);
     double by_ranks_s = iteration(&step, &ar_engine_simgrid);
     cr_expect(support_near(by_roles_s, by_ranks_s, tolerance), "%s: %g, rank by rank %g", what,
               by_roles_s, by_ranks_s);
-    cr_expect(support_near(step.iteration_s, step.compute_s + step.exposed_s + step.bubble_s, 1e-9),
+    cr_expect(support_near(step.timing.iteration_s,
+                           step.timing.compute_s + step.timing.exposed_s + step.timing.bubble_s,
+                           1e-9),
               "%s", what);
 }
 
@@ -179,19 +184,19 @@ Test(ranks, that_differ_and_computations_beside_communication_are_as_by_roles)
     static const uint32_t sizes[AR_AXES_COUNT] = {1, 8, 1, 1};
     static const struct ar_straggler slow = {.rank = 3, .factor = 1.5};
     struct ar_framework framework;
-    struct ar_step step = make_step("abci-v100", sizes, &ar_strategy_data);
-    struct ar_step straggling = step, jittery = step, slowed = step;
-    straggling.stragglers = &slow;
-    straggling.stragglers_count = 1;
+    struct tested step = make_step("abci-v100", sizes, &ar_strategy_data);
+    struct tested straggling = step, jittery = step, slowed = step;
+    straggling.job.stragglers = &slow;
+    straggling.job.stragglers_count = 1;
     expect_near(straggling, 0.01, "a straggler");
-    jittery.jitter_frac = 0.05;
-    jittery.iterations_count = 3;
+    jittery.job.jitter_frac = 0.05;
+    jittery.job.iterations_count = 3;
     expect_near(jittery, 0.01, "jitter");
     ar_framework_clear(&framework);
     framework.terms[AR_TERM_CONTENTION_SMS].number = 20;
     framework.terms[AR_TERM_GPU_SMS].number = 80;
-    slowed.framework = &framework;
+    slowed.job.framework = &framework;
     expect_near(slowed, 0.01, "contention");
     (void)iteration(&slowed, &ar_engine_simgrid);
-    cr_expect_gt(slowed.contention_s, 0);
+    cr_expect_gt(slowed.timing.contention_s, 0);
 }

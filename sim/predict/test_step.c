@@ -2,36 +2,37 @@
 #include <string.h>
 
 #include "ar_engines.h"
-#include "ar_step.h"
+#include "test_job.h"
 #include "test_support.h"
 
-static struct ar_step make_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                                const char *algorithm, uint32_t x, uint32_t y)
+static struct tested make_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
+                               const char *algorithm, uint32_t x, uint32_t y)
 {
     struct ar_error err;
-    struct ar_step step = {.iterations_count = 1,
-                           .collective = support_collective(cluster, algorithm, x, y),
-                           .trace = trace,
-                           .engine = &ar_engine_closed,
-                           .baseline = AR_BASELINE_GPU};
-    step.collective.element_bytes = 2;
-    cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.fusion, &err), AR_OK);
+    struct tested step = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(cluster, algorithm, x, y),
+                                  .trace = trace,
+                                  .engine = &ar_engine_closed,
+                                  .baseline = AR_BASELINE_GPU}};
+    step.job.collective.element_bytes = 2;
+    cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.job.fusion, &err), AR_OK);
     return step;
 }
 
-static void set_rule(struct ar_step *step, const char *rule)
+static void set_rule(struct tested *step, const char *rule)
 {
     struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step->fusion, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step->job.fusion, &err), AR_OK, "%s", err.text);
 }
 
 /* Runs a step and frees what it owns; the numbers stay. */
-static void run(struct ar_step *step)
+static void run(struct tested *step)
 {
     struct ar_error err = {.text = ""};
-    enum ar_status status = ar_step_run(step, &err);
+    enum ar_status status = tested_try(step, &err);
     cr_assert(status == AR_OK, "%s", err.text);
-    ar_step_destroy(step);
+    tested_end(step);
 }
 
 Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
@@ -39,14 +40,16 @@ Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (uint32_t ranks = 1; ranks <= 4096; ranks *= 8) {
-        struct ar_step step = make_step(abci, trace, "ring", ranks, 1);
+        struct tested step = make_step(abci, trace, "ring", ranks, 1);
         run(&step);
-        cr_expect_eq(step.iteration_s, step.compute_s + step.exposed_s);
-        cr_expect_eq(step.compute_s, ar_trace_compute_s(trace));
-        cr_expect(support_near(step.samples_per_s, 32.0 * ranks / step.iteration_s, 1e-12));
-        cr_expect(support_near(step.efficiency_frac, step.compute_s / step.iteration_s, 1e-12));
-        cr_expect_leq(step.exposed_s, step.allreduce_s * (1 + 1e-12));
-        cr_expect_eq(step.payload_bytes, 51114064);
+        cr_expect_eq(step.timing.iteration_s, step.timing.compute_s + step.timing.exposed_s);
+        cr_expect_eq(step.timing.compute_s, ar_trace_compute_s(trace));
+        cr_expect(
+            support_near(step.timing.samples_per_s, 32.0 * ranks / step.timing.iteration_s, 1e-12));
+        cr_expect(support_near(step.timing.efficiency_frac,
+                               step.timing.compute_s / step.timing.iteration_s, 1e-12));
+        cr_expect_leq(step.timing.exposed_s, step.timing.allreduce_s * (1 + 1e-12));
+        cr_expect_eq(step.timing.payload_bytes, 51114064);
     }
 }
 
@@ -58,13 +61,13 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
         if (!ar_engines[i]->has_messages) {
             continue;
         }
-        struct ar_step step = make_step(abci, trace, "torus2d", 1, 1);
-        step.engine = ar_engines[i];
+        struct tested step = make_step(abci, trace, "torus2d", 1, 1);
+        step.job.engine = ar_engines[i];
         run(&step);
-        cr_expect(support_near(step.efficiency_frac, 1, 1e-12));
-        cr_expect_eq(step.exposed_s, 0);
-        cr_expect_eq(step.allreduce_s, 0);
-        cr_expect_eq(step.iteration_s, ar_trace_compute_s(trace));
+        cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12));
+        cr_expect_eq(step.timing.exposed_s, 0);
+        cr_expect_eq(step.timing.allreduce_s, 0);
+        cr_expect_eq(step.timing.iteration_s, ar_trace_compute_s(trace));
     }
 }
 
@@ -72,39 +75,40 @@ Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step step = make_step(abci, trace, "ring", 4, 1);
-    step.baseline = AR_BASELINE_NODE;
+    struct tested step = make_step(abci, trace, "ring", 4, 1);
+    step.job.baseline = AR_BASELINE_NODE;
     run(&step);
-    cr_expect(support_near(step.efficiency_frac, 1, 1e-12), "%.17g", step.efficiency_frac);
+    cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12), "%.17g",
+              step.timing.efficiency_frac);
 }
 
 Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step node = make_step(abci, trace, "ring", 4, 1);
-    struct ar_step over_gpu = make_step(abci, trace, "torus2d", 16, 16);
-    struct ar_step over_node = over_gpu;
-    over_node.baseline = AR_BASELINE_NODE;
+    struct tested node = make_step(abci, trace, "ring", 4, 1);
+    struct tested over_gpu = make_step(abci, trace, "torus2d", 16, 16);
+    struct tested over_node = over_gpu;
+    over_node.job.baseline = AR_BASELINE_NODE;
     run(&node);
     run(&over_gpu);
     run(&over_node);
-    cr_expect_lt(node.efficiency_frac, 1);
-    cr_expect(support_near(over_node.efficiency_frac,
-                           over_gpu.efficiency_frac / node.efficiency_frac, 1e-12));
-    cr_expect_eq(over_node.iteration_s, over_gpu.iteration_s);
+    cr_expect_lt(node.timing.efficiency_frac, 1);
+    cr_expect(support_near(over_node.timing.efficiency_frac,
+                           over_gpu.timing.efficiency_frac / node.timing.efficiency_frac, 1e-12));
+    cr_expect_eq(over_node.timing.iteration_s, over_gpu.timing.iteration_s);
 }
 
 Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step gpu = make_step(flat, trace, "ring", 32, 1);
-    struct ar_step node = gpu;
-    node.baseline = AR_BASELINE_NODE;
+    struct tested gpu = make_step(flat, trace, "ring", 32, 1);
+    struct tested node = gpu;
+    node.job.baseline = AR_BASELINE_NODE;
     run(&gpu);
     run(&node);
-    cr_expect(support_near(gpu.efficiency_frac, node.efficiency_frac, 1e-12));
+    cr_expect(support_near(gpu.timing.efficiency_frac, node.timing.efficiency_frac, 1e-12));
 }
 
 /* The gradients of layer "late" exist long before the backward pass of layer "early" ends. */
@@ -124,26 +128,26 @@ static const struct ar_trace hidden = {.name = "hidden",
 Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_sticks_out)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step step = make_step(flat, &hidden, "ring", 16, 1);
+    struct tested step = make_step(flat, &hidden, "ring", 16, 1);
     run(&step); /* 3.75 ms and some latency beside 20 ms */
-    cr_expect_gt(step.allreduce_s, 3.75e-3);
-    cr_expect_eq(step.exposed_s, 0);
-    cr_expect_eq(step.efficiency_frac, 1);
+    cr_expect_gt(step.timing.allreduce_s, 3.75e-3);
+    cr_expect_eq(step.timing.exposed_s, 0);
+    cr_expect_eq(step.timing.efficiency_frac, 1);
     const char *slow[] = {"hca.bandwidth=1GB/s", NULL};
     struct ar_cluster *slow_flat = support_cluster("flat", slow);
     step = make_step(slow_flat, &hidden, "ring", 16, 1);
     run(&step);
-    cr_expect(support_near(step.exposed_s, step.allreduce_s - 20e-3, 1e-9));
-    cr_expect(support_near(step.iteration_s, 24e-3 + step.exposed_s, 1e-12));
+    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9));
+    cr_expect(support_near(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12));
 }
 
 static double exposed_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
                            const char *rule)
 {
-    struct ar_step step = make_step(cluster, trace, "ring", 16, 1);
+    struct tested step = make_step(cluster, trace, "ring", 16, 1);
     set_rule(&step, rule);
     run(&step);
-    return step.exposed_s;
+    return step.timing.exposed_s;
 }
 
 Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
@@ -160,10 +164,10 @@ Test(step, one_bucket_cannot_be_hidden_at_all)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step step = make_step(flat, trace, "ring", 16, 1);
+    struct tested step = make_step(flat, trace, "ring", 16, 1);
     set_rule(&step, "one");
     run(&step);
-    cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9));
+    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9));
 }
 
 Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
@@ -173,13 +177,13 @@ Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
     for (uint32_t side = 4; side <= 64; side *= 2) {
         struct ar_trace *trace = support_resnet50(32, AR_FP16);
         struct ar_trace *larger = support_resnet50(64, AR_FP16);
-        struct ar_step step = make_step(abci, trace, "torus2d", side, side);
-        struct ar_step larger_step = make_step(abci, larger, "torus2d", side, side);
+        struct tested step = make_step(abci, trace, "torus2d", side, side);
+        struct tested larger_step = make_step(abci, larger, "torus2d", side, side);
         run(&step);
         run(&larger_step);
-        cr_expect_lt(step.efficiency_frac, before, "%u GPUs", side * side);
-        cr_expect_gt(larger_step.efficiency_frac, step.efficiency_frac);
-        before = step.efficiency_frac;
+        cr_expect_lt(step.timing.efficiency_frac, before, "%u GPUs", side * side);
+        cr_expect_gt(larger_step.timing.efficiency_frac, step.timing.efficiency_frac);
+        before = step.timing.efficiency_frac;
     }
 }
 
@@ -189,16 +193,16 @@ Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *flat = support_cluster("flat", NULL);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        struct ar_step closed = make_step(flat, trace, "torus2d", 4, 8);
+        struct tested closed = make_step(flat, trace, "torus2d", 4, 8);
         set_rule(&closed, rules[i]);
-        struct ar_step simulated = closed;
-        simulated.engine = &ar_engine_simgrid;
+        struct tested simulated = closed;
+        simulated.job.engine = &ar_engine_simgrid;
         run(&closed);
         run(&simulated);
-        cr_expect(support_near(simulated.iteration_s, closed.iteration_s, 1e-6));
-        cr_expect(support_near(simulated.exposed_s, closed.exposed_s, 1e-4),
-                  "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.exposed_s,
-                  closed.exposed_s);
+        cr_expect(support_near(simulated.timing.iteration_s, closed.timing.iteration_s, 1e-6));
+        cr_expect(support_near(simulated.timing.exposed_s, closed.timing.exposed_s, 1e-4),
+                  "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.timing.exposed_s,
+                  closed.timing.exposed_s);
     }
 }
 
@@ -207,24 +211,24 @@ Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
     struct ar_error err = {.text = ""};
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step step = make_step(abci, trace, "hierarchical", 4, 4);
+    struct tested step = make_step(abci, trace, "hierarchical", 4, 4);
     set_rule(&step, "2MiB");
-    step.engine = &ar_engine_simgrid;
-    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(step.trial.jobs_count, step.workload->buckets_count);
-    cr_expect_gt(step.trial.jobs_count, 10);
-    for (uint32_t i = 0; i < step.trial.jobs_count; i++) {
-        cr_expect_eq(step.trial.jobs[i].elements, step.workload->buckets[i].elements);
-        cr_expect_eq(step.trial.jobs[i].ready_s, step.workload->buckets[i].ready_s);
-        cr_expect_geq(step.trial.times[i].start_s, step.trial.jobs[i].ready_s);
+    step.job.engine = &ar_engine_simgrid;
+    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(step.timing.trial.jobs_count, step.timing.workload->buckets_count);
+    cr_expect_gt(step.timing.trial.jobs_count, 10);
+    for (uint32_t i = 0; i < step.timing.trial.jobs_count; i++) {
+        cr_expect_eq(step.timing.trial.jobs[i].elements, step.timing.workload->buckets[i].elements);
+        cr_expect_eq(step.timing.trial.jobs[i].ready_s, step.timing.workload->buckets[i].ready_s);
+        cr_expect_geq(step.timing.trial.times[i].start_s, step.timing.trial.jobs[i].ready_s);
     }
-    ar_step_destroy(&step);
+    tested_end(&step);
 }
 
-static void expect_error(struct ar_step *step, enum ar_status status, const char *expected)
+static void expect_error(struct tested *step, enum ar_status status, const char *expected)
 {
     struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_step_run(step, &err), status);
+    cr_expect_eq(tested_try(step, &err), status);
     cr_expect_not_null(strstr(err.text, expected), "%s", err.text);
 }
 
@@ -232,7 +236,7 @@ Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step step = make_step(abci, trace, "ring", 4353, 1);
+    struct tested step = make_step(abci, trace, "ring", 4353, 1);
     expect_error(&step, AR_USAGE, "expected at most 4352");
     step = make_step(abci, trace, "ring", 4, 4);
     expect_error(&step, AR_USAGE, "expected Nx1");
@@ -247,15 +251,15 @@ static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t se
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step step = make_step(abci, trace, "torus2d", 4, nodes);
-    step.engine = &ar_engine_recurrence;
-    step.jitter_frac = jitter_frac;
-    step.seed = seed;
-    step.iterations_count = 50;
+    struct tested step = make_step(abci, trace, "torus2d", 4, nodes);
+    step.job.engine = &ar_engine_recurrence;
+    step.job.jitter_frac = jitter_frac;
+    step.job.seed = seed;
+    step.job.iterations_count = 50;
     run(&step);
-    double iteration_s = step.iteration_s;
-    cr_expect_eq(iteration_s, step.compute_s + step.exposed_s);
-    cr_expect_eq(step.iteration_ci95_s > 1e-3 * iteration_s, jitter_frac > 0);
+    double iteration_s = step.timing.iteration_s;
+    cr_expect_eq(iteration_s, step.timing.compute_s + step.timing.exposed_s);
+    cr_expect_eq(step.timing.iteration_ci95_s > 1e-3 * iteration_s, jitter_frac > 0);
     return iteration_s;
 }
 
@@ -273,16 +277,16 @@ Test(step, with_jitter_depends_on_the_seed_alone)
     cr_expect_neq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 6));
 }
 
-static struct ar_step uneven_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                                  const struct ar_engine *engine)
+static struct tested uneven_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
+                                 const struct ar_engine *engine)
 {
     static const struct ar_straggler stragglers[] = {{5, 1.2}, {11, 1.1}};
-    struct ar_step step = make_step(cluster, trace, "ring", 16, 1);
-    step.engine = engine;
-    step.jitter_frac = 0.05;
-    step.iterations_count = 4;
-    step.stragglers = stragglers;
-    step.stragglers_count = 2;
+    struct tested step = make_step(cluster, trace, "ring", 16, 1);
+    step.job.engine = engine;
+    step.job.jitter_frac = 0.05;
+    step.job.iterations_count = 4;
+    step.job.stragglers = stragglers;
+    step.job.stragglers_count = 2;
     run(&step);
     return step;
 }
@@ -291,22 +295,23 @@ Test(step, of_uneven_ranks_run_back_to_back_is_that_of_the_simulation)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step simulated = uneven_step(abci, trace, &ar_engine_simgrid);
-    struct ar_step computed = uneven_step(abci, trace, &ar_engine_recurrence);
-    cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
-    cr_expect(support_near(computed.allreduce_s, simulated.allreduce_s, 1e-6));
-    cr_expect(support_near(computed.iteration_ci95_s, simulated.iteration_ci95_s, 1e-6));
+    struct tested simulated = uneven_step(abci, trace, &ar_engine_simgrid);
+    struct tested computed = uneven_step(abci, trace, &ar_engine_recurrence);
+    cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
+    cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
+    cr_expect(
+        support_near(computed.timing.iteration_ci95_s, simulated.timing.iteration_ci95_s, 1e-6));
 }
 
 static double iteration_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
                              const struct ar_straggler *stragglers, uint32_t count)
 {
-    struct ar_step step = make_step(cluster, trace, "ring", 8, 1);
-    step.engine = &ar_engine_recurrence;
-    step.stragglers = stragglers;
-    step.stragglers_count = count;
+    struct tested step = make_step(cluster, trace, "ring", 8, 1);
+    step.job.engine = &ar_engine_recurrence;
+    step.job.stragglers = stragglers;
+    step.job.stragglers_count = count;
     run(&step);
-    return step.iteration_s;
+    return step.timing.iteration_s;
 }
 
 /* All ranks but one are early: they save at most what they need not do at the end. */
@@ -332,23 +337,23 @@ Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step once = make_step(flat, trace, "torus2d", 4, 4);
-    once.engine = &ar_engine_recurrence;
-    struct ar_step thrice = once;
-    thrice.iterations_count = 3;
+    struct tested once = make_step(flat, trace, "torus2d", 4, 4);
+    once.job.engine = &ar_engine_recurrence;
+    struct tested thrice = once;
+    thrice.job.iterations_count = 3;
     run(&once);
     run(&thrice);
-    cr_expect(support_near(thrice.iteration_s, once.iteration_s, 1e-3));
-    cr_expect_lt(thrice.iteration_ci95_s, 1e-3 * once.iteration_s);
+    cr_expect(support_near(thrice.timing.iteration_s, once.timing.iteration_s, 1e-3));
+    cr_expect_lt(thrice.timing.iteration_ci95_s, 1e-3 * once.timing.iteration_s);
 }
 
 /* --- other strategies ------------------------------------------------------------------------ */
 
-static double sent_bytes(const struct ar_step *step, const struct ar_operation *operation)
+static double sent_bytes(const struct tested *step, const struct ar_operation *operation)
 {
     double bytes = 0;
-    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
-        const struct ar_work *work = &step->graph->works[step->graph->tasks[i].work];
+    for (uint32_t i = 0; i < step->timing.graph->tasks_count; i++) {
+        const struct ar_work *work = &step->timing.graph->works[step->timing.graph->tasks[i].work];
         bytes += work->operation == operation ? (double)work->bytes : 0;
     }
     return bytes;
@@ -358,18 +363,18 @@ Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradie
 {
     struct ar_error err = {.text = ""};
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
     double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
-    step.layout.strategy = &ar_strategy_zero3;
-    step.layout.prefetch = 1;
-    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+    step.job.layout.strategy = &ar_strategy_zero3;
+    step.job.layout.prefetch = 1;
+    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), 2 * bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
-    cr_expect(support_near(step.iteration_s, ar_graph_end_s(step.graph), 1e-12));
-    cr_expect(support_near(step.compute_s, ar_trace_compute_s(trace) - trace->optimizer_s * 15 / 16,
-                           1e-12));
-    ar_step_destroy(&step);
+    cr_expect(support_near(step.timing.iteration_s, ar_graph_end_s(step.timing.graph), 1e-12));
+    cr_expect(support_near(step.timing.compute_s,
+                           ar_trace_compute_s(trace) - trace->optimizer_s * 15 / 16, 1e-12));
+    tested_end(&step);
 }
 
 Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
@@ -378,36 +383,38 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
     static const char *const rules[] = {"one", "4MiB"};
     struct ar_error err = {.text = ""};
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
     double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
-    step.layout.prefetch = 1;
+    step.job.layout.prefetch = 1;
     for (uint32_t i = 0; i < 4; i++) {
-        step.layout.strategy = strategies[i / 2];
+        step.job.layout.strategy = strategies[i / 2];
         set_rule(&step, rules[i % 2]);
-        cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
         uint32_t gathers = 1 + i / 2, sent = 0;
-        for (uint32_t task = 0; task < step.graph->tasks_count; task++) {
-            sent += step.graph->works[step.graph->tasks[task].work].kind == AR_TASK_COLLECTIVE;
+        for (uint32_t task = 0; task < step.timing.graph->tasks_count; task++) {
+            sent += step.timing.graph->works[step.timing.graph->tasks[task].work].kind ==
+                    AR_TASK_COLLECTIVE;
         }
-        cr_expect_eq(sent, (gathers + 1) * step.workload->buckets_count);
-        cr_expect_eq(step.workload->buckets_count == 1, i % 2 == 0);
+        cr_expect_eq(sent, (gathers + 1) * step.timing.workload->buckets_count);
+        cr_expect_eq(step.timing.workload->buckets_count == 1, i % 2 == 0);
         cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
         cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), gathers * bytes);
-        ar_step_destroy(&step);
+        tested_end(&step);
     }
 }
 
 Test(step, independent_replicas_send_nothing_before_the_gather)
 {
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
-    step.layout.strategy = &ar_strategy_independent;
+    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    step.job.layout.strategy = &ar_strategy_independent;
     run(&step);
-    cr_expect(support_near(step.compute_s, ar_trace_compute_s(trace), 1e-12));
-    cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9), "nothing hides it");
-    double once_s = step.exposed_s;
-    step.iterations_count = 8; /* it is sent once, after all of them */
+    cr_expect(support_near(step.timing.compute_s, ar_trace_compute_s(trace), 1e-12));
+    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9),
+              "nothing hides it");
+    double once_s = step.timing.exposed_s;
+    step.job.iterations_count = 8; /* it is sent once, after all of them */
     run(&step);
-    cr_expect(support_near(step.exposed_s, once_s / 8, 1e-9));
-    cr_expect(support_near(step.allreduce_s, once_s / 8, 1e-9));
+    cr_expect(support_near(step.timing.exposed_s, once_s / 8, 1e-9));
+    cr_expect(support_near(step.timing.allreduce_s, once_s / 8, 1e-9));
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ar_engines.h"
-#include "ar_step.h"
+#include "test_job.h"
 #include "test_setting_terms.h"
 #include "test_support.h"
 
@@ -41,29 +41,30 @@ static struct ar_framework framework_with(const char *text)
 }
 
 /* Runs a step of a ring on 16 ranks with the terms of a text; the numbers stay. */
-static struct ar_step run_on(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                             const char *rule, const char *terms, const struct ar_engine *engine,
-                             struct ar_step like)
+static struct tested run_on(const struct ar_cluster *cluster, const struct ar_trace *trace,
+                            const char *rule, const char *terms, const struct ar_engine *engine,
+                            struct tested like)
 {
     struct ar_framework framework = framework_with(terms);
     struct ar_error err = {.text = ""};
-    struct ar_step step = like;
-    step.collective = support_collective(cluster, "ring", RANKS, 1);
-    step.collective.element_bytes = 2;
-    step.trace = trace;
-    step.framework = &framework;
-    step.engine = engine;
-    step.iterations_count = like.iterations_count > 0 ? like.iterations_count : 1;
-    cr_assert_eq(ar_fusion_parse("", rule, &step.fusion, &err), AR_OK);
-    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
-    ar_step_destroy(&step);
+    struct tested step = like;
+    step.job.kind = &ar_kind_trace;
+    step.job.collective = support_collective(cluster, "ring", RANKS, 1);
+    step.job.collective.element_bytes = 2;
+    step.job.trace = trace;
+    step.job.framework = &framework;
+    step.job.engine = engine;
+    step.job.iterations_count = like.job.iterations_count > 0 ? like.job.iterations_count : 1;
+    cr_assert_eq(ar_fusion_parse("", rule, &step.job.fusion, &err), AR_OK);
+    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    tested_end(&step);
     return step;
 }
 
-static struct ar_step run(const char *rule, const char *terms)
+static struct tested run(const char *rule, const char *terms)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step step = run_on(flat, &two, rule, terms, &ar_engine_closed, (struct ar_step){0});
+    struct tested step = run_on(flat, &two, rule, terms, &ar_engine_closed, (struct tested){0});
     return step;
 }
 
@@ -81,50 +82,53 @@ static double alone_s(uint64_t elements, uint32_t element_bytes)
 
 Test(terms, at_their_defaults_change_nothing_at_all)
 {
-    struct ar_step none = run("ddp", "");
-    struct ar_step off = run("ddp", "cycle.time=0s fusion.passes=0 contention.sms=0 input.rate=0 "
-                                    "bn.elements=0 gpu.sms=80 jitter=0 negotiate.base=1s");
+    struct tested none = run("ddp", "");
+    struct tested off = run("ddp", "cycle.time=0s fusion.passes=0 contention.sms=0 input.rate=0 "
+                                   "bn.elements=0 gpu.sms=80 jitter=0 negotiate.base=1s");
     struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_step bare = {.iterations_count = 1,
-                           .collective = support_collective(flat, "ring", RANKS, 1),
-                           .trace = &two,
-                           .engine = &ar_engine_closed};
+    struct tested bare = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(flat, "ring", RANKS, 1),
+                                  .trace = &two,
+                                  .engine = &ar_engine_closed}};
     struct ar_error err;
-    bare.collective.element_bytes = 2;
-    cr_assert_eq(ar_fusion_parse("", "ddp", &bare.fusion, &err), AR_OK);
-    cr_assert_eq(ar_step_run(&bare, &err), AR_OK, "%s", err.text);
-    ar_step_destroy(&bare);
-    cr_expect_eq(none.iteration_s, bare.iteration_s);
-    cr_expect_eq(off.iteration_s, bare.iteration_s);
-    cr_expect_eq(off.allreduce_s, bare.allreduce_s);
-    cr_expect_eq(off.copy_s + off.contention_s + off.input_wait_s + off.statistics_s, 0);
+    bare.job.collective.element_bytes = 2;
+    cr_assert_eq(ar_fusion_parse("", "ddp", &bare.job.fusion, &err), AR_OK);
+    cr_assert_eq(tested_try(&bare, &err), AR_OK, "%s", err.text);
+    tested_end(&bare);
+    cr_expect_eq(none.timing.iteration_s, bare.timing.iteration_s);
+    cr_expect_eq(off.timing.iteration_s, bare.timing.iteration_s);
+    cr_expect_eq(off.timing.allreduce_s, bare.timing.allreduce_s);
+    cr_expect_eq(off.timing.copy_s + off.timing.contention_s + off.timing.input_wait_s +
+                     off.timing.statistics_s,
+                 0);
 }
 
 Test(terms, copies_of_a_bucket_take_its_bytes_over_the_memory_rate_and_launches)
 {
-    double exposed_s = run("one", "").exposed_s;
+    double exposed_s = run("one", "").timing.exposed_s;
     double bytes = 2.0 * (LATE + EARLY + SMALL);
-    struct ar_step moved = run("one", "fusion.passes=4");
-    struct ar_step slower = run("one", "fusion.passes=4 memory.rate=10GB/s");
-    struct ar_step launched = run("one", "fusion.tensor=5us");
+    struct tested moved = run("one", "fusion.passes=4");
+    struct tested slower = run("one", "fusion.passes=4 memory.rate=10GB/s");
+    struct tested launched = run("one", "fusion.tensor=5us");
     cr_expect_float_eq(exposed_s, alone_s(LATE + EARLY + SMALL, 2), TOLERANCE_S);
-    cr_expect_float_eq(moved.copy_s, 4 * bytes / 100e9, TOLERANCE_S);
-    cr_expect_float_eq(moved.exposed_s, exposed_s + moved.copy_s, TOLERANCE_S);
-    cr_expect_float_eq(moved.allreduce_s, exposed_s + moved.copy_s, TOLERANCE_S);
-    cr_expect_float_eq(slower.copy_s, 4 * bytes / 10e9, TOLERANCE_S);
-    cr_expect_float_eq(launched.copy_s, 2 * 3 * 5e-6, TOLERANCE_S);
-    cr_expect_float_eq(launched.exposed_s, exposed_s + launched.copy_s, TOLERANCE_S);
+    cr_expect_float_eq(moved.timing.copy_s, 4 * bytes / 100e9, TOLERANCE_S);
+    cr_expect_float_eq(moved.timing.exposed_s, exposed_s + moved.timing.copy_s, TOLERANCE_S);
+    cr_expect_float_eq(moved.timing.allreduce_s, exposed_s + moved.timing.copy_s, TOLERANCE_S);
+    cr_expect_float_eq(slower.timing.copy_s, 4 * bytes / 10e9, TOLERANCE_S);
+    cr_expect_float_eq(launched.timing.copy_s, 2 * 3 * 5e-6, TOLERANCE_S);
+    cr_expect_float_eq(launched.timing.exposed_s, exposed_s + launched.timing.copy_s, TOLERANCE_S);
 }
 
 Test(terms, a_bucket_of_one_tensor_is_sent_without_copies)
 {
-    struct ar_step none = run("tensor", "");
-    struct ar_step copied = run("tensor", "fusion.passes=4 fusion.tensor=1ms");
-    cr_expect_eq(copied.copy_s, 0);
-    cr_expect_eq(copied.iteration_s, none.iteration_s);
+    struct tested none = run("tensor", "");
+    struct tested copied = run("tensor", "fusion.passes=4 fusion.tensor=1ms");
+    cr_expect_eq(copied.timing.copy_s, 0);
+    cr_expect_eq(copied.timing.iteration_s, none.timing.iteration_s);
     /* The second bucket holds both tensors of "early". */
-    struct ar_step half = run("5MB", "fusion.tensor=1ms");
-    cr_expect_float_eq(half.copy_s, 2 * 2 * 1e-3, TOLERANCE_S);
+    struct tested half = run("5MB", "fusion.tensor=1ms");
+    cr_expect_float_eq(half.timing.copy_s, 2 * 2 * 1e-3, TOLERANCE_S);
 }
 
 Test(terms, a_cycle_delays_the_last_bucket_until_it_is_negotiated)
@@ -133,78 +137,82 @@ Test(terms, a_cycle_delays_the_last_bucket_until_it_is_negotiated)
     double early_s = alone_s(EARLY + SMALL, 2);
     cr_assert_lt(late_s, 6e-3); /* over before the next tick */
     /* Ticks at 2, 12, 22 and 32 ms. */
-    struct ar_step cycled = run("one", "cycle.time=10ms cycle.phase=0.2");
-    cr_expect_float_eq(cycled.exposed_s, 32e-3 + early_s - END_S, TOLERANCE_S);
-    cr_expect_float_eq(cycled.allreduce_s, late_s + early_s, TOLERANCE_S);
+    struct tested cycled = run("one", "cycle.time=10ms cycle.phase=0.2");
+    cr_expect_float_eq(cycled.timing.exposed_s, 32e-3 + early_s - END_S, TOLERANCE_S);
+    cr_expect_float_eq(cycled.timing.allreduce_s, late_s + early_s, TOLERANCE_S);
     /* 16 ranks: 1 ms + 8 hops of 0.1 ms + 16 of 0.05 ms. */
-    struct ar_step slow = run("one", "cycle.time=10ms cycle.phase=0.2 negotiate.base=1ms "
-                                     "negotiate.hop=0.1ms negotiate.rank=0.05ms");
-    cr_expect_float_eq(slow.exposed_s, cycled.exposed_s + 2.6e-3, TOLERANCE_S);
+    struct tested slow = run("one", "cycle.time=10ms cycle.phase=0.2 negotiate.base=1ms "
+                                    "negotiate.hop=0.1ms negotiate.rank=0.05ms");
+    cr_expect_float_eq(slow.timing.exposed_s, cycled.timing.exposed_s + 2.6e-3, TOLERANCE_S);
     /* A tick just after the end of the backward pass, and one just before it. */
-    struct ar_step after = run("one", "cycle.time=23.1ms cycle.phase=1");
-    struct ar_step before = run("one", "cycle.time=22.9ms cycle.phase=1");
-    cr_expect_float_eq(after.exposed_s, 0.1e-3 + alone_s(LATE + EARLY + SMALL, 2), TOLERANCE_S);
-    cr_expect_float_eq(before.exposed_s, 22.8e-3 + early_s, TOLERANCE_S);
+    struct tested after = run("one", "cycle.time=23.1ms cycle.phase=1");
+    struct tested before = run("one", "cycle.time=22.9ms cycle.phase=1");
+    cr_expect_float_eq(after.timing.exposed_s, 0.1e-3 + alone_s(LATE + EARLY + SMALL, 2),
+                       TOLERANCE_S);
+    cr_expect_float_eq(before.timing.exposed_s, 22.8e-3 + early_s, TOLERANCE_S);
 }
 
 Test(terms, an_input_limit_binds_where_a_node_trains_faster_than_it_reads)
 {
     /* One GPU per node on flat: 8 images each step. */
-    double iteration_s = run("one", "").iteration_s;
-    struct ar_step free = run("one", "input.rate=1000");
-    struct ar_step bound = run("one", "input.rate=200");
+    double iteration_s = run("one", "").timing.iteration_s;
+    struct tested free = run("one", "input.rate=1000");
+    struct tested bound = run("one", "input.rate=200");
     cr_assert(8 / 1000.0 < iteration_s && iteration_s < 8 / 200.0);
-    cr_expect_eq(free.iteration_s, iteration_s);
-    cr_expect_eq(free.input_wait_s, 0);
-    cr_expect_float_eq(bound.iteration_s, 8 / 200.0, TOLERANCE_S);
-    cr_expect_float_eq(bound.input_wait_s, 8 / 200.0 - iteration_s, TOLERANCE_S);
-    cr_expect_eq(bound.iteration_s, bound.compute_s + bound.exposed_s + bound.input_wait_s);
-    cr_expect_eq(bound.exposed_s, free.exposed_s);
+    cr_expect_eq(free.timing.iteration_s, iteration_s);
+    cr_expect_eq(free.timing.input_wait_s, 0);
+    cr_expect_float_eq(bound.timing.iteration_s, 8 / 200.0, TOLERANCE_S);
+    cr_expect_float_eq(bound.timing.input_wait_s, 8 / 200.0 - iteration_s, TOLERANCE_S);
+    cr_expect_eq(bound.timing.iteration_s,
+                 bound.timing.compute_s + bound.timing.exposed_s + bound.timing.input_wait_s);
+    cr_expect_eq(bound.timing.exposed_s, free.timing.exposed_s);
 }
 
 Test(terms, all_gpus_of_a_node_share_its_input)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_step step =
-        run_on(abci, &two, "one", "input.rate=400", &ar_engine_closed, (struct ar_step){0});
-    cr_expect_float_eq(step.iteration_s, 8 * 4 / 400.0, TOLERANCE_S);
+    struct tested step =
+        run_on(abci, &two, "one", "input.rate=400", &ar_engine_closed, (struct tested){0});
+    cr_expect_float_eq(step.timing.iteration_s, 8 * 4 / 400.0, TOLERANCE_S);
 }
 
 Test(terms, fewer_gpus_than_a_node_has_share_it_among_themselves)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_framework framework = framework_with("input.rate=200");
-    struct ar_step step = {.iterations_count = 1,
-                           .collective = support_collective(abci, "ring", 3, 1),
-                           .trace = &two,
-                           .framework = &framework,
-                           .engine = &ar_engine_closed};
+    struct tested step = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(abci, "ring", 3, 1),
+                                  .trace = &two,
+                                  .framework = &framework,
+                                  .engine = &ar_engine_closed}};
     struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("", "one", &step.fusion, &err), AR_OK);
-    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
-    cr_expect_float_eq(step.iteration_s, 8 * 3 / 200.0, TOLERANCE_S);
-    ar_step_destroy(&step);
+    cr_assert_eq(ar_fusion_parse("", "one", &step.job.fusion, &err), AR_OK);
+    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    cr_expect_float_eq(step.timing.iteration_s, 8 * 3 / 200.0, TOLERANCE_S);
+    tested_end(&step);
 }
 
 Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
 {
-    struct ar_step none = run("ddp", "");
-    struct ar_step each = run("ddp", "bn.elements=53120 bn.interval=1");
-    struct ar_step tenth = run("ddp", "bn.elements=53120 bn.interval=10");
-    struct ar_step never = run("ddp", "bn.elements=53120");
+    struct tested none = run("ddp", "");
+    struct tested each = run("ddp", "bn.elements=53120 bn.interval=1");
+    struct tested tenth = run("ddp", "bn.elements=53120 bn.interval=10");
+    struct tested never = run("ddp", "bn.elements=53120");
     double time_s = alone_s(53120, 4);
-    cr_expect_float_eq(each.exposed_s, none.exposed_s + time_s, TOLERANCE_S);
-    cr_expect_float_eq(each.allreduce_s, none.allreduce_s + time_s, TOLERANCE_S);
-    cr_expect_float_eq(tenth.exposed_s, none.exposed_s + time_s / 10, TOLERANCE_S);
-    cr_expect_eq(never.iteration_s, none.iteration_s);
-    cr_expect_eq(each.payload_bytes, none.payload_bytes);
+    cr_expect_float_eq(each.timing.exposed_s, none.timing.exposed_s + time_s, TOLERANCE_S);
+    cr_expect_float_eq(each.timing.allreduce_s, none.timing.allreduce_s + time_s, TOLERANCE_S);
+    cr_expect_float_eq(tenth.timing.exposed_s, none.timing.exposed_s + time_s / 10, TOLERANCE_S);
+    cr_expect_eq(never.timing.iteration_s, none.timing.iteration_s);
+    cr_expect_eq(each.timing.payload_bytes, none.timing.payload_bytes);
     /* The same of ranks that differ. */
-    const struct ar_step like = {.jitter_frac = 0.05, .iterations_count = 3};
+    const struct tested like = {
+        .job = {.kind = &ar_kind_trace, .jitter_frac = 0.05, .iterations_count = 3}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     none = run_on(flat, &two, "ddp", "", &ar_engine_recurrence, like);
     each =
         run_on(flat, &two, "ddp", "bn.elements=53120 bn.interval=2", &ar_engine_recurrence, like);
-    cr_expect_float_eq(each.exposed_s, none.exposed_s + time_s / 2, 1e-9);
+    cr_expect_float_eq(each.timing.exposed_s, none.timing.exposed_s + time_s / 2, 1e-9);
 }
 
 /* The backward pass of "early" meets the all-reduce of "late" and loses the part that it takes. */
@@ -216,11 +224,11 @@ Test(terms, contention_costs_the_backward_pass_its_part_of_the_time_that_they_ov
     double late_s = alone_s(LATE, 2);
     double early_s = alone_s(EARLY + SMALL, 2);
     for (size_t i = 0; i < 3; i++) {
-        struct ar_step step = run_on(flat, &two, "5MB", "contention.sms=10 gpu.sms=40", engines[i],
-                                     (struct ar_step){0});
-        cr_expect_float_eq(step.contention_s, late_s * 10 / 40, 1e-9, "%s: %.9g s",
-                           engines[i]->name, step.contention_s);
-        cr_expect_float_eq(step.exposed_s, step.contention_s + early_s, 1e-9);
+        struct tested step = run_on(flat, &two, "5MB", "contention.sms=10 gpu.sms=40", engines[i],
+                                    (struct tested){0});
+        cr_expect_float_eq(step.timing.contention_s, late_s * 10 / 40, 1e-9, "%s: %.9g s",
+                           engines[i]->name, step.timing.contention_s);
+        cr_expect_float_eq(step.timing.exposed_s, step.timing.contention_s + early_s, 1e-9);
     }
 }
 
@@ -230,26 +238,29 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
     for (int sms = 1; sms <= 64; sms *= 2) {
         char terms[64];
         snprintf(terms, sizeof terms, "contention.sms=%d", sms);
-        struct ar_step step = run("tensor", terms);
-        cr_expect_gt(step.contention_s, contention_s);
-        cr_expect_float_eq(step.iteration_s, step.compute_s + step.exposed_s, TOLERANCE_S);
-        contention_s = step.contention_s;
+        struct tested step = run("tensor", terms);
+        cr_expect_gt(step.timing.contention_s, contention_s);
+        cr_expect_float_eq(step.timing.iteration_s, step.timing.compute_s + step.timing.exposed_s,
+                           TOLERANCE_S);
+        contention_s = step.timing.contention_s;
     }
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_framework framework = framework_with("contention.sms=20");
-    struct ar_step step = {.iterations_count = 1,
-                           .collective = support_collective(flat, "tree", RANKS, 1),
-                           .trace = &two,
-                           .framework = &framework,
-                           .engine = &ar_engine_closed};
+    struct tested step = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(flat, "tree", RANKS, 1),
+                                  .trace = &two,
+                                  .framework = &framework,
+                                  .engine = &ar_engine_closed}};
     struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_fusion_parse("", "tensor", &step.fusion, &err), AR_OK);
-    step.collective.channels = 3 * ar_algorithm_channels(step.collective.algorithm); /* 60 of 80 */
-    cr_expect_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
-    cr_expect_gt(step.contention_s, 0);
-    ar_step_destroy(&step);
-    step.collective.channels = 4 * ar_algorithm_channels(step.collective.algorithm);
-    cr_expect_eq(ar_step_run(&step, &err), AR_USAGE);
+    cr_assert_eq(ar_fusion_parse("", "tensor", &step.job.fusion, &err), AR_OK);
+    step.job.collective.channels =
+        3 * ar_algorithm_channels(step.job.collective.algorithm); /* 60 of 80 */
+    cr_expect_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    cr_expect_gt(step.timing.contention_s, 0);
+    tested_end(&step);
+    step.job.collective.channels = 4 * ar_algorithm_channels(step.job.collective.algorithm);
+    cr_expect_eq(tested_try(&step, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "4 channels take 80 of the 80"), "%s", err.text);
 }
 
@@ -258,13 +269,13 @@ Test(terms, contention_settles_for_161_buckets_of_resnet50)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step none = run_on(flat, trace, "tensor", "", &ar_engine_closed, (struct ar_step){0});
-    struct ar_step step = run_on(flat, trace, "tensor", "contention.sms=8 cycle.time=0.1ms",
-                                 &ar_engine_closed, (struct ar_step){0});
-    double busy_s = step.allreduce_s;
-    cr_expect_gt(step.contention_s, 0);
-    cr_expect_lt(step.contention_s, busy_s * 0.1 * (1 + 1e-9));
-    cr_expect_float_eq(busy_s, none.allreduce_s, 1e-9);
+    struct tested none = run_on(flat, trace, "tensor", "", &ar_engine_closed, (struct tested){0});
+    struct tested step = run_on(flat, trace, "tensor", "contention.sms=8 cycle.time=0.1ms",
+                                &ar_engine_closed, (struct tested){0});
+    double busy_s = step.timing.allreduce_s;
+    cr_expect_gt(step.timing.contention_s, 0);
+    cr_expect_lt(step.timing.contention_s, busy_s * 0.1 * (1 + 1e-9));
+    cr_expect_float_eq(busy_s, none.timing.allreduce_s, 1e-9);
 }
 
 #define ALL_TERMS                                                                                  \
@@ -275,72 +286,77 @@ Test(terms, one_rank_has_nobody_to_exchange_with)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_framework framework = framework_with(ALL_TERMS);
-    struct ar_step step = {.iterations_count = 1,
-                           .collective = support_collective(flat, "ring", 1, 1),
-                           .trace = &two,
-                           .framework = &framework,
-                           .engine = &ar_engine_recurrence};
+    struct tested step = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(flat, "ring", 1, 1),
+                                  .trace = &two,
+                                  .framework = &framework,
+                                  .engine = &ar_engine_recurrence}};
     struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("", "one", &step.fusion, &err), AR_OK);
-    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
-    cr_expect_eq(step.exposed_s, 0);
-    cr_expect_eq(step.copy_s, 0);
-    cr_expect(support_near(step.iteration_s, COMPUTE_S, 1e-12));
-    cr_expect(support_near(step.efficiency_frac, 1, 1e-12));
-    ar_step_destroy(&step);
+    cr_assert_eq(ar_fusion_parse("", "one", &step.job.fusion, &err), AR_OK);
+    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(step.timing.exposed_s, 0);
+    cr_expect_eq(step.timing.copy_s, 0);
+    cr_expect(support_near(step.timing.iteration_s, COMPUTE_S, 1e-12));
+    cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12));
+    tested_end(&step);
 }
 
 Test(terms, all_at_once_give_the_same_step_in_every_engine)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step closed =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_closed, (struct ar_step){0});
-    struct ar_step computed =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_recurrence, (struct ar_step){0});
-    struct ar_step simulated =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_simgrid, (struct ar_step){0});
-    cr_expect(support_near(closed.iteration_s, simulated.iteration_s, 1e-6));
-    cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
-    cr_expect(support_near(computed.contention_s, simulated.contention_s, 1e-4));
-    cr_expect_eq(computed.copy_s, simulated.copy_s);
+    struct tested closed =
+        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_closed, (struct tested){0});
+    struct tested computed =
+        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
+    struct tested simulated =
+        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_simgrid, (struct tested){0});
+    cr_expect(support_near(closed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
+    cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
+    cr_expect(support_near(computed.timing.contention_s, simulated.timing.contention_s, 1e-4));
+    cr_expect_eq(computed.timing.copy_s, simulated.timing.copy_s);
 }
 
 Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
 {
     static const struct ar_straggler stragglers[] = {{5, 1.2}, {11, 1.1}};
-    const struct ar_step like = {.jitter_frac = 0.05,
-                                 .iterations_count = 3,
-                                 .stragglers = stragglers,
-                                 .stragglers_count = 2};
+    const struct tested like = {.job = {.kind = &ar_kind_trace,
+                                        .jitter_frac = 0.05,
+                                        .iterations_count = 3,
+                                        .stragglers = stragglers,
+                                        .stragglers_count = 2}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_step computed = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, like);
-    struct ar_step simulated = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_simgrid, like);
-    struct ar_step even =
-        run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, (struct ar_step){0});
-    cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
-    cr_expect(support_near(computed.allreduce_s, simulated.allreduce_s, 1e-6));
-    cr_expect_gt(computed.iteration_s, even.iteration_s);
-    cr_expect_eq(computed.copy_s, even.copy_s);
+    struct tested computed = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, like);
+    struct tested simulated = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_simgrid, like);
+    struct tested even =
+        run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
+    cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
+    cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
+    cr_expect_gt(computed.timing.iteration_s, even.timing.iteration_s);
+    cr_expect_eq(computed.timing.copy_s, even.timing.copy_s);
 }
 
 Test(terms, ranks_that_negotiate_start_a_bucket_when_it_is_ready_on_the_slowest)
 {
     static const struct ar_straggler straggler = {5, 1.5};
-    const struct ar_step like = {.stragglers = &straggler, .stragglers_count = 1};
+    const struct tested like = {
+        .job = {.kind = &ar_kind_trace, .stragglers = &straggler, .stragglers_count = 1}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     for (int i = 0; i < 2; i++) {
         const struct ar_engine *engine = i == 0 ? &ar_engine_recurrence : &ar_engine_closed;
-        struct ar_step step = run_on(flat, &two, "one", "cycle.time=1us", engine, like);
+        struct tested step = run_on(flat, &two, "one", "cycle.time=1us", engine, like);
         /* Sent 34.5 ms after the start, when the backward pass of the straggler ends. */
         double sent_s = 1.5 * END_S;
-        cr_expect_float_eq(step.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2), 1e-9);
-        cr_expect_float_eq(step.iteration_s,
+        cr_expect_float_eq(step.timing.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2),
+                           1e-9);
+        cr_expect_float_eq(step.timing.iteration_s,
                            sent_s + 1e-6 + alone_s(EARLY + SMALL, 2) + 1.5 * two.optimizer_s, 2e-6);
         step = run_on(flat, &two, "one", "", engine, like);
         if (i == 0) { /* the others have begun */
-            cr_expect_gt(step.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2) + 5e-3);
+            cr_expect_gt(step.timing.allreduce_s,
+                         alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2) + 5e-3);
         }
     }
 }
@@ -359,17 +375,17 @@ Test(terms, and_all_other_times_scaled_by_k_scale_the_step_by_k)
         if (!ar_engines[i]->has_messages) {
             continue;
         }
-        struct ar_step step = run_on(flat, &two, "4MB", ALL_TERMS " input.rate=250", ar_engines[i],
-                                     (struct ar_step){0});
-        struct ar_step scaled = run_on(
+        struct tested step = run_on(flat, &two, "4MB", ALL_TERMS " input.rate=250", ar_engines[i],
+                                    (struct tested){0});
+        struct tested scaled = run_on(
             slow_flat, &slow, "4MB",
             "fusion.passes=4 fusion.tensor=6us cycle.time=3ms cycle.phase=0.3 negotiate.base=150us "
             "contention.sms=4 bn.elements=50000 bn.interval=2 input.rate=83.33333333333333",
-            ar_engines[i], (struct ar_step){0});
-        cr_expect_gt(step.input_wait_s, 0);
-        cr_expect(support_near(scaled.iteration_s, 3 * step.iteration_s, 1e-9));
-        cr_expect(support_near(scaled.exposed_s, 3 * step.exposed_s, 1e-6), "%s",
+            ar_engines[i], (struct tested){0});
+        cr_expect_gt(step.timing.input_wait_s, 0);
+        cr_expect(support_near(scaled.timing.iteration_s, 3 * step.timing.iteration_s, 1e-9));
+        cr_expect(support_near(scaled.timing.exposed_s, 3 * step.timing.exposed_s, 1e-6), "%s",
                   ar_engines[i]->name);
-        cr_expect(support_near(scaled.contention_s, 3 * step.contention_s, 1e-6));
+        cr_expect(support_near(scaled.timing.contention_s, 3 * step.timing.contention_s, 1e-6));
     }
 }

@@ -1,7 +1,6 @@
 /* Messages between stages: those that begin and end alike within nodes are one work, which is timed
  * between the first two such stages. */
-#include "ar_cluster.h"
-#include "step_parts.h"
+#include "timer.h"
 
 struct pair {
     uint32_t from, to; /* roles */
@@ -9,11 +8,12 @@ struct pair {
 
 /* Are the GPUs of two roles at the same places of their nodes as those of two others, as far from
  * each other? */
-static bool is_alike(const struct ar_step *step, struct pair one, struct pair other)
+static bool pairs_are_alike(const struct ar_job *job, const struct ar_graph *graph, struct pair one,
+                            struct pair other)
 {
-    const struct ar_cluster *cluster = step->collective.cluster;
+    const struct ar_cluster *cluster = job->collective.cluster;
     uint32_t gpus_per_node = ar_cluster_facts(cluster)->gpus_per_node;
-    uint32_t places = ar_step_ranks(step) / step->graph->roles_count;
+    uint32_t places = ar_job_ranks(job) / graph->roles_count;
     if ((one.from * places - other.from * places) % gpus_per_node != 0 ||
         (one.to * places - other.to * places) % gpus_per_node != 0) {
         return false;
@@ -31,13 +31,14 @@ static bool is_alike(const struct ar_step *step, struct pair one, struct pair ot
 }
 
 /* The pair that stands for a pair, and for those before it that are alike; or itself. */
-static struct pair find_pair(const struct ar_step *step, const uint32_t *known, uint32_t number)
+static struct pair find_pair(const struct ar_job *job, const struct ar_graph *graph,
+                             const uint32_t *known, uint32_t number)
 {
-    uint32_t roles = step->graph->roles_count;
+    uint32_t roles = graph->roles_count;
     struct pair own = {number / roles, number % roles};
     for (uint32_t i = 0; i < roles * roles; i++) {
         struct pair other = {i / roles, i % roles};
-        if (known[i] == i + 1 && is_alike(step, own, other)) {
+        if (known[i] == i + 1 && pairs_are_alike(job, graph, own, other)) {
             return other;
         }
     }
@@ -63,48 +64,38 @@ static uint32_t work_between(struct ar_graph *graph, uint32_t number, struct pai
     return ar_graph_work(graph, &wanted);
 }
 
-static uint32_t number_of(const struct ar_graph *graph, const struct ar_task *task)
+static uint32_t pair_number(const struct ar_graph *graph, const struct ar_task *task)
 {
     return task->role * graph->roles_count + task->to;
 }
 
-/* Notes which pairs of roles messages go between; returns how many. */
-static uint32_t list_pairs(const struct ar_graph *graph, uint32_t *known)
+void graph_part_messages(const struct ar_job *job, struct ar_timing *timing)
 {
-    uint32_t count = 0;
+    struct ar_graph *graph = timing->graph;
+    uint32_t roles = graph->roles_count;
+    bool has_messages = false;
+    /* 0: no such message; else the number of the pair that stands for it, and 1 */
+    uint32_t *known = ar_arena_alloc(timing->arena, (size_t)roles * roles, sizeof *known);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        if (is_between_stages(&graph->works[task->work]) && known[number_of(graph, task)] == 0) {
-            known[number_of(graph, task)] = UINT32_MAX;
-            count++;
+        if (is_between_stages(&graph->works[graph->tasks[i].work])) {
+            known[pair_number(graph, &graph->tasks[i])] = UINT32_MAX;
+            has_messages = true;
         }
     }
-    return count;
-}
-
-enum ar_status step_part_messages(struct ar_step *step, struct ar_error *err)
-{
-    struct ar_graph *graph = step->graph;
-    uint32_t roles = graph->roles_count;
-    /* 0: no such message; else the number of the pair that stands for it, and 1 */
-    uint32_t *known = ar_arena_alloc(&step->memory, (size_t)roles * roles, sizeof *known);
-    AR_NEED(known, err, "the messages of a step");
-    uint32_t pairs_count = list_pairs(graph, known);
-    for (uint32_t i = 0; pairs_count > 0 && i < roles * roles; i++) {
+    for (uint32_t i = 0; has_messages && i < roles * roles; i++) {
         if (known[i] != 0) {
-            struct pair found = find_pair(step, known, i);
+            struct pair found = find_pair(job, graph, known, i);
             known[i] = found.from * roles + found.to + 1;
         }
     }
-    for (uint32_t i = 0; pairs_count > 0 && i < graph->tasks_count; i++) {
+    for (uint32_t i = 0; has_messages && i < graph->tasks_count; i++) {
         struct ar_task *task = &graph->tasks[i];
         if (is_between_stages(&graph->works[task->work])) {
-            uint32_t found = known[number_of(graph, task)] - 1;
+            uint32_t found = known[pair_number(graph, task)] - 1;
             task->work =
                 work_between(graph, task->work, (struct pair){found / roles, found % roles});
         }
     }
-    return graph->arena->is_broken ? ar_error_no_memory(err, "the messages of a step") : AR_OK;
 }
 
 /* --- messages between any two GPUs ----------------------------------------------------------- */

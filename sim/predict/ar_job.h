@@ -1,0 +1,86 @@
+/** \file ar_job.h
+ * A job: the question that a prediction answers, loaded and constant.
+ *
+ * What the keys of a scenario said (ar_scenario.h) has become values here; nothing below parses
+ * text. A job is a small value that points to what others own, so that a copy with another field is
+ * another question: the baseline of an efficiency is the same job on one node with a ring, the two
+ * ends of a band are the same job with other times of a library (predict.c).
+ */
+#ifndef AR_JOB_H
+#define AR_JOB_H
+
+#include "ar_async.h"
+#include "ar_engines.h"
+#include "ar_framework.h"
+#include "ar_strategy.h"
+#include "ar_work_units.h"
+
+struct ar_kind;
+
+/** A rank that takes `factor` (at least 1) times as long to compute. */
+struct ar_straggler {
+    uint32_t rank;
+    double factor;
+};
+
+enum ar_baseline { AR_BASELINE_GPU, AR_BASELINE_NODE };
+extern const char *const ar_baseline_names[]; /**< NULL ends them */
+
+struct ar_job {
+    const struct ar_kind *kind;   /**< which kind of question it is (ar_kind.h) */
+    const struct ar_trace *trace; /**< layers of which each rank has a replica; NULL: none */
+    struct ar_layout layout;      /**< checked; of a trace only `strategy` (NULL: data), `prefetch`
+                                       and `sparse_frac` count, the rest follows from the trace */
+    struct ar_part_times times;   /**< of the parts of a transformer */
+    struct ar_async async;        /**< of a strategy with servers */
+    struct ar_units units;        /**< of a strategy that deals work units */
+    /** The collective itself; of a trace that of its gradients. Of other steps its cluster, window
+     * and bytes of an element, its algorithm (NULL: the first of each operation) and channels. */
+    struct ar_collective collective;
+    const struct ar_closed
+        *plan;               /**< of that collective, for many jobs; NULL: made when it is run */
+    uint64_t elements;       /**< of the payload of a collective */
+    struct ar_fusion fusion; /**< how gradients of a trace become buckets */
+    uint32_t fused_bytes;    /**< of a gradient as it is fused; 0: as on the wire */
+    const struct ar_framework *framework; /**< NULL: all terms off. Its wire.precision is that of
+                                               collective.element_bytes, its compute terms are in
+                                               the trace already */
+    double jitter_frac;        /**< coefficient of variation of compute times (ar_draw.h) */
+    uint64_t seed;             /**< of the jitter */
+    uint32_t iterations_count; /**< steps simulated, at least 1; results are their means */
+    const struct ar_straggler *stragglers; /**< of the step; the baseline has none */
+    uint32_t stragglers_count;
+    enum ar_baseline baseline;
+    const struct ar_engine *engine;
+    const struct ar_library *library; /**< for engines that need one; else NULL */
+    enum ar_band band;                /**< of the library's times */
+    struct ar_timeline *timeline;     /**< of the last step, marks for each bucket of a trace with
+                                           strategy `data`; NULL: none */
+};
+
+/** GPUs of a job. */
+uint32_t ar_job_ranks(const struct ar_job *job);
+
+/** The mesh of a layout: pp, dp, ep, tp, without those of size 1, along the axes of the bits. */
+struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes);
+
+/** Whether ranks differ from each other, if only in when they begin the second step. */
+static inline bool ar_job_is_uneven(const struct ar_job *job)
+{
+    return job->jitter_frac > 0 || job->stragglers_count > 0 || job->iterations_count > 1;
+}
+
+/** Messages between any two GPUs of a cluster, alone: what placed operators send (ar_operators.h).
+ *
+ *     time_s = bytes / bandwidth of the narrowest link + gap
+ *     latency_s = setup + latency of the path + what the message costs besides
+ *
+ * Their sum is the time of a send by every engine that knows messages (test_placed_step). They
+ * refer to the cluster, whose GPUs reach each other (ar_cluster_check_reach()). */
+struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster);
+
+/** The buckets of a step of a trace, without slowdown. */
+enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
+                               struct ar_workload **workload, struct ar_error *err);
+
+#endif

@@ -1,0 +1,319 @@
+#include <math.h>
+
+#include "ar_draw.h"
+#include "timer.h"
+
+_Static_assert(AR_STALENESS_FREE == AR_ASYNC_FREE, "a strategy without bound is a run without");
+
+/* --- what a worker computes and sends --------------------------------------------------------- */
+
+static struct ar_async_slice *make_slices(struct ar_timing *timing, uint32_t count)
+{
+    struct ar_async_slice *slices = ar_arena_alloc(timing->arena, count, sizeof *slices);
+    timing->async.slices = slices;
+    timing->async.slices_count = count;
+    return slices;
+}
+
+/* Gradients are there in the last part of the backward pass. */
+static void set_times(struct ar_timing *timing, double forward_s, double backward_s, double last_s,
+                      double optimizer_s)
+{
+    timing->split.duty_s[AR_DUTY_FORWARD] = forward_s;
+    timing->split.duty_s[AR_DUTY_BACKWARD] = backward_s;
+    timing->split.duty_s[AR_DUTY_OPTIMIZER] = optimizer_s;
+    timing->async.backward_s = last_s;
+    timing->async.forward_s = forward_s + backward_s - last_s + optimizer_s;
+}
+
+/* Buckets of a trace. Nobody negotiates about them. */
+static enum ar_status slice_trace(const struct ar_job *job, struct ar_timing *timing,
+                                  struct ar_error *err)
+{
+    const struct ar_workload_request request = {
+        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
+    struct ar_workload *workload;
+    AR_TRY(ar_workload_make(&request, timing->arena, &workload, err));
+    struct ar_async_slice *slices = make_slices(timing, workload->buckets_count);
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        slices[i] = (struct ar_async_slice){
+            .ready_s = workload->buckets[i].ready_s - workload->forward_end_s,
+            .bytes = workload->buckets[i].elements * job->collective.element_bytes};
+    }
+    double backward_s = workload->backward_end_s - workload->forward_end_s;
+    double optimizer_s = job->trace->optimizer_s;
+    set_times(timing, ar_trace_compute_s(job->trace) - backward_s - optimizer_s, backward_s,
+              backward_s, optimizer_s);
+    return AR_OK;
+}
+
+static double count_parameters(const struct ar_layout *layout, enum ar_transformer_part part)
+{
+    double experts = 0;
+    double dense = ar_transformer_part_parameters(layout->model, 1, 1, part, &experts);
+    return dense + experts;
+}
+
+/* A slice for each layer of a transformer, the first with the head, the last with the embedding; or
+ * one for all. */
+static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
+{
+    const struct ar_layout *layout = &timing->layout;
+    const struct ar_part_times *times = &job->times;
+    uint32_t layers = layout->model->layers;
+    double batches = ar_layout_batches(layout);
+    double forward_s = 0, backward_s = 0, parameters = 0;
+    double gradient_bytes = ar_precision_bytes(layout->gradients);
+    struct ar_async_slice *slices = make_slices(timing, layers);
+    for (uint32_t i = 0; i < layers; i++) {
+        double before = parameters;
+        for (int p = 0; p < AR_PARTS_COUNT; p++) {
+            enum ar_transformer_part part = (enum ar_transformer_part)p;
+            bool is_in = part == AR_PART_LAYER || (part == AR_PART_HEAD && i == 0) ||
+                         (part == AR_PART_EMBEDDING && i == layers - 1);
+            forward_s += is_in ? times->forward_s[part] : 0;
+            backward_s += is_in ? times->backward_s[part] : 0;
+            parameters += is_in ? count_parameters(layout, part) : 0;
+        }
+        slices[i] = (struct ar_async_slice){
+            .ready_s = backward_s, .bytes = (uint64_t)((parameters - before) * gradient_bytes)};
+    }
+    if (!layout->overlaps) {
+        slices[0] = (struct ar_async_slice){.ready_s = backward_s,
+                                            .bytes = (uint64_t)(parameters * gradient_bytes)};
+        timing->async.slices_count = 1;
+    }
+    set_times(timing, batches * forward_s, batches * backward_s, backward_s,
+              parameters * times->optimizer_s);
+}
+
+/* --- how long workers take -------------------------------------------------------------------- */
+
+static void apply_stragglers(const struct ar_job *job, double *factors)
+{
+    for (uint32_t i = 0; i < job->stragglers_count; i++) {
+        factors[job->stragglers[i].rank] *= job->stragglers[i].factor;
+    }
+}
+
+/* From GPUs to workers, in place: a worker is as slow as its slowest GPU. */
+static void take_slowest(const struct ar_async *run, double *factors)
+{
+    for (uint32_t i = 0; i < run->workers; i++) {
+        double slowest = 0;
+        for (uint32_t j = 0; j < run->gpus_each; j++) {
+            slowest = fmax(slowest, factors[(size_t)i * run->gpus_each + j]);
+        }
+        factors[i] = slowest;
+    }
+}
+
+/* [step][worker]. */
+static void draw_worker_factors(const struct ar_job *job, struct ar_timing *timing,
+                                struct ar_draw *draw)
+{
+    struct ar_async *run = &timing->async;
+    uint32_t gpus = run->workers * run->gpus_each;
+    double *factors = ar_arena_alloc(timing->arena, (size_t)run->steps_count * run->workers + gpus,
+                                     sizeof *factors);
+    for (uint32_t i = 0; i < run->steps_count; i++) {
+        double *own = factors + (size_t)i * run->workers; /* the next step's room is drawn over */
+        ar_jitter_factors(draw, job->jitter_frac, gpus, own);
+        apply_stragglers(job, own);
+        take_slowest(run, own);
+    }
+    run->factors = factors;
+}
+
+/* Times of units: lognormal, or Pareto of mean 1. */
+static void draw_units(const struct ar_job *job, const struct ar_timing *timing,
+                       struct ar_draw *draw, uint32_t count, double *factors)
+{
+    double tail = timing->units.tail;
+    if (tail == 0) {
+        ar_jitter_factors(draw, job->jitter_frac, count, factors);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        factors[i] = (tail - 1) / tail * pow(1 - ar_draw_uniform(draw, 0, 1), -1 / tail);
+    }
+}
+
+/* Workers compute for as long as they have units, and push the sum of what they found. */
+static enum ar_status deal_units(const struct ar_job *job, struct ar_timing *timing,
+                                 struct ar_draw *draw, struct ar_error *err)
+{
+    struct ar_async *run = &timing->async;
+    uint32_t draws = timing->units.count * AR_UNIT_COPIES;
+    double *factors =
+        ar_arena_alloc(timing->arena, (size_t)run->steps_count * run->workers, sizeof *factors);
+    uint32_t gpus = run->workers * run->gpus_each;
+    double *speeds = ar_arena_alloc(timing->arena, gpus, sizeof *speeds);
+    double *times = ar_arena_alloc(timing->arena, draws, sizeof *times);
+    double *ends_s = ar_arena_alloc(timing->arena, run->workers, sizeof *ends_s);
+    struct ar_async_slice *all = make_slices(timing, 1);
+    for (uint32_t i = 0; i < gpus; i++) {
+        speeds[i] = 1;
+    }
+    apply_stragglers(job, speeds);
+    take_slowest(run, speeds);
+    struct ar_work_units pass = {.workers = run->workers,
+                                 .units = timing->units.count,
+                                 .unit_s = run->forward_s + run->backward_s,
+                                 .deal_s = ar_async_deal_s(run),
+                                 .has_backups = timing->units.has_backups,
+                                 .factors = times,
+                                 .speeds = speeds,
+                                 .end_s = ends_s};
+    for (uint32_t i = 0; i < run->steps_count; i++) {
+        draw_units(job, timing, draw, draws, times);
+        AR_TRY(ar_work_units_deal(&pass, err));
+        timing->units.backups_count += pass.backups_count;
+        timing->units.won_count += pass.won_count;
+        for (uint32_t j = 0; j < run->workers; j++) {
+            factors[(size_t)i * run->workers + j] = ends_s[j] / pass.unit_s;
+        }
+    }
+    *all = (struct ar_async_slice){.ready_s = pass.unit_s, .bytes = timing->payload_bytes};
+    run->forward_s = 0;
+    run->backward_s = pass.unit_s;
+    run->factors = factors;
+    return AR_OK;
+}
+
+static enum ar_status make_factors(const struct ar_job *job, struct ar_timing *timing,
+                                   struct ar_error *err)
+{
+    struct ar_draw *draw;
+    bool deals = timing->layout.strategy->deals_units;
+    if (!deals && job->jitter_frac == 0 && job->stragglers_count == 0) {
+        return AR_OK;
+    }
+    AR_TRY(ar_draw_create(job->seed, NULL, timing->arena, &draw, err));
+    if (deals) {
+        return deal_units(job, timing, draw, err);
+    }
+    draw_worker_factors(job, timing, draw);
+    return AR_OK;
+}
+
+/* Workers that do not wait for each other begin as their programs do. */
+static enum ar_status scatter_starts(const struct ar_job *job, struct ar_timing *timing,
+                                     struct ar_error *err)
+{
+    struct ar_draw *draw;
+    struct ar_async *run = &timing->async;
+    if (!ar_async_is_loose(run)) {
+        return AR_OK;
+    }
+    double *starts_s = ar_arena_alloc(timing->arena, run->workers, sizeof *starts_s);
+    AR_TRY(ar_draw_create(job->seed, "starts", timing->arena, &draw, err));
+    for (uint32_t i = 0; i < run->workers; i++) {
+        starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
+    }
+    run->starts_s = starts_s;
+    return AR_OK;
+}
+
+/* --- workers of several GPUs ------------------------------------------------------------------ */
+
+/* A collective of the GPUs of a worker. */
+static enum ar_status time_within(const struct ar_job *job, const struct ar_timing *timing,
+                                  const struct ar_operation *operation, uint64_t bytes,
+                                  double *time_s, struct ar_error *err)
+{
+    struct ar_call_time time;
+    struct ar_trial trial = {.collective = job->collective, .jobs_count = 1, .times = &time};
+    struct ar_collective *collective = &trial.collective;
+    const struct ar_call call = {.elements = bytes / collective->element_bytes};
+    trial.jobs = &call;
+    collective->operation = operation;
+    collective->mesh = (struct ar_mesh){.axes_count = 0};
+    for (size_t i = ar_algorithms_count; i-- > 0;) {
+        collective->algorithm =
+            ar_algorithms[i]->operation == operation ? ar_algorithms[i] : collective->algorithm;
+    }
+    uint32_t gpus = timing->async.gpus_each;
+    collective->shape = ar_algorithm_default_shape(collective->algorithm, gpus, gpus);
+    AR_TRY(ar_trial_run(&trial, job->engine, err));
+    *time_s = time.finish_s - time.start_s;
+    return AR_OK;
+}
+
+/* Gradients are summed by a reduce-scatter, parameters handed out by an all-gather. */
+static enum ar_status time_sums(const struct ar_job *job, struct ar_timing *timing,
+                                struct ar_error *err)
+{
+    uint32_t count = timing->async.slices_count;
+    const struct ar_async_slice *even = timing->async.slices;
+    if (timing->async.gpus_each == 1) {
+        return AR_OK;
+    }
+    struct ar_async_slice *slices = make_slices(timing, count);
+    for (uint32_t i = 0; i < count; i++) {
+        slices[i] = even[i];
+        AR_TRY(time_within(job, timing, &ar_operation_reduce_scatter, slices[i].bytes,
+                           &slices[i].sum_s, err));
+        AR_TRY(time_within(job, timing, &ar_operation_all_gather, slices[i].bytes,
+                           &slices[i].hand_s, err));
+    }
+    return AR_OK;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void fill_servers(const struct ar_job *job, struct ar_timing *timing)
+{
+    const struct ar_async *run = &timing->async;
+    struct ar_async_split split = ar_async_split_mean(run);
+    double rounds = timing->layout.strategy->deals_units ? timing->units.count : run->workers;
+    double batches = rounds * run->gpus_each;
+    timing->iteration_s = ar_async_iteration_s(run);
+    timing->iteration_ci95_s = NAN;
+    timing->compute_s = split.compute_s;
+    timing->exposed_s = split.push_s + split.pull_s;
+    timing->bubble_s = split.wait_s;
+    timing->split.bubble_s = split.wait_s;
+    timing->split.axis_s[AR_AXIS_DP] = timing->exposed_s;
+    double even_s = 0;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        even_s += timing->split.duty_s[i];
+    }
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        timing->split.duty_s[i] *= split.compute_s / even_s;
+    }
+    timing->bubble_frac = split.wait_s / split.compute_s;
+    timing->allreduce_s = timing->copy_s = timing->contention_s = NAN;
+    timing->samples_per_s =
+        job->trace != NULL ? batches * job->trace->batch / timing->iteration_s : NAN;
+    timing->messages_count = run->messages_count / run->steps_count;
+    bool is_alike = run->servers_at == AR_SERVERS_AT_NODES && run->slices_count == 1;
+    timing->exact = job->engine->is_simulation || is_alike;
+    timing->wall_s = run->wall_s;
+}
+
+enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, struct ar_error *err)
+{
+    struct ar_async *run = &timing->async;
+    *run = job->async;
+    timing->units = job->units;
+    run->cluster = job->collective.cluster;
+    run->workers = ar_job_ranks(job) / run->gpus_each;
+    run->steps_count = (job->iterations_count + run->every - 1) / run->every * run->every;
+    if (job->trace != NULL) {
+        AR_TRY(slice_trace(job, timing, err));
+    } else {
+        slice_layout(job, timing);
+    }
+    for (uint32_t i = 0; i < run->slices_count; i++) {
+        timing->payload_bytes += run->slices[i].bytes;
+    }
+    AR_TRY(make_factors(job, timing, err));
+    AR_TRY(scatter_starts(job, timing, err));
+    AR_TRY(time_sums(job, timing, err));
+    AR_TRY(ar_async_prepare(run, timing->arena, err));
+    AR_TRY(job->engine->is_simulation ? ar_async_run_actors(run, err)
+                                      : ar_async_run_events(run, err));
+    fill_servers(job, timing);
+    return AR_OK;
+}

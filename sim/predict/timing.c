@@ -1,0 +1,609 @@
+/* From a job to its timing: the graph of its kind, what it sends timed by the engine, scheduled
+ * step by step. Read from the end: job_time(). */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_clock.h"
+#include "ar_draw.h"
+#include "ar_kind.h"
+#include "ar_text.h"
+#include "timer.h"
+
+const char *const ar_baseline_names[] = {
+    [AR_BASELINE_GPU] = "gpu", [AR_BASELINE_NODE] = "node", NULL};
+
+uint32_t ar_job_ranks(const struct ar_job *job)
+{
+    return job->kind->has_layout ? ar_layout_gpus(&job->layout)
+                                 : ar_collective_ranks(&job->collective);
+}
+
+struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
+{
+    struct ar_mesh mesh = {.axes_count = 0};
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        bool is_along = (axes >> axis & 1) != 0;
+        if (layout->sizes[axis] > 1 || is_along) {
+            struct ar_mesh_axis *made = &mesh.axes[mesh.axes_count++];
+            ar_copy_text(made->name, sizeof made->name, ar_axis_names[axis]);
+            made->size = layout->sizes[axis];
+            made->is_along = is_along;
+        }
+    }
+    return mesh;
+}
+
+/* --- what is sent ----------------------------------------------------------------------------- */
+
+/* The job's algorithm where it is of the operation, else the first one of it; NULL: a library's
+ * choice. */
+static const struct ar_algorithm *find_algorithm(const struct ar_job *job,
+                                                 const struct ar_operation *operation)
+{
+    const struct ar_algorithm *algorithm = job->collective.algorithm;
+    if (algorithm != NULL && algorithm->operation == operation) {
+        return algorithm;
+    }
+    for (size_t i = 0; i < ar_algorithms_count && !job->engine->needs_library; i++) {
+        if (ar_algorithms[i]->operation == operation) {
+            return ar_algorithms[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a work is the collective of the job itself, which may have a shape of its own. */
+static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
+{
+    return !job->kind->has_layout && work->operation == job->collective.operation;
+}
+
+/* The root of a send: it goes to the place before the root. Back it takes as long. */
+static uint32_t find_root(const struct ar_work *work, uint32_t stages)
+{
+    return (work->to + 1) % stages == work->from ? work->from : work->to;
+}
+
+struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
+                                     const struct ar_work *work)
+{
+    struct ar_collective collective = job->collective;
+    collective.element_bytes =
+        work->element_bytes > 0 ? work->element_bytes : collective.element_bytes;
+    if (work_is_own(job, work)) {
+        return collective;
+    }
+    uint32_t lanes = collective.channels / ar_algorithm_channels(collective.algorithm);
+    collective.operation = work->operation;
+    collective.algorithm = find_algorithm(job, work->operation);
+    collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
+    collective.mesh = ar_layout_mesh(layout, work->axes);
+    collective.root =
+        work->kind == AR_TASK_MESSAGE ? find_root(work, layout->sizes[AR_AXIS_PP]) : 0;
+    collective.shape = ar_algorithm_default_shape(
+        collective.algorithm, ar_mesh_group_ranks(&collective.mesh),
+        ar_mesh_node_members(&collective.mesh,
+                             ar_cluster_facts(collective.cluster)->gpus_per_node));
+    return collective;
+}
+
+uint64_t work_elements(const struct ar_work *work, const struct ar_collective *collective)
+{
+    uint32_t element = collective->element_bytes;
+    return (work->bytes + element - 1) / element;
+}
+
+static void destroy_plan(void *plan)
+{
+    ar_closed_destroy(plan);
+}
+
+static enum ar_status create_plan(struct timer *timer, const struct ar_collective *collective,
+                                  const struct ar_closed **plan, struct ar_error *err)
+{
+    struct ar_closed *made;
+    AR_TRY(ar_closed_create(collective, &made, err));
+    *plan = ar_arena_own(timer->timing->arena, made, destroy_plan);
+    return AR_OK;
+}
+
+/* Works that differ in their bytes alone have the same plan. */
+static bool work_has_plan_of(const struct ar_work *one, const struct ar_work *other)
+{
+    return one->kind == other->kind && one->operation == other->operation &&
+           one->axes == other->axes && one->element_bytes == other->element_bytes &&
+           one->from == other->from && one->to == other->to;
+}
+
+enum ar_status timer_find_plan(struct timer *timer, uint32_t work, const struct ar_closed **plan,
+                               struct ar_error *err)
+{
+    const struct ar_work *searched = &timer->timing->graph->works[work];
+    struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
+    *plan = NULL;
+    if (!timer->job->engine->needs_plan || ar_shape_ranks(&collective.shape) <= 1) {
+        return AR_OK;
+    }
+    for (size_t i = 0; i < timer->plans_count; i++) {
+        if (work_has_plan_of(&timer->plans[i].work, searched)) {
+            *plan = timer->plans[i].plan;
+            return AR_OK;
+        }
+    }
+    timer->plans = ar_arena_grow(timer->timing->arena, timer->plans, timer->plans_count, 1,
+                                 sizeof *timer->plans);
+    AR_TRY(ar_collective_check(&collective, err));
+    AR_TRY(create_plan(timer, &collective, plan, err));
+    timer->plans[timer->plans_count++] = (struct timer_plan){*searched, *plan};
+    return AR_OK;
+}
+
+/* Runs a work alone, in all its groups. */
+static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_error *err)
+{
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    struct ar_work *work = &timing->graph->works[number];
+    bool is_all = job->kind->is_collective;
+    struct ar_trial trial = {.collective = work_collective(job, &timing->layout, work),
+                             .jobs = timer->calls,
+                             .jobs_count = 1,
+                             .times = timer->call_times,
+                             .library = job->library,
+                             .band = job->band};
+    timer->calls[0] = (struct ar_call){.elements = work_elements(work, &trial.collective)};
+    if (is_all) {
+        trial.plan = timer->plan;
+    } else {
+        AR_TRY(timer_find_plan(timer, number, &trial.plan, err));
+    }
+    AR_TRY(ar_trial_run(&trial, job->engine, err));
+    work->time_s =
+        (trial.times->finish_s - trial.times->start_s) / (work->every > 0 ? work->every : 1);
+    timer->works_messages += trial.messages_count;
+    timing->exact = timing->exact && (trial.exact || work->every > 0);
+    if (is_all) {
+        timing->trial = trial;
+    }
+    return AR_OK;
+}
+
+/* Times what is not sent in series and has no time yet; `has_clocks`: ranks are looked at one by
+ * one, so that what runs beside computations is timed in series. */
+static enum ar_status time_works(struct timer *timer, const struct overlap *overlap,
+                                 bool has_clocks, struct ar_error *err)
+{
+    struct ar_graph *graph = timer->timing->graph;
+    uint32_t timed = 0;
+    while (timed < graph->works_count && graph->works[timed].time_s != AR_GRAPH_UNTIMED) {
+        timed++;
+    }
+    for (uint32_t i = 0; timed < graph->works_count && i < graph->tasks_count; i++) {
+        struct ar_work *work = &graph->works[graph->tasks[i].work];
+        bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
+                                work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
+                                graph->tasks[i].stream != AR_STREAM_COMPUTE;
+        if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
+            AR_TRY(time_work(timer, graph->tasks[i].work, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* --- series ----------------------------------------------------------------------------------- */
+
+struct series_context {
+    struct timer *timer;
+    struct ar_timeline *timeline;
+};
+
+/* Ranks of a role. */
+static uint32_t count_places(const struct timer *timer)
+{
+    return ar_job_ranks(timer->job) / timer->timing->graph->roles_count;
+}
+
+/* Gives the ranks of all roles what those of one have: they do the same at once. */
+static const double *spread_role(const struct timer *timer, const double *of_role, double *of_all)
+{
+    uint32_t each = count_places(timer);
+    for (uint32_t role = 0; of_role != NULL && role < timer->timing->graph->roles_count; role++) {
+        memcpy(of_all + (size_t)role * each, of_role, each * sizeof *of_all);
+    }
+    return of_role != NULL ? of_all : NULL;
+}
+
+/* A negotiation ends on all ranks at once, after the slowest has what it is about. */
+static void agree_on_calls(struct timer *timer, struct ar_trial *trial)
+{
+    bool is_even;
+    for (uint32_t i = 0; timer->agreed_s != NULL && i < trial->jobs_count; i++) {
+        timer->agreed_s[i] = ar_trial_ready_on_all(trial, i, &is_even);
+    }
+    trial->agreed_s = trial->rank_factor != NULL ? timer->agreed_s : NULL;
+}
+
+static enum ar_status time_series(void *context, const struct ar_graph_series *series,
+                                  double *finish_s, struct ar_error *err)
+{
+    const struct series_context *own = context;
+    struct timer *timer = own->timer;
+    struct ar_timing *timing = timer->timing;
+    struct ar_task *tasks = timing->graph->tasks;
+    const struct ar_work *work = &timing->graph->works[tasks[series->tasks[0]].work];
+    struct ar_trial *trial = &timing->trial;
+    *trial = (struct ar_trial){
+        .collective = work_collective(timer->job, &timing->layout, work),
+        .jobs = timer->calls,
+        .jobs_count = series->count,
+        .plan = work_is_own(timer->job, work) ? timer->plan : NULL,
+        .rank_start_s = spread_role(timer, series->start_s, timer->series_start_s),
+        .rank_factor = spread_role(timer, series->factor, timer->series_factor),
+        .library = timer->job->library,
+        .band = timer->job->band,
+        .times = timer->call_times,
+        .rank_finish_s = timer->rank_finish_s,
+        .timeline = own->timeline};
+    for (uint32_t i = 0; i < series->count; i++) {
+        const struct ar_task *task = &tasks[series->tasks[i]];
+        timer->calls[i] = (struct ar_call){
+            .ready_s = series->ready_s[i],
+            .elements = work_elements(&timing->graph->works[task->work], &trial->collective),
+            .wait_s = task->wait_s,
+            .copy_s = task->copy_s};
+    }
+    agree_on_calls(timer, trial);
+    AR_TRY(ar_trial_run(trial, timer->job->engine, err));
+    for (uint32_t i = 0; i < series->count; i++) {
+        tasks[series->tasks[i]].start_s = trial->times[i].start_s;
+        tasks[series->tasks[i]].end_s = trial->times[i].finish_s;
+    }
+    uint32_t each = count_places(timer);
+    memcpy(finish_s, trial->rank_finish_s + (size_t)tasks[series->tasks[0]].role * each,
+           each * sizeof *finish_s);
+    timing->messages_count += trial->messages_count;
+    timing->exact = timing->exact && trial->exact;
+    return AR_OK;
+}
+
+/* --- the graph -------------------------------------------------------------------------------- */
+
+enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
+                                struct ar_error *err)
+{
+    struct ar_timing *timing = timer->timing;
+    AR_TRY(timer->job->kind->graph(timer->job, slowdown, timing, err));
+    uint32_t tasks = timing->graph->tasks_count;
+    timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
+    timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
+    timer->plans_count = 0;
+    graph_part_messages(timer->job, timing);
+    return AR_OK;
+}
+
+bool timer_runs_ranks(const struct timer *timer)
+{
+    return timer->job->engine->run_graph != NULL && !timer->timing->graph->has_series &&
+           !timer->job->kind->is_collective;
+}
+
+void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial *trial)
+{
+    const struct ar_job *job = timing->job;
+    struct ar_graph *graph = timing->graph;
+    struct ar_graph_sending *sendings =
+        ar_arena_alloc(timing->arena, graph->works_count, sizeof *sendings);
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        if (graph->works[i].kind != AR_TASK_COMPUTE) {
+            sendings[i].collective = work_collective(job, &timing->layout, &graph->works[i]);
+            sendings[i].elements = work_elements(&graph->works[i], &sendings[i].collective);
+        }
+    }
+    *trial = (struct ar_graph_trial){.graph = graph,
+                                     .cluster = job->collective.cluster,
+                                     .ranks = ar_job_ranks(job),
+                                     .sendings = sendings,
+                                     .rank_factor =
+                                         timing->rank_end_s != NULL ? timing->rank_factor : NULL};
+}
+
+double ar_job_ranks_messages(const struct ar_job *job)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing = {.job = job, .arena = &arena, .layout = job->layout};
+    struct timer timer = {.job = job, .timing = &timing};
+    struct ar_graph_trial trial;
+    struct ar_error ignored;
+    if (job->kind->graph == NULL || timer_make_graph(&timer, NULL, &ignored) != AR_OK ||
+        !timer_runs_ranks(&timer)) {
+        return 0;
+    }
+    ar_timing_graph_trial(&timing, &trial);
+    return (double)job->iterations_count * (double)ar_graph_trial_messages(&trial);
+}
+
+/* Lets the engine run all ranks, with all that they send at once. */
+static enum ar_status run_all_ranks(struct timer *timer, bool has_ranks, struct ar_error *err)
+{
+    struct ar_timing *timing = timer->timing;
+    struct ar_graph_trial trial;
+    for (uint32_t i = 0; i < timing->graph->works_count; i++) {
+        const struct ar_work *work = &timing->graph->works[i];
+        if (work->every > 0 && work->time_s == AR_GRAPH_UNTIMED) {
+            AR_TRY(time_work(timer, i, err));
+        }
+    }
+    ar_timing_graph_trial(timing, &trial);
+    if (has_ranks) {
+        trial.rank_start_s = timing->rank_start_s;
+        trial.rank_factor = timing->rank_factor;
+        trial.rank_end_s = timing->rank_end_s;
+    }
+    AR_TRY(job_find_speed(timer->job, &trial.speed_frac, err));
+    AR_TRY(timer->job->engine->run_graph(&trial, err));
+    timing->messages_count = trial.messages_count;
+    return AR_OK;
+}
+
+enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap, bool has_ranks,
+                              struct ar_timeline *timeline, struct ar_error *err)
+{
+    struct ar_timing *timing = timer->timing;
+    struct series_context context = {.timer = timer, .timeline = timeline};
+    bool has_clocks = has_ranks || timing->graph->has_series;
+    const struct ar_graph_request request = {.slowdowns = overlap->slowdowns,
+                                             .sendings = overlap->sendings,
+                                             .speeds = overlap->speeds,
+                                             .ranks_count = has_clocks ? count_places(timer) : 0,
+                                             .sizes = timing->layout.sizes,
+                                             .start_s = has_ranks ? timing->rank_start_s : NULL,
+                                             .factor = has_ranks ? timing->rank_factor : NULL,
+                                             .end_s = has_ranks ? timing->rank_end_s : NULL,
+                                             .time_series = time_series,
+                                             .context = &context};
+    if (timer_runs_ranks(timer)) {
+        return run_all_ranks(timer, has_ranks, err);
+    }
+    AR_TRY(time_works(timer, overlap, has_clocks, err));
+    timing->messages_count = timer->works_messages;
+    return ar_graph_schedule_with(timing->graph, &request, err);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static void make_ranks(struct timer *timer)
+{
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    struct ar_arena *arena = timing->arena;
+    uint32_t ranks = ar_job_ranks(job);
+    if (ar_job_is_uneven(job)) {
+        timing->rank_start_s = ar_arena_alloc(arena, ranks, sizeof(double));
+        timing->rank_factor = ar_arena_alloc(arena, ranks, sizeof(double));
+        timing->rank_end_s = ar_arena_alloc(arena, ranks, sizeof(double));
+        timer->series_start_s = ar_arena_alloc(arena, ranks, sizeof(double));
+        timer->series_factor = ar_arena_alloc(arena, ranks, sizeof(double));
+    }
+    if (ar_job_is_uneven(job) || timing->graph->has_series) {
+        timer->rank_finish_s = ar_arena_alloc(arena, ranks, sizeof(double));
+    }
+    if (ar_job_is_uneven(job) && job_has_cycles(job)) {
+        timer->agreed_s = ar_arena_alloc(arena, job->trace->tensors_count, sizeof(double));
+    }
+}
+
+static void draw_factors(const struct ar_job *job, struct ar_draw *draw, double *rank_factor)
+{
+    ar_jitter_factors(draw, job->jitter_frac, ar_job_ranks(job), rank_factor);
+    for (uint32_t i = 0; i < job->stragglers_count; i++) {
+        rank_factor[job->stragglers[i].rank] *= job->stragglers[i].factor;
+    }
+}
+
+/* Every rank begins the next step where it ended the last one; the first of them at 0. Those of a
+ * pipeline begin it together. */
+static void advance_ranks(const struct ar_timing *timing, uint32_t ranks)
+{
+    bool is_alone = timing->graph->roles_count == 1;
+    double first_s = INFINITY;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        first_s = fmin(first_s, timing->rank_end_s[rank]);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
+    }
+}
+
+/* --- where the time goes ---------------------------------------------------------------------- */
+
+static double find_compute(const struct timer *timer, const struct ar_graph_split *split)
+{
+    double compute_s = 0;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        compute_s += split->duty_s[i];
+    }
+    return timer->timing->graph->has_series ? ar_trace_compute_s(timer->job->trace) : compute_s;
+}
+
+/* What a step took beyond computations and the bubble: of one role that waits for itself alone all
+ * of it, however it came about. */
+static double find_exposed(const struct timer *timer, const struct ar_graph_split *split)
+{
+    const struct ar_timing *timing = timer->timing;
+    double exposed_s = split->longer_s;
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        exposed_s += split->axis_s[i];
+    }
+    if (timing->rank_end_s == NULL) {
+        return exposed_s;
+    }
+    double begin_s = 0, end_s = 0;
+    for (uint32_t rank = 0; rank < ar_job_ranks(timer->job); rank++) {
+        begin_s = fmax(begin_s, timing->rank_start_s[rank]);
+        end_s = fmax(end_s, timing->rank_end_s[rank]);
+    }
+    return end_s - begin_s - find_compute(timer, split) - split->bubble_s;
+}
+
+static struct ar_graph_split split_step(const struct ar_timing *timing)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t roles = timing->graph->roles_count;
+    struct ar_graph_split *splits = ar_arena_alloc(&arena, roles, sizeof *splits);
+    ar_graph_split(timing->graph, splits);
+    struct ar_graph_split split = ar_graph_split_mean(splits, roles);
+    if (roles == 1 && timing->rank_end_s != NULL) {
+        split.bubble_s = 0; /* waiting for its own slower ranks */
+    }
+    return split;
+}
+
+/* How long some rank's second stream was busy, of the first role. The first rank may begin a bucket
+ * before the last one has finished the one before. */
+static double find_busy(const struct ar_graph *graph)
+{
+    double last_s = 0;
+    double busy_s = 0;
+    for (uint32_t i = graph->first[AR_STREAM_GRADIENTS]; i != AR_NO_TASK;
+         i = graph->tasks[i].after) {
+        busy_s += graph->tasks[i].end_s - fmax(graph->tasks[i].start_s, last_s);
+        last_s = graph->tasks[i].end_s;
+    }
+    return busy_s;
+}
+
+/* Copies of all tasks, and what is not done in each step. */
+static void sum_tasks(struct ar_timing *timing)
+{
+    const struct ar_graph *graph = timing->graph;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        const struct ar_work *work = &graph->works[task->work];
+        timing->copy_s += task->copy_s;
+        bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */
+        timing->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
+    }
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+/* What is sent once after all steps is a part of each, which no rank waits for. */
+static void spread_ends(const struct timer *timer)
+{
+    struct ar_graph *graph = timer->timing->graph;
+    const struct ar_strategy *strategy = timer->timing->layout.strategy;
+    bool is_spread = strategy != NULL && strategy->ends_runs && timer->job->iterations_count > 1;
+    for (uint32_t i = 0; i < graph->works_count && is_spread; i++) {
+        if (graph->works[i].operation == &ar_operation_gather) {
+            graph->works[i].every = timer->job->iterations_count;
+        }
+    }
+}
+
+/* Means over the steps that were run, and squared deviations from that of exposed_s, after Welford.
+ */
+struct means {
+    uint32_t count;
+    double exposed_s, deviations;
+    double busy_sum_s;
+    struct ar_graph_split *splits; /* [step] */
+};
+
+/* Runs the next step. */
+static enum ar_status run_step(struct timer *timer, const struct overlap *overlap,
+                               struct ar_draw *draw, struct means *means, struct ar_error *err)
+{
+    const struct ar_job *job = timer->job;
+    bool has_ranks = ar_job_is_uneven(job);
+    if (has_ranks) {
+        draw_factors(job, draw, timer->timing->rank_factor);
+    }
+    if (has_ranks && means->count > 0) {
+        advance_ranks(timer->timing, ar_job_ranks(job));
+    }
+    if (has_ranks || job->timeline != NULL || !overlap->is_scheduled) {
+        AR_TRY(timer_schedule(timer, overlap, has_ranks, job->timeline, err));
+    }
+    const struct ar_graph_split split = split_step(timer->timing);
+    double exposed_s = find_exposed(timer, &split);
+    double before_s = exposed_s - means->exposed_s;
+    means->exposed_s += before_s / (means->count + 1);
+    means->deviations += before_s * (exposed_s - means->exposed_s);
+    means->busy_sum_s += find_busy(timer->timing->graph);
+    means->splits[means->count++] = split;
+    return AR_OK;
+}
+
+static void fill_timing(struct timer *timer, const struct means *means)
+{
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    timing->split = ar_graph_split_mean(means->splits, means->count);
+    timing->compute_s = find_compute(timer, &timing->split);
+    timing->exposed_s = means->exposed_s;
+    timing->bubble_s = timing->split.bubble_s;
+    timing->bubble_frac = timing->bubble_s / timing->compute_s;
+    double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
+    timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
+    timing->iteration_s = wanted_s + timing->input_wait_s;
+    timing->iteration_ci95_s = ar_confidence95(means->deviations, means->count);
+    sum_tasks(timing);
+    timing->allreduce_s = means->busy_sum_s / means->count + timing->statistics_s;
+    timing->payload_bytes = job->elements * job->collective.element_bytes;
+    if (job->trace != NULL) {
+        timing->payload_bytes =
+            ar_trace_gradient_elements(job->trace) * job->collective.element_bytes;
+        timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
+    }
+}
+
+static enum ar_status time_graph(struct timer *timer, struct ar_error *err)
+{
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    struct overlap overlap;
+    struct ar_draw *draw;
+    AR_TRY(timer_make_graph(timer, NULL, err));
+    spread_ends(timer);
+    timer->plan = job->plan;
+    if (!job->kind->has_layout && ar_shape_ranks(&job->collective.shape) > 1 &&
+        !job->engine->needs_library && job->plan == NULL) {
+        AR_TRY(create_plan(timer, &job->collective, &timer->plan, err));
+    }
+    make_ranks(timer);
+    AR_TRY(timer_find_overlap(timer, &overlap, err));
+    timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
+    AR_TRY(ar_draw_create(job->seed, NULL, timing->arena, &draw, err));
+    struct means means = {
+        .splits = ar_arena_alloc(timing->arena, job->iterations_count, sizeof *means.splits)};
+    while (means.count < job->iterations_count) {
+        AR_TRY(run_step(timer, &overlap, draw, &means, err));
+    }
+    fill_timing(timer, &means);
+    if (timer_runs_ranks(timer) && !ar_job_is_uneven(job)) {
+        timing->contention_s = timing->split.longer_s;
+    }
+    return AR_OK;
+}
+
+enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
+                        struct ar_error *err)
+{
+    double began_s = ar_clock_s();
+    *timing = (struct ar_timing){.job = job,
+                                 .arena = arena,
+                                 .exact = true,
+                                 .layout = job->layout,
+                                 .samples_per_s = NAN,
+                                 .efficiency_frac = NAN,
+                                 .low_s = NAN,
+                                 .high_s = NAN};
+    if (job->kind->graph == NULL) {
+        return servers_run(job, timing, err);
+    }
+    struct timer timer = {.job = job, .timing = timing};
+    AR_TRY(time_graph(&timer, err));
+    timing->wall_s = ar_clock_s() - began_s;
+    return AR_OK;
+}
