@@ -22,7 +22,7 @@
  * since the norm of all gradients is summed over its stages. A step lasts from the end of the step
  * before to its own, both on the last rank.
  *
- * **Terms of a framework** (traces/frameworks/ar_framework.h) that enter here, not the trace; with
+ * **Terms of a framework** (traces/layers/ar_framework.h) that enter here, not the trace; with
  * one rank there is nobody to exchange with, and all but the input limit are off:
  *
  * - Buckets that are negotiated in cycles may be sent later than their last gradient is there, and
