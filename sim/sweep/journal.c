@@ -28,7 +28,7 @@ static uint32_t checksum(const char *text, size_t length)
 static void write_header(uint64_t fingerprint, size_t points_count, char header[HEADER_MAX])
 {
     static const char columns[] =
-#define X(kind, name, help) #kind " " #name ","
+#define X(kind, name, ...) #kind " " #name ","
         AR_COLUMN_LIST(X)
 #undef X
         ;

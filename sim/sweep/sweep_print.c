@@ -10,7 +10,7 @@ struct shown {
     struct ar_row row;
 };
 
-enum { ROW_COLUMNS_MAX = 128, COLUMNS_MAX = 1 + AXES_MAX + ROW_COLUMNS_MAX };
+enum { COLUMNS_MAX = 1 + AXES_MAX + AR_ROW_COLUMNS_MAX };
 
 /* Prints one row after the other, steps and bare all-reduces in a table each. */
 struct printer {
@@ -75,9 +75,14 @@ static void begin(struct printer *printer, bool is_bare)
                                 ? ar_row_kind_of(&printer->shown.row)
                             : is_bare ? AR_ROW_BARE
                                       : AR_ROW_STEP;
-    struct ar_columns of_row = ar_row_columns_of(printer->view, kind);
+    struct ar_row_table table;
+    struct ar_columns of_row = ar_row_columns;
     struct ar_view view = *printer->view;
     size_t count = 0;
+    if (view.format == AR_FORMAT_TABLE) {
+        ar_row_table_make(kind, &table);
+        of_row = (struct ar_columns){table.list, table.count};
+    }
     if (is_bare && view.format == AR_FORMAT_TABLE && printer->space->operations_count > 1) {
         printer->columns[count++] = (struct ar_column)AR_COLUMN(
             text, struct shown, row.operation, "operation", "", .heading = "operation");
