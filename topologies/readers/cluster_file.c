@@ -423,7 +423,7 @@ static enum ar_status ask(const struct ar_discovery *machine, struct ar_error *e
 enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name,
                                   struct ar_topo **topo, struct ar_error *err)
 {
-    struct ar_topo *made = NULL;
+    struct ar_topo *made = ar_topo_create("discover", machine->arena);
     struct ar_cluster *checked = NULL;
     unsigned generation = generation_of(machine);
     uint32_t gpus = count_of(machine, TOPO_GPUS);
@@ -439,7 +439,6 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     AR_TRY(ask(machine, err));
     derive_constants(machine, generation);
     derive(machine, TOPO_NAME, name, "name of this file");
-    AR_TRY(ar_topo_create("discover", machine->arena, &made, err));
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
         struct fact value = value_of(machine, key);
         if (value.text != NULL) {

@@ -25,8 +25,7 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
                             struct ar_error *err);
 
 /** An empty file, to be filled by ar_topo_set(); `path` names it in messages. */
-enum ar_status ar_topo_create(const char *path, struct ar_arena *arena, struct ar_topo **topo,
-                              struct ar_error *err);
+struct ar_topo *ar_topo_create(const char *path, struct ar_arena *arena);
 
 /** Gives a key another value and source: its line is replaced, or one added at the end. On AR_USAGE
  * (no such key, not one line of text) the file is as before. The value is not read. */
@@ -43,7 +42,7 @@ enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const c
 /** Writes the file; write errors are left in `file` for ferror(). */
 void ar_topo_write(const struct ar_topo *topo, FILE *file);
 
-/** Is a setting `KEY=VALUE` one of a text for people, which may have commas? */
+/** Whether a setting `KEY=VALUE` has a text for people as value, which may have commas. */
 bool ar_topo_setting_is_prose(const char *setting);
 
 #endif

@@ -40,7 +40,6 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
                                 struct line *line, struct ar_error *err)
 {
     char *copy = ar_arena_text(topo->arena, text);
-    AR_NEED(where && copy, err, "the cluster file");
     char *assignment = ar_topo_trim(copy);
     AR_TRY(ar_topo_check_text(where, assignment, true, err));
     line->text = text;
@@ -102,43 +101,34 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
 }
 
 /* An empty file with room for so many lines and for all keys more. */
-static enum ar_status create(const char *path, size_t lines, struct ar_arena *arena,
-                             struct ar_topo **topo, struct ar_error *err)
+static struct ar_topo *create_with_room(const char *path, size_t lines, struct ar_arena *arena)
 {
     struct ar_topo *made = ar_arena_alloc(arena, 1, sizeof *made);
     size_t length = strlen(path);
-    AR_NEED(made, err, "the cluster file");
     made->arena = arena;
     made->lines = ar_arena_alloc(arena, lines + AR_TOPO_KEYS_COUNT, sizeof *made->lines);
     made->path = /* the end of a long path tells more than its start */
         length <= PATH_MAX_IN_MESSAGES
             ? ar_arena_text(arena, path)
             : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
-    *topo = made;
-    return made->lines != NULL && made->path != NULL ? AR_OK
-                                                     : ar_error_no_memory(err, "the cluster file");
+    return made;
 }
 
-enum ar_status ar_topo_create(const char *path, struct ar_arena *arena, struct ar_topo **topo,
-                              struct ar_error *err)
+struct ar_topo *ar_topo_create(const char *path, struct ar_arena *arena)
 {
-    struct ar_topo *made = NULL;
-    AR_TRY(create(path, 0, arena, &made, err));
-    *topo = made;
-    return AR_OK;
+    return create_with_room(path, 0, arena);
 }
 
 enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
                             struct ar_error *err)
 {
-    struct ar_topo *loaded = NULL;
     char *content = NULL;
     size_t size = 0, lines = 1;
     AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", arena, &content, &size, err));
     for (size_t i = 0; i < size; i++) {
         lines += content[i] == '\n';
     }
-    AR_TRY(create(path, lines, arena, &loaded, err));
+    struct ar_topo *loaded = create_with_room(path, lines, arena);
     AR_TRY(read_lines(loaded, content, size, err));
     *topo = loaded;
     return AR_OK;
@@ -161,7 +151,6 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 {
     struct line line = {.is_entry = false};
     const char *text = ar_arena_format(topo->arena, "%s = %s ; %s", key, value, source);
-    AR_NEED(text, err, "the cluster file");
     if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#') {
         return ar_error_set(err, AR_USAGE,
                             "cluster file: found \"%.200s\"; expected one line of at most %d "
@@ -171,13 +160,12 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
     AR_TRY(ar_error_as_usage(read_line(topo, "cluster file", text, &line, err), err));
     line.text = ar_arena_format(topo->arena, "%s = %s ; %s", ar_topo_keys[line.entry.key].name,
                                 line.entry.text, line.entry.source);
-    AR_NEED(line.text, err, "the cluster file");
     struct line *place = find_line(topo, line.entry.key);
     *(place != NULL ? place : &topo->lines[topo->lines_count++]) = line;
     return AR_OK;
 }
 
-/* Is a line this one, but for the end of lines of other systems? */
+/* Whether a line has this text, whatever ends it on other systems. */
 static bool is_line(const struct line *line, const char *text)
 {
     size_t length = strcspn(line->text, "\r");

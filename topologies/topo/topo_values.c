@@ -1,3 +1,4 @@
+/* Values of a cluster file: texts, their meaning, and what they must not contradict. */
 #include "topo_values.h"
 
 #include <stdlib.h>
@@ -7,10 +8,166 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-enum { WEIGHT_MAX = 64 };
+const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {
+#define X(symbol, name, kind, need, min, max) {name, kind, need, min, max},
+    AR_TOPO_KEY_LIST(X)
+#undef X
+};
 
-static enum ar_status report(const struct ar_topo_entry *entry, const char *expected,
-                             struct ar_error *err)
+const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *entries,
+                                                 enum ar_topo_key key)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        if (entries->list[i].key == key) {
+            return &entries->list[i];
+        }
+    }
+    return NULL;
+}
+
+void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *entries)
+{
+    size_t place = 0;
+    while (place < entries->count && entries->list[place].key != entry.key) {
+        place++;
+    }
+    entries->count += place == entries->count;
+    entries->list[place] = entry;
+}
+
+/* --- texts ----------------------------------------------------------------------------------- */
+
+char *ar_topo_trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]) != NULL) {
+        length--;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
+                                  struct ar_error *err)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+        if (is_control || (byte >= 0x80 && !is_prose)) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: found the byte 0x%02x; expected plain text",
+                                where, byte);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status find_key(const char *where, const char *name, enum ar_topo_key *key,
+                               struct ar_error *err)
+{
+    const char *names[AR_TOPO_KEYS_COUNT];
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        names[i] = ar_topo_keys[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *key = (enum ar_topo_key)i;
+            return AR_OK;
+        }
+    }
+    return ar_error_unknown(err, AR_BAD_DATA, where, "key", name, names, AR_TOPO_KEYS_COUNT);
+}
+
+enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
+                                       struct ar_topo_entry *entry, struct ar_error *err)
+{
+    AR_TRY(ar_topo_check_text(entry->where, assignment, false, err));
+    char *equals = strchr(assignment, '=');
+    if (equals == NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected key = value",
+                            entry->where, ar_topo_trim(assignment));
+    }
+    *equals = '\0';
+    AR_TRY(find_key(entry->where, ar_topo_trim(assignment), &entry->key, err));
+    entry->text = ar_topo_trim(equals + 1);
+    entry->where =
+        ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
+    size_t length = strlen(entry->text);
+    if (length == 0) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found no value; expected one", entry->where);
+    }
+    if (length > AR_TOPO_TEXT_MAX && entry->key != TOPO_NVLINK_PAIRS) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found a value of %zu characters; expected at most %d",
+                            entry->where, length, AR_TOPO_TEXT_MAX);
+    }
+    return AR_OK;
+}
+
+/* A torus of other lengths has other dimensions, so the wraps of the file no longer hold. */
+static void drop_wraps(struct ar_topo_entries *entries)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (entries->list[i].key != TOPO_TORUS_WRAPS) {
+            entries->list[kept++] = entries->list[i];
+        }
+    }
+    entries->count = kept;
+}
+
+enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
+                                     struct ar_topo_entries *entries, struct ar_error *err)
+{
+    bool is_set[AR_TOPO_KEYS_COUNT] = {false};
+    for (size_t i = 0; i < settings.count; i++) {
+        const struct ar_setting *setting = &settings.list[i];
+        struct ar_topo_entry entry = {
+            .source = setting->where, .where = setting->where, .status = setting->status};
+        char *text = ar_arena_text(arena, setting->text);
+        if (strlen(text) > AR_TOPO_LINE_MAX) {
+            return ar_error_set(err, setting->status,
+                                "%s: found %zu characters; expected key=value", setting->where,
+                                strlen(text));
+        }
+        enum ar_status status = ar_topo_read_assignment(text, arena, &entry, err);
+        AR_TRY(ar_error_blame(status, setting->status, err));
+        ar_topo_entries_store(entry, entries);
+        is_set[entry.key] = true;
+    }
+    if (is_set[TOPO_TORUS_LENGTHS] && !is_set[TOPO_TORUS_WRAPS]) {
+        drop_wraps(entries);
+    }
+    return AR_OK;
+}
+
+bool ar_topo_setting_is_prose(const char *setting)
+{
+    size_t length = strcspn(setting, "= \t");
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        if (strncmp(ar_topo_keys[i].name, setting, length) == 0 &&
+            ar_topo_keys[i].name[length] == '\0') {
+            return ar_topo_keys[i].kind == KIND_TEXT;
+        }
+    }
+    return false;
+}
+
+enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
+                              const char *expected, struct ar_error *err)
+{
+    const struct ar_topo_entry *entry = ar_topo_entries_find(entries, key);
+    return entry == NULL
+               ? ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
+                              entries->path, ar_topo_keys[key].name, expected)
+               : ar_error_set(err, entry->status, "%s: found \"%.60s\"; expected %s", entry->where,
+                              entry->text, expected);
+}
+
+/* --- parsing --------------------------------------------------------------------------------- */
+
+enum { WEIGHT_MAX = 64 }; /* of an NVLink pair */
+
+static enum ar_status refuse_value(const struct ar_topo_entry *entry, const char *expected,
+                                   struct ar_error *err)
 {
     return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected %s", entry->where,
                         entry->text, expected);
@@ -42,7 +199,7 @@ static enum ar_status parse_number(const struct ar_topo_entry *entry, enum ar_to
     AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
     return *number >= kinds[kind].min && *number <= kinds[kind].max
                ? AR_OK
-               : report(entry, kinds[kind].expected, err);
+               : refuse_value(entry, kinds[kind].expected, err);
 }
 
 static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *value,
@@ -100,7 +257,7 @@ static enum ar_status parse_routes(const struct ar_topo_entry *entry, struct ar_
     *routes = strcmp(entry->text, "dmodk") == 0 ? AR_ROUTES_DMODK : AR_ROUTES_IDEAL;
     return *routes == AR_ROUTES_DMODK || strcmp(entry->text, "ideal") == 0
                ? AR_OK
-               : report(entry, "ideal, dmodk or hash:SEED such as hash:1", err);
+               : refuse_value(entry, "ideal, dmodk or hash:SEED such as hash:1", err);
 }
 
 /* Several counts or rates, cut at blanks, counts at "x", too. */
@@ -132,7 +289,7 @@ static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_to
     return AR_OK;
 }
 
-/* Parses one entry; pairs wait until the number of GPUs is known. */
+/* Parses one entry, but for pairs, for which the number of GPUs must be known. */
 static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_topo_values *values,
                                   struct ar_error *err)
 {
@@ -141,7 +298,7 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_NAME:
         return entry->text[strspn(entry->text, AR_TOPO_NAME_LETTERS)] == '\0'
                    ? AR_OK
-                   : report(entry, "letters, digits, '-', '_' and '.' only", err);
+                   : refuse_value(entry, "letters, digits, '-', '_' and '.' only", err);
     case KIND_COUNT:
         return parse_count(entry, &values->count[entry->key], err);
     case KIND_RATE:
@@ -210,8 +367,7 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     return AR_OK;
 }
 
-/* Where routers have cables between them, they say how many nodes there are, if nothing else does.
- */
+/* Without `nodes`, a fabric of routers has as many nodes as its routers hold. */
 static enum ar_status derive_nodes(const struct ar_topo_entries *entries,
                                    struct ar_topo_values *values, struct ar_error *err)
 {
@@ -248,4 +404,205 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
     return pairs == NULL || gpus == 0
                ? AR_OK
                : ar_error_blame(parse_pairs(pairs, gpus, values, err), pairs->status, err);
+}
+
+/* --- checks ---------------------------------------------------------------------------------- */
+
+enum { MISSING_SIZE = 400 };
+
+/* Pairs of GPUs with an NVLink. */
+static uint32_t count_pairs(const struct ar_topo_values *values)
+{
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            count += values->weight[a][b] != 0;
+        }
+    }
+    return count;
+}
+
+bool ar_topo_has_nvlink(const struct ar_topo_values *values)
+{
+    return values->is_switched || count_pairs(values) > 0;
+}
+
+bool ar_topo_needs_pcie(const struct ar_topo_values *values)
+{
+    uint32_t gpus = values->count[TOPO_GPUS];
+    return !values->is_switched && gpus > 1 && count_pairs(values) < gpus * (gpus - 1) / 2;
+}
+
+/* Whether there are several racks, or rails that are joined above. */
+static bool has_racks(const struct ar_topo_values *values)
+{
+    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
+    bool are_rails_joined =
+        values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && values->count[TOPO_HCAS] > 1;
+    return are_rails_joined || (rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES]);
+}
+
+static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
+{
+    uint32_t fabric = values->count[TOPO_FABRIC];
+    bool is_dragonfly = fabric == AR_FABRIC_DRAGONFLY || fabric == AR_FABRIC_DRAGONFLY_PLUS;
+    switch (need) {
+    case NEED_ALWAYS:
+        return true;
+    case NEED_NVLINK:
+        return ar_topo_has_nvlink(values);
+    case NEED_PCIE:
+        return ar_topo_needs_pcie(values);
+    case NEED_SWITCHES:
+        return values->count[TOPO_PCIE_SWITCHES] > 0;
+    case NEED_NODES:
+        return values->count[TOPO_NODES] > 1 &&
+               values->count[TOPO_NODES] > values->count[TOPO_NVLINK_DOMAIN];
+    case NEED_HCAS:
+        return values->count[TOPO_HCAS] > 0;
+    case NEED_HCA_RATE:
+        return values->count[TOPO_HCAS] > 0 && values->count[TOPO_TORUS_LINKS_AT_ONCE] == 0;
+    case NEED_RACKS:
+        return has_racks(values);
+    case NEED_TORUS:
+        return fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
+    case NEED_DRAGONFLY:
+        return is_dragonfly;
+    case NEED_SPINES:
+        return fabric == AR_FABRIC_DRAGONFLY_PLUS;
+    case NEED_GROUPS:
+        return is_dragonfly && values->count[TOPO_DRAGONFLY_GROUPS] > 1;
+    default:
+        return false;
+    }
+}
+
+static enum ar_status check_needs(const struct ar_topo_entries *entries,
+                                  const struct ar_topo_values *values, struct ar_error *err)
+{
+    static const char *const nouns[] = {[KIND_NAME] = "a name",
+                                        [KIND_COUNT] = "at least 1",
+                                        [KIND_COUNTS] = "counts",
+                                        [KIND_RATE] = "a rate",
+                                        [KIND_SECONDS] = "a time"};
+    static const char *const reasons[] = {
+#define X(symbol, reason) reason,
+        AR_TOPO_NEED_LIST(X)
+#undef X
+    };
+    char missing[MISSING_SIZE] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        const struct ar_topo_key_row *key = &ar_topo_keys[i];
+        bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
+        if ((values->is_given[i] && !is_zero) || !is_needed(key->need, values)) {
+            continue;
+        }
+        char expected[120];
+        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], reasons[key->need]);
+        if (values->is_given[i]) {
+            return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
+        }
+        if (used < sizeof missing) {
+            used += (size_t)snprintf(missing + used, sizeof missing - used,
+                                     "%s key \"%s\": found nowhere; expected %s",
+                                     used > 0 ? "," : "", key->name, expected);
+        }
+    }
+    return used == 0 ? AR_OK : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
+}
+
+static enum ar_status check_division(const struct ar_topo_entries *entries,
+                                     const struct ar_topo_values *values, enum ar_topo_key key,
+                                     struct ar_error *err)
+{
+    char expected[80];
+    uint32_t gpus = values->count[TOPO_GPUS];
+    snprintf(expected, sizeof expected, "a divisor of gpus_per_node (%u)", gpus);
+    return values->count[key] == 0 || gpus % values->count[key] == 0
+               ? AR_OK
+               : ar_topo_refuse(entries, key, expected, err);
+}
+
+/* An HCA hangs on one switch, the one of its GPUs. */
+static enum ar_status check_attached(const struct ar_topo_entries *entries,
+                                     const struct ar_topo_values *values, struct ar_error *err)
+{
+    uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
+    uint32_t hcas = values->count[TOPO_HCAS];
+    const char *expected =
+        switches == 0 || hcas == 0 ? "host, since the nodes have no PCIe switches or no HCAs"
+        : hcas % switches != 0     ? "host, since hcas is no multiple of pcie.switches"
+                                   : NULL;
+    return values->count[TOPO_HCA_ATTACHED] != AR_HCA_ON_SWITCH || expected == NULL
+               ? AR_OK
+               : ar_topo_refuse(entries, TOPO_HCA_ATTACHED, expected, err);
+}
+
+/* Refuses keys of other fabrics. */
+static enum ar_status check_fabric(const struct ar_topo_entries *entries,
+                                   const struct ar_topo_values *values, struct ar_error *err)
+{
+    enum {
+        TREE = 1 << AR_FABRIC_FAT_TREE,
+        TORUS = 1 << AR_FABRIC_TORUS | 1 << AR_FABRIC_MESH,
+        DRAGONFLY = 1 << AR_FABRIC_DRAGONFLY | 1 << AR_FABRIC_DRAGONFLY_PLUS
+    };
+    static const struct {
+        enum ar_topo_key key;
+        unsigned fabrics;
+        const char *expected;
+    } rows[] = {
+        {TOPO_RACK_NODES, TREE, "fabric = fat-tree, or none"},
+        {TOPO_TREE_GROUPS, TREE, "fabric = fat-tree, or none"},
+        {TOPO_TREE_RAILS, TREE, "none, or fabric = fat-tree"},
+        {TOPO_FABRIC_SUMS, TREE, "no, or fabric = fat-tree, whose switches are a tree of sums"},
+        {TOPO_ROUTER_NODES, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
+        {TOPO_SWITCH_LATENCY, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
+        {TOPO_TORUS_LENGTHS, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_TORUS_WRAPS, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_TORUS_LINKS_AT_ONCE, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_DRAGONFLY_GROUPS, DRAGONFLY, "fabric = dragonfly or dragonfly+, or none"},
+        {TOPO_DRAGONFLY_SPINES, 1 << AR_FABRIC_DRAGONFLY_PLUS, "fabric = dragonfly+, or none"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool has_value = values->is_given[rows[i].key] && values->count[rows[i].key] != 0;
+        has_value |= values->number[rows[i].key] > 0;
+        if (has_value && (rows[i].fabrics >> values->count[TOPO_FABRIC] & 1) == 0) {
+            return ar_topo_refuse(entries, rows[i].key, rows[i].expected, err);
+        }
+    }
+    return values->is_given[TOPO_HCA_BANDWIDTH] && values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
+               ? ar_topo_refuse(entries, TOPO_TORUS_LINKS_AT_ONCE,
+                                "it or hca.bandwidth, which say the same", err)
+               : AR_OK;
+}
+
+/* Sums in NVLink switches, and domains of several nodes, need such a switch. */
+static enum ar_status check_nvswitch(const struct ar_topo_entries *entries,
+                                     const struct ar_topo_values *values, struct ar_error *err)
+{
+    if (values->is_switched) {
+        return AR_OK;
+    }
+    if (values->count[TOPO_NVLINK_DOMAIN] > 1) {
+        return ar_topo_refuse(entries, TOPO_NVLINK_DOMAIN,
+                              "1, or nvlink.pairs = switch, which joins GPUs of several nodes",
+                              err);
+    }
+    return values->count[TOPO_NVLINK_SUMS] == 0
+               ? AR_OK
+               : ar_topo_refuse(entries, TOPO_NVLINK_SUMS,
+                                "no, or nvlink.pairs = switch, which can sum", err);
+}
+
+enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
+                                    const struct ar_topo_values *values, struct ar_error *err)
+{
+    AR_TRY(check_division(entries, values, TOPO_PCIE_SWITCHES, err));
+    AR_TRY(check_division(entries, values, TOPO_HCAS, err));
+    AR_TRY(check_attached(entries, values, err));
+    AR_TRY(check_fabric(entries, values, err));
+    AR_TRY(check_nvswitch(entries, values, err));
+    return check_needs(entries, values, err);
 }
