@@ -45,7 +45,6 @@
 #include "ar_error.h"
 #include "ar_gpu_generation.h"
 #include "ar_message_cost.h"
-#include "ar_tier.h"
 #include "ar_topo.h"
 
 struct ar_cluster;

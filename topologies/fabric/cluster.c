@@ -1,4 +1,6 @@
+/* A cluster from the values of its file. */
 #include <assert.h>
+#include <math.h>
 
 #include "fabric.h"
 
@@ -55,13 +57,13 @@ double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
            (bytes > AR_LARGE_BUFFER_BYTES ? facts->reduce_large_s_per_byte : 0);
 }
 
-/* What no key says follows from the GPUs, or from the library's plug-in. */
-static bool sums(const struct ar_topo_values *values, enum ar_topo_key key, bool otherwise)
+/* Whether switches sum, where no key says so follows from the GPUs or the library's plug-in. */
+static bool switches_sum(const struct ar_topo_values *values, enum ar_topo_key key, bool otherwise)
 {
     return values->is_given[key] ? values->count[key] != 0 : otherwise;
 }
 
-void ar_cluster_fill_facts(struct ar_cluster *cluster)
+static void fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
@@ -87,9 +89,9 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,
         .nvlink_domain_nodes = domain_nodes > 0 ? domain_nodes : 1,
-        .has_nvlink_sums = sums(values, TOPO_NVLINK_SUMS, values->is_switched && has_nvls),
+        .has_nvlink_sums = switches_sum(values, TOPO_NVLINK_SUMS, values->is_switched && has_nvls),
         .are_nvlink_sums_given = values->is_given[TOPO_NVLINK_SUMS],
-        .has_fabric_sums = sums(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
+        .has_fabric_sums = switches_sum(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
         .cpu_vendor = (enum ar_cpu_vendor)values->count[TOPO_CPU_VENDOR],
         .has_gpu_generation = values->is_given[TOPO_GPU_GENERATION],
@@ -105,7 +107,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
     };
 }
 
-static uint16_t add_link(struct ar_node_links *node, struct ar_node_link link)
+static uint16_t add_node_link(struct ar_node_links *node, struct ar_node_link link)
 {
     node->list[node->count] = link;
     return (uint16_t)node->count++;
@@ -120,8 +122,8 @@ static void number_nvlinks(const struct ar_topo_values *values, struct ar_node_l
             uint8_t weight = values->weight[a][b];
             struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
             struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
-            node->nvlink[a][b] = weight != 0 ? add_link(node, link) : AR_NO_LINK;
-            node->nvlink[b][a] = weight != 0 ? add_link(node, back) : AR_NO_LINK;
+            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
+            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
         }
     }
 }
@@ -135,11 +137,11 @@ static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus
         link_of_gpu[g] = (uint16_t)(groups > 0 ? first + 2 * (g * groups / gpus) : AR_NO_LINK);
     }
     for (uint32_t i = 0; i < 2 * groups; i++) {
-        add_link(node, (struct ar_node_link){(uint8_t)kind, (uint8_t)(i / 2), i % 2, 1});
+        add_node_link(node, (struct ar_node_link){(uint8_t)kind, (uint8_t)(i / 2), i % 2, 1});
     }
 }
 
-static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_error *err)
+static void number_node_links(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     struct ar_node_links *node = &cluster->node;
@@ -150,7 +152,6 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
-    AR_NEED(node->list, err, "the cluster");
     number_nvlinks(values, node);
     number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
     number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
@@ -159,10 +160,9 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
         node->net_uplink[g] = is_bypassed ? AR_NO_LINK : node->uplink[g];
     }
     number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
-    return AR_OK;
 }
 
-void ar_cluster_take_rates(struct ar_cluster *cluster)
+static void take_rates(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     const double *number = values->number;
@@ -187,7 +187,7 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
 {
     const struct ar_topo_values *values = &cluster->values;
     cluster->domain_nodes = cluster->facts.nvlink_domain_nodes;
-    AR_TRY(number_node_links(cluster, err));
+    number_node_links(cluster);
     uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
     uint64_t fabric_links = 0;
     cluster->fabric = fabrics[values->count[TOPO_FABRIC]];
@@ -199,7 +199,7 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
     }
     cluster->first_fabric_link = (uint32_t)links;
     cluster->fabric_links_count = (uint32_t)fabric_links;
-    ar_cluster_take_rates(cluster);
+    take_rates(cluster);
     return AR_OK;
 }
 
@@ -208,15 +208,14 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
                                  struct ar_error *err)
 {
     struct ar_cluster *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_NEED(made, err, "the cluster");
     made->arena = arena;
     ar_topo_take(topo, &made->entries);
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->entries, err));
     AR_TRY(ar_topo_values_parse(&made->entries, &made->values, err));
     AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
-    ar_cluster_fill_facts(made);
+    fill_facts(made);
     AR_TRY(ar_cluster_number_links(made, err));
-    AR_TRY(ar_gpu_orders_find(&made->values, &made->orders, err));
+    ar_gpu_orders_find(&made->values, &made->orders);
     *cluster = made;
     return AR_OK;
 }
@@ -254,4 +253,106 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
 {
     return (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
+}
+
+/* --- numbers that measurements can tell ----------------------------------------------------------
+ */
+
+static const struct {
+    enum ar_topo_key key;
+    enum ar_link_cost_unit unit;
+    bool is_on_paths;
+} costs[AR_LINK_COSTS_COUNT] = {
+#define X(symbol, key, unit, is_on_paths) {key, unit, is_on_paths},
+    AR_LINK_COST_LIST(X)
+#undef X
+};
+
+const char *ar_link_cost_key(enum ar_link_cost cost)
+{
+    return ar_topo_keys[costs[cost].key].name;
+}
+
+enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)
+{
+    return costs[cost].unit;
+}
+
+bool ar_link_cost_is_on_paths(enum ar_link_cost cost)
+{
+    return costs[cost].is_on_paths;
+}
+
+bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)
+{
+    return cluster->values.is_given[costs[cost].key];
+}
+
+double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)
+{
+    return cluster->values.number[costs[cost].key];
+}
+
+enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
+                                        double value, struct ar_error *err)
+{
+    if (!(value > 0 && isfinite(value))) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found %g; expected a number above zero that a machine can have",
+                            ar_link_cost_key(cost), value);
+    }
+    cluster->values.number[costs[cost].key] = value;
+    take_rates(cluster);
+    fill_facts(cluster);
+    return AR_OK;
+}
+
+void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
+                                double values[AR_LINK_COSTS_COUNT])
+{
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        values[i] = cluster->values.number[costs[i].key];
+    }
+}
+
+void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
+                                   const double values[AR_LINK_COSTS_COUNT])
+{
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        cluster->values.number[costs[i].key] = values[i];
+    }
+    take_rates(cluster);
+    fill_facts(cluster);
+}
+
+/* --- switches that sum ---------------------------------------------------------------------------
+ */
+
+static enum ar_status refuse_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                  const char *found, const char *expected, struct ar_error *err)
+{
+    return ar_error_set(err, AR_USAGE, "GPUs %u and %u of cluster %s: found %s; expected %s", a, b,
+                        cluster->facts.name, found, expected);
+}
+
+enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                    enum ar_sums *sums, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = &cluster->facts;
+    uint32_t first = a / facts->gpus_per_node, second = b / facts->gpus_per_node;
+    if (first / cluster->domain_nodes == second / cluster->domain_nodes) {
+        *sums = AR_SUMS_NVLINK;
+        return facts->has_nvlink_sums
+                   ? AR_OK
+                   : refuse_sums(cluster, a, b, "no NVLink switch that sums",
+                                 "nvlink.pairs = switch and nvlink.sums = yes", err);
+    }
+    if (!facts->has_fabric_sums) {
+        return refuse_sums(cluster, a, b, "no switch of the network that sums",
+                           "fabric = fat-tree and fabric.sums = yes", err);
+    }
+    struct ar_path path;
+    ar_path_find(cluster, a, b, &path);
+    *sums = path.tier == AR_TIER_SPINE ? AR_SUMS_TREE : AR_SUMS_LEAF;
+    return AR_OK;
 }

@@ -2,8 +2,8 @@
  * For the rooms of topologies/: the inside of a cluster.
  *
  * Values of a cluster file become numbered links of a node (cluster.c), of what joins the nodes
- * (fabric_*.c, a row each) and orders of a node's GPUs (gpu_order.c, gpu_order_search.c). Links may
- * then be changed (link_changes.c). Paths (path.c) read the result.
+ * (tree.c, torus.c and dragonfly.c, a row each) and orders of a node's GPUs (gpu_order.c). Links
+ * may then be changed (link_changes.c). Paths (path.c) read the result.
  */
 #ifndef AR_FABRIC_H
 #define AR_FABRIC_H
@@ -125,12 +125,6 @@ struct ar_fat_tree {
 const char *ar_tree_group_name(const struct ar_fat_tree *tree, uint32_t level, uint32_t group,
                                char *name, size_t size);
 
-/** The functions of the row that are files of their own. */
-enum ar_status ar_tree_make(struct ar_cluster *cluster, uint64_t *links_count,
-                            struct ar_error *err);
-void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
-                   struct ar_path *path);
-
 /** The group of an HCA at level 0. */
 static inline uint32_t ar_tree_leaf(const struct ar_fat_tree *tree, struct ar_port port)
 {
@@ -163,15 +157,9 @@ struct ar_cluster {
     struct ar_cluster_parameter *settings; /**< of links, in the order of the command line */
 };
 
-/** Fills in the facts from the values. */
-void ar_cluster_fill_facts(struct ar_cluster *cluster);
-
 /** Numbers all links, GPU ports among them if paths over PCIe or an NVLink switch need them or if
  * the cluster has spare ports; fails if there are more links than 31 bits can count. */
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err);
-
-/** Takes the rates of links and the latencies of paths from the values. */
-void ar_cluster_take_rates(struct ar_cluster *cluster);
 
 /** By what the bandwidth of a link is divided: 1 if it is as in the file, HUGE_VAL if it is down.
  */
@@ -262,23 +250,6 @@ enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a,
 
 /** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
  * plain zigzags. */
-enum ar_status ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders,
-                                  struct ar_error *err);
-
-/** Searches orders along NVLinks alone, by backtracking with a limited number of steps:
- *
- * - from the last GPU back to the first there is an NVLink, too, if such orders are found;
- * - begins and ends are spread evenly over the HCAs (ar_gpu_order.h);
- * - with 1 HCA or an even number of them, each odd order is the one before it backwards, if such
- *   orders are found;
- * - the largest load of an NVLink (orders over weight) is least for all orders together, then for
- * the first ones among such sets. Least as far as the search went: it gives up a bound after a
- * fixed number of steps.
- *
- * Their number is the least that could fill all NVLinks of a GPU and serve all HCAs evenly, 64 at
- * most; if these are not found, the least that serves the HCAs evenly. `count` is 0 if none are
- * found. */
-enum ar_status ar_gpu_orders_search(const struct ar_topo_values *values,
-                                    struct ar_gpu_orders *orders, struct ar_error *err);
+void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders);
 
 #endif

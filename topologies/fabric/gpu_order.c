@@ -1,4 +1,303 @@
+/* Orders of the GPUs of a node: zigzags where all pairs are alike, else searched along NVLinks. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_numbers.h"
 #include "fabric.h"
+
+/* --- search --------------------------------------------------------------------------------------
+ */
+
+/* Searches orders along NVLinks alone, by backtracking: depth first, order after order, GPU after
+ * GPU, wide NVLinks first.
+ *
+ * - From the last GPU back to the first there is an NVLink, too, if such orders are found.
+ * - Begins and ends are spread evenly over the HCAs (ar_gpu_order.h).
+ * - With 1 HCA or an even number of them, each odd order is the one before it backwards, if such
+ *   orders are found.
+ * - The largest load of an NVLink (orders over weight) is least for all orders together, then for
+ *   the first ones among such sets: bounds on it are tried from the smallest up, and each is given
+ * up after a fixed number of steps.
+ *
+ * There are as many orders as could fill all NVLinks of a GPU and serve all HCAs evenly, 64 at
+ * most; if these are not found, the least number that serves the HCAs evenly, or none. */
+/* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */
+enum { STEPS_OF_AN_ATTEMPT = 20000, STEPS_OF_ALL = 50000 };
+
+struct search {
+    const struct ar_topo_values *values;
+    struct ar_gpu_orders *orders; /* the last ones that were found */
+    uint32_t gpus, hcas;
+    uint32_t count;
+    uint32_t stride; /* 2: the order after each is the same backwards */
+    bool are_cycles; /* NVLink from the last GPU to the first */
+    uint32_t widest; /* weight of the heaviest pair */
+    uint8_t neighbours[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX]; /* of each GPU, heaviest first */
+    uint32_t degree[AR_TOPO_GPUS_MAX];
+    uint32_t bounds[AR_GPU_ORDERS_MAX]; /* of each order: NVLink load may be this over `widest` */
+    uint32_t steps_left, steps_of_all_left;
+    uint8_t gpu[AR_GPU_ORDERS_MAX][AR_TOPO_GPUS_MAX]; /* the orders so far */
+    uint32_t uses[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
+    uint32_t starts[AR_TOPO_GPUS_MAX], ends[AR_TOPO_GPUS_MAX]; /* of orders so far, per HCA */
+};
+
+static bool extend_order(struct search *search, uint32_t order, uint32_t place, uint64_t visited);
+
+static bool nvlink_fits(const struct search *search, uint32_t order, uint32_t a, uint32_t b)
+{
+    uint32_t weight = search->values->weight[a][b];
+    return (search->uses[a][b] + 1) * search->widest <= search->bounds[order] * weight;
+}
+
+static void use_nvlink(struct search *search, uint32_t a, uint32_t b, int change)
+{
+    search->uses[a][b] += (uint32_t)change;
+    if (search->stride == 2) {
+        search->uses[b][a] += (uint32_t)change;
+    }
+}
+
+static uint32_t hca_of(const struct search *search, uint32_t gpu)
+{
+    return gpu * search->hcas / search->gpus;
+}
+
+/* Each HCA is served once by each `hcas` orders in turn. */
+static bool may_start(const struct search *search, uint32_t order, uint32_t gpu)
+{
+    return search->starts[hca_of(search, gpu)] == order / search->hcas;
+}
+
+static bool may_end(const struct search *search, uint32_t order)
+{
+    uint32_t start = hca_of(search, search->gpu[order][0]);
+    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
+    bool is_free = search->ends[end] == order / search->hcas;
+    return is_free && (search->stride == 1 || search->hcas == 1 || start != end);
+}
+
+static void serve_hcas(struct search *search, uint32_t order, int change)
+{
+    uint32_t start = hca_of(search, search->gpu[order][0]);
+    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
+    search->starts[start] += (uint32_t)change;
+    search->ends[end] += (uint32_t)change;
+    if (search->stride == 2) {
+        search->starts[end] += (uint32_t)change;
+        search->ends[start] += (uint32_t)change;
+    }
+}
+
+/* All GPUs stand in the order: on to the next one. */
+static bool finish_order(struct search *search, uint32_t order)
+{
+    uint32_t first = search->gpu[order][0];
+    uint32_t last = search->gpu[order][search->gpus - 1];
+    if (!may_end(search, order) ||
+        (search->are_cycles && !nvlink_fits(search, order, last, first))) {
+        return false;
+    }
+    if (search->are_cycles) {
+        use_nvlink(search, last, first, 1);
+    }
+    serve_hcas(search, order, 1);
+    bool is_found = order + search->stride >= search->count ||
+                    extend_order(search, order + search->stride, 0, 0);
+    if (!is_found) {
+        serve_hcas(search, order, -1);
+        if (search->are_cycles) {
+            use_nvlink(search, last, first, -1);
+        }
+    }
+    return is_found;
+}
+
+static bool begin_order(struct search *search, uint32_t order)
+{
+    for (uint32_t gpu = 0; gpu < search->gpus; gpu++) {
+        search->gpu[order][0] = (uint8_t)gpu;
+        if (may_start(search, order, gpu) && extend_order(search, order, 1, 1ull << gpu)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool extend_order(struct search *search, uint32_t order, uint32_t place, uint64_t visited)
+{
+    if (place == search->gpus) {
+        return finish_order(search, order);
+    }
+    if (search->steps_left == 0) {
+        return false;
+    }
+    search->steps_left--;
+    if (place == 0) {
+        return begin_order(search, order);
+    }
+    uint32_t here = search->gpu[order][place - 1];
+    for (uint32_t i = 0; i < search->degree[here]; i++) {
+        uint32_t next = search->neighbours[here][i];
+        if ((visited >> next & 1) != 0 || !nvlink_fits(search, order, here, next)) {
+            continue;
+        }
+        search->gpu[order][place] = (uint8_t)next;
+        use_nvlink(search, here, next, 1);
+        if (extend_order(search, order, place + 1, visited | 1ull << next)) {
+            return true;
+        }
+        use_nvlink(search, here, next, -1);
+    }
+    return false;
+}
+
+/* Every GPU sends on each order that is a cycle, and must have NVLinks for them. An order that is
+ * none leaves one GPU out; it is bounded as if it did not. */
+static bool can_hold(const struct search *search, uint32_t orders, uint32_t bound)
+{
+    for (uint32_t a = 0; a < search->gpus; a++) {
+        uint32_t capacity = 0;
+        for (uint32_t b = 0; b < search->gpus; b++) {
+            capacity += bound * search->values->weight[a][b] / search->widest;
+        }
+        if (search->are_cycles && capacity < orders) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool attempt_search(struct search *search)
+{
+    uint32_t steps = search->steps_of_all_left < STEPS_OF_AN_ATTEMPT ? search->steps_of_all_left
+                                                                     : STEPS_OF_AN_ATTEMPT;
+    memset(search->uses, 0, sizeof search->uses);
+    memset(search->starts, 0, sizeof search->starts);
+    memset(search->ends, 0, sizeof search->ends);
+    search->steps_left = steps;
+    bool is_found = extend_order(search, 0, 0, 0);
+    search->steps_of_all_left -= steps - search->steps_left;
+    if (is_found) {
+        memcpy(search->orders->gpu, search->gpu, sizeof search->gpu);
+    }
+    return is_found;
+}
+
+/* The least bound for all orders. */
+static bool find_all(struct search *search)
+{
+    uint32_t max = search->widest * search->count;
+    for (uint32_t bound = 1; bound <= max && search->steps_of_all_left > 0; bound++) {
+        for (uint32_t order = 0; order < search->count; order++) {
+            search->bounds[order] = bound;
+        }
+        if (can_hold(search, search->count, bound) && attempt_search(search)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The least bound for each order in turn, so that fewer channels than orders are served well. */
+static void lower_bounds(struct search *search)
+{
+    uint32_t min = 1;
+    for (uint32_t order = 0; order < search->count; order += search->stride) {
+        uint32_t max = search->bounds[order];
+        for (uint32_t bound = min; bound <= max; bound++) {
+            search->bounds[order] = bound;
+            if (bound == max ||
+                (can_hold(search, order + search->stride, bound) && attempt_search(search))) {
+                break;
+            }
+        }
+        min = search->bounds[order];
+    }
+}
+
+/* Neighbours in the order of weight; returns the most NVLinks that a GPU has. */
+static uint32_t list_neighbours(struct search *search)
+{
+    uint32_t max = 0;
+    for (uint32_t a = 0; a < search->gpus; a++) {
+        uint32_t nvlinks = 0;
+        for (uint32_t weight = search->widest; weight > 0; weight--) {
+            for (uint32_t b = 0; b < search->gpus; b++) {
+                if (search->values->weight[a][b] == weight) {
+                    search->neighbours[a][search->degree[a]++] = (uint8_t)b;
+                    nvlinks += weight;
+                }
+            }
+        }
+        max = nvlinks > max ? nvlinks : max;
+    }
+    return max;
+}
+
+static void prepare_search(const struct ar_topo_values *values, bool are_cycles, uint32_t stride,
+                           struct ar_gpu_orders *orders, struct search *search)
+{
+    memset(search, 0, sizeof *search);
+    search->values = values;
+    search->orders = orders;
+    search->gpus = values->count[TOPO_GPUS];
+    search->hcas = values->count[TOPO_HCAS] > 0 ? values->count[TOPO_HCAS] : 1;
+    search->stride = stride;
+    search->are_cycles = are_cycles;
+    search->steps_of_all_left = STEPS_OF_ALL;
+    for (uint32_t a = 0; a < search->gpus; a++) {
+        for (uint32_t b = 0; b < search->gpus; b++) {
+            uint32_t weight = values->weight[a][b];
+            search->widest = weight > search->widest ? weight : search->widest;
+        }
+    }
+    uint32_t block = ar_common_multiple(search->hcas, stride);
+    uint32_t count = ar_common_multiple(block, list_neighbours(search));
+    search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
+}
+
+/* As many orders as could fill all NVLinks of a GPU, else just those that serve each HCA once. */
+static bool find_max(struct search *search)
+{
+    if (find_all(search)) {
+        return true;
+    }
+    search->count = ar_common_multiple(search->hcas, search->stride);
+    search->steps_of_all_left = STEPS_OF_ALL;
+    return find_all(search);
+}
+
+/* Turns every order that the search left out into the one before it backwards. */
+static void add_ways_back(const struct search *search)
+{
+    for (uint32_t order = 1; search->stride == 2 && order < search->count; order += 2) {
+        for (uint32_t i = 0; i < search->gpus; i++) {
+            search->orders->gpu[order][i] = search->orders->gpu[order - 1][search->gpus - 1 - i];
+        }
+    }
+}
+
+/* Cycles first, then paths; pairs of an order and the same backwards before single ones. */
+static void search_orders(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct search *search = ar_arena_alloc(&arena, 1, sizeof *search);
+    bool is_found = false;
+    for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
+        prepare_search(values, kind < 2, 2 - kind % 2, orders, search);
+        bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
+        is_found = (search->stride == 1 || can_pair) && find_max(search);
+    }
+    if (is_found) {
+        lower_bounds(search);
+        orders->count = search->count;
+        add_ways_back(search);
+    }
+}
+
+/* --- orders --------------------------------------------------------------------------------------
+ */
 
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
 {
@@ -54,19 +353,17 @@ static void fill_inverse(struct ar_gpu_orders *orders)
     }
 }
 
-enum ar_status ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders,
-                                  struct ar_error *err)
+void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
 {
     uint32_t gpus = values->count[TOPO_GPUS];
     uint32_t hcas = values->count[TOPO_HCAS];
     orders->gpus_count = gpus;
     orders->count = 0;
     if (!are_all_alike(values)) {
-        AR_TRY(ar_gpu_orders_search(values, orders, err));
+        search_orders(values, orders);
     }
     if (orders->count == 0 && hcas > 2) {
         shift_zigzags(gpus, hcas, orders);
     }
     fill_inverse(orders);
-    return AR_OK;
 }

@@ -1,4 +1,5 @@
-/* Links that are slow or down: their names, and what takes their place. */
+/* Links that are slow or down: their names, what takes their place, who can still reach whom, and
+ * which changed links nobody takes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,14 +126,11 @@ static const char **names_of(const struct ar_cluster *cluster, struct ar_link_ra
                              struct ar_arena *arena)
 {
     const char **names = ar_arena_alloc(arena, 2 * (size_t)candidates.count, sizeof *names);
-    for (uint32_t i = 0; names != NULL && i < candidates.count; i++) {
+    for (uint32_t i = 0; i < candidates.count; i++) {
         char full[NAME_SIZE];
         ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
         names[2 * i] = ar_arena_text(arena, full);
         names[2 * i + 1] = ar_arena_format(arena, "%.*s", (int)(direction_of(full) - full), full);
-        if (names[2 * i] == NULL || names[2 * i + 1] == NULL) {
-            return NULL;
-        }
     }
     return names;
 }
@@ -174,7 +172,6 @@ static enum ar_status report_unknown(const struct ar_cluster *cluster,
                                      struct ar_error *err)
 {
     const char **names = names_of(cluster, candidates, arena);
-    AR_NEED(names, err, "the names of links");
     size_t names_count = 2 * (size_t)candidates.count;
     const char *nearest = ar_nearest_name(name, names, names_count);
     return ar_error_set(
@@ -217,7 +214,6 @@ static enum ar_status add_links(const struct ar_setting *setting, const char *na
     uint32_t old_count = cluster->changes_count;
     struct ar_link_change *changes =
         ar_arena_alloc(cluster->arena, (size_t)old_count + candidates.count, sizeof *changes);
-    AR_NEED(changes, err, "the changed links");
     uint32_t count = old_count;
     for (uint32_t i = 0; i < candidates.count; i++) {
         char full[NAME_SIZE];
@@ -257,9 +253,7 @@ static enum ar_status add_change(const struct ar_setting *setting, const char *n
     parameter->key = change.is_down ? "down-link" : "slow-link";
     parameter->text = ar_arena_text(cluster->arena, setting->text);
     parameter->source = ar_arena_text(cluster->arena, setting->where);
-    return parameter->text != NULL && parameter->source != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, "the changed links");
+    return AR_OK;
 }
 
 static enum ar_status add_slow(const struct ar_setting *setting, struct ar_cluster *cluster,
@@ -303,7 +297,6 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
         return AR_OK;
     }
     cluster->settings = ar_arena_alloc(cluster->arena, count, sizeof *cluster->settings);
-    AR_NEED(cluster->settings, err, "the changed links");
     AR_TRY(add_ports(settings->down, cluster, err));
     for (size_t i = 0; i < settings->slow.count; i++) {
         AR_TRY(add_slow(&settings->slow.list[i], cluster, err));
@@ -314,4 +307,129 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
         AR_TRY(add_change(setting, setting->text, down, cluster, err));
     }
     return AR_OK;
+}
+
+/* --- reach ---------------------------------------------------------------------------------------
+ */
+
+static const char *reason_of(enum ar_link_kind kind)
+{
+    return kind == AR_KIND_HCA      ? "and the node has no other HCA that is up"
+           : kind == AR_KIND_NVLINK ? "and the cluster describes no PCIe (pcie.switches, "
+                                      "pcie.bandwidth, pcie.latency)"
+                                    : "and there is no other way";
+}
+
+enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                   struct ar_error *err)
+{
+    struct ar_path path;
+    ar_path_find(cluster, a, b, &path);
+    if (path.links_count > 0) {
+        ar_path_find(cluster, b, a, &path);
+    }
+    if (path.links_count > 0) {
+        return AR_OK;
+    }
+    char name[64];
+    return ar_error_set(err, AR_USAGE,
+                        "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
+                        a < b ? a : b, a < b ? b : a,
+                        ar_cluster_link_name(cluster, path.links[0], name, sizeof name),
+                        reason_of(ar_link_kind(cluster, path.links[0])));
+}
+
+/* Every GPU of a node with every one of another. */
+static enum ar_status check_nodes(const struct ar_cluster *cluster, uint64_t node, uint64_t other,
+                                  uint32_t ranks, struct ar_error *err)
+{
+    uint64_t gpus = cluster->facts.gpus_per_node;
+    for (uint64_t a = node * gpus; a < (node + 1) * gpus && a < ranks; a++) {
+        for (uint64_t b = other * gpus; b < (other + 1) * gpus && b < ranks; b++) {
+            if (a != b) {
+                AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* The GPUs of the link's node with all: which HCA they use may depend on what is down elsewhere. */
+static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
+                                 struct ar_error *err)
+{
+    if (link >= cluster->first_fabric_link) {
+        return cluster->fabric->check_reach(cluster, link - cluster->first_fabric_link, ranks, err);
+    }
+    uint64_t node = link / cluster->node.count;
+    AR_TRY(check_nodes(cluster, node, node, ranks, err));
+    for (uint64_t other = 0; other * cluster->facts.gpus_per_node < ranks; other++) {
+        AR_TRY(check_nodes(cluster, node, other, ranks, err));
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
+                                      struct ar_error *err)
+{
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
+        if (cluster->changes[i].is_down) {
+            AR_TRY(check_link(cluster, cluster->changes[i].link, ranks, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* --- links that nobody takes ----------------------------------------------------------------- */
+
+static bool link_is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
+                         bool has_node)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    if (link >= cluster->first_fabric_link) {
+        return cluster->fabric->is_idle(cluster, link - cluster->first_fabric_link, ranks);
+    }
+    const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
+    uint32_t first = link / cluster->node.count * gpus;
+    uint32_t present = ranks <= first ? 0 : ranks - first < gpus ? ranks - first : gpus;
+    present = has_node && first == 0 ? gpus : present;
+    bool has_relays = cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK;
+    present = has_relays && present > 0 && ranks > gpus ? gpus : present;
+    if (local->kind == AR_KIND_NVLINK) {
+        return local->a >= present || local->b >= present;
+    }
+    if (local->kind == AR_KIND_HCA) { /* it may do the work of one that is down */
+        return ranks <= gpus * cluster->domain_nodes || present == 0;
+    }
+    uint32_t groups =
+        local->kind == AR_KIND_PCIE ? cluster->values.count[TOPO_PCIE_SWITCHES] : gpus;
+    return local->a * (gpus / groups) >= present;
+}
+
+const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
+                                                          size_t index, uint32_t ranks,
+                                                          bool has_node)
+{
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
+        if (cluster->changes[i].setting == index &&
+            !link_is_idle(cluster, cluster->changes[i].link, ranks, has_node)) {
+            return NULL;
+        }
+    }
+    return &cluster->settings[index];
+}
+
+const char *ar_cluster_idle_routes(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    const struct ar_topo_entry *routes =
+        ar_topo_entries_find(&cluster->entries, TOPO_FABRIC_ROUTES);
+    if (routes == NULL || cluster->values.count[TOPO_FABRIC_ROUTES] == AR_ROUTES_IDEAL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < cluster->fabric_links_count; i++) {
+        if (!cluster->fabric->is_idle(cluster, i, ranks)) {
+            return NULL;
+        }
+    }
+    return routes->text;
 }

@@ -11,7 +11,7 @@
 #include <simgrid/mailbox.h>
 
 #include "ar_algorithm.h"
-#include "ar_tier.h"
+#include "ar_message_cost.h"
 
 /** The far end of a connection. */
 struct link_end {
