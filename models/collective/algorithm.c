@@ -1,7 +1,7 @@
+/* Algorithms by name, their shapes, and what a list of stages does in each step. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "algorithms.h"
 #include "ar_text.h"
 #include "blocks.h"
 
@@ -133,39 +133,219 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
     }
 }
 
+/* --- lists of stages ------------------------------------------------------------------------- */
+
+const struct ar_stage *algorithm_stages(const struct ar_algorithm *algorithm,
+                                        const struct ar_shape *shape)
+{
+    return algorithm->levels != NULL ? algorithm->levels[ar_shape_dimensions(shape) - 2]
+                                     : algorithm->stages;
+}
+
+static uint32_t size_of(const struct ar_stage *stage, const struct ar_shape *shape)
+{
+    return ar_shape_length(shape, stage->dimension);
+}
+
+uint32_t stage_steps(const struct ar_stage *stage, const struct ar_shape *shape)
+{
+    uint32_t size = size_of(stage, shape);
+    return size > 1 ? stage->block->steps(size) : 0;
+}
+
+uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape)
+{
+    uint32_t size = size_of(stage, shape);
+    return stage->lines == LINES_STRIPES ? ar_shape_ranks(shape)
+           : stage->block->parts != NULL ? stage->block->parts(size)
+                                         : size;
+}
+
+/* Steps of a stage in which what is received is added. */
+static uint32_t sum_steps(const struct ar_stage *stage, uint32_t steps)
+{
+    return stage->receive == SUMS ? steps : stage->receive == SUMS_THEN_COPIES ? steps / 2 : 0;
+}
+
+static struct ar_phase phase_of_stage(const struct ar_stage *stage, const struct ar_shape *shape)
+{
+    const struct block *block = stage->block;
+    uint32_t size = size_of(stage, shape), steps = stage_steps(stage, shape);
+    uint32_t lines = stage->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
+    uint32_t parts = stage_parts(stage, shape); /* of the buffer, that messages are made of */
+    for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
+        parts *= ar_shape_length(shape, i);
+    }
+    bool is_sums = block->kind == AR_PHASE_SUMS;
+    bool has_pieces = is_sums || block->kind == AR_PHASE_EXCHANGE;
+    bool is_ahead = block->peers == PEERS_AHEAD || block->peers == PEERS_ROUND;
+    return (struct ar_phase){
+        .name = stage->name,
+        .kind = block->kind,
+        .is_at_once = block->is_at_once,
+        .is_shift = size == ar_shape_ranks(shape) && is_ahead,
+        .steps = steps,
+        .parts = has_pieces ? 1 : parts,
+        .pieces = has_pieces ? parts : 0,
+        .messages = steps > 0 ? lines * block->messages(size) : 0,
+        .copies_from = sum_steps(stage, steps),
+        .moves = stage->receive == MOVES_ONCE    ? 1
+                 : stage->receive == MOVES_TWICE ? 2
+                                                 : 0,
+        .period = is_sums && steps > 0,
+    };
+}
+
+struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
+                                  const struct ar_shape *shape, uint32_t step)
+{
+    const struct ar_stage *stage = algorithm_stages(algorithm, shape);
+    for (uint32_t before; step >= (before = stage_steps(stage, shape)); stage++) {
+        step -= before;
+    }
+    struct stage_step at = {
+        .stage = stage, .size = size_of(stage, shape), .stride = 1, .step = step};
+    for (uint32_t i = 0; i < stage->dimension; i++) {
+        at.stride *= ar_shape_length(shape, i);
+    }
+    at.steps = stage->block->steps(at.size);
+    return at;
+}
+
+uint32_t stage_block_step(const struct stage_step *at)
+{
+    return at->stage->is_backwards ? at->steps - 1 - at->step : at->step;
+}
+
+struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
+                          struct ar_span span, uint32_t position)
+{
+    for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
+        uint32_t length = ar_shape_length(shape, i);
+        span = ar_span_part(span, length, position % length);
+        position /= length;
+    }
+    return span;
+}
+
+static struct ar_slice slice_of_parts(const struct stage_step *at, const struct ar_shape *shape,
+                                      struct ar_span whole, struct block_parts parts)
+{
+    uint32_t count = stage_parts(at->stage, shape);
+    uint32_t period = at->stage->lines == LINES_STRIPES ? at->size
+                      : parts.period > 0                ? parts.period
+                                                        : count;
+    return ar_slice_of_parts(whole, count, parts.first, parts.run, period);
+}
+
+/* The move of a stage on a span of the buffer. */
+static struct ar_move stage_move(const struct stage_step *at, const struct ar_shape *shape,
+                                 struct ar_span span, uint32_t position)
+{
+    const struct ar_stage *stage = at->stage;
+    uint32_t member = position / at->stride % at->size;
+    uint32_t first = position - member * at->stride; /* of its line */
+    struct ar_move made = {.sends = false, .receive = AR_RECEIVE_NONE};
+    if (stage->lines == LINES_LEADERS && first > 0) {
+        return made;
+    }
+    struct block_move move = stage->block->move(at->size, member, stage_block_step(at));
+    if (stage->is_backwards) {
+        move = (struct block_move){move.receives, move.sends,   move.receive_from,
+                                   move.send_to,  move.receive, move.send};
+    }
+    span = stage_span(stage, shape, span, position);
+    if (stage->block->kind == AR_PHASE_SUMS) {
+        made.line = (struct ar_line){first, at->size, at->stride};
+    }
+    if (move.sends) {
+        made.sends = true;
+        made.send_to = first + move.send_to * at->stride;
+        made.send_span = slice_of_parts(at, shape, span, move.send);
+    }
+    if (move.receives) {
+        bool adds = at->step < sum_steps(stage, at->steps);
+        made.receive = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+        made.receive_from = first + move.receive_from * at->stride;
+        made.receive_span = slice_of_parts(at, shape, span, move.receive);
+    }
+    return made;
+}
+
+/* --- phases and moves ------------------------------------------------------------------------ */
+
+/* The one phase of an algorithm whose stages are a pipeline; step s is stage s % period of part
+ * s / period. */
+static struct ar_phase pipeline_phase(const struct ar_algorithm *algorithm,
+                                      const struct ar_shape *shape)
+{
+    uint32_t parts = algorithm->pipeline_parts;
+    struct ar_phase made = {
+        .name = "sums in switches", .kind = AR_PHASE_SUMS, .parts = parts, .pieces = parts};
+    for (const struct ar_stage *at = algorithm->stages; at->block != NULL; at++) {
+        struct ar_phase stage = phase_of_stage(at, shape);
+        made.period += stage.steps;
+        made.steps += parts * stage.steps;
+        made.messages += parts * stage.messages;
+        made.pieces = parts * stage.pieces > made.pieces ? parts * stage.pieces : made.pieces;
+    }
+    return made;
+}
+
+uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                             struct ar_phase phases[AR_PHASES_MAX])
+{
+    uint32_t count = 0;
+    if (algorithm == NULL || algorithm->phases != NULL) {
+        return algorithm == NULL ? 0 : algorithm->phases(shape, phases);
+    }
+    if (algorithm->pipeline_parts > 0) {
+        phases[0] = pipeline_phase(algorithm, shape);
+        return 1;
+    }
+    for (const struct ar_stage *at = algorithm_stages(algorithm, shape); at->block != NULL; at++) {
+        phases[count++] = phase_of_stage(at, shape);
+    }
+    return count;
+}
+
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step)
 {
-    return algorithm->move != NULL ? algorithm->move(shape, elements, position, step)
-           : algorithm->pipeline_parts > 0
-               ? pipeline_move(algorithm, shape, elements, position, step)
-               : stages_move(algorithm->stages, shape, elements, position, step);
-}
-
-void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                        uint64_t elements, uint32_t step, struct ar_sends *sends)
-{
-    if (algorithm->move == NULL) {
-        stages_sends(algorithm->stages, shape, elements, step, sends);
-        return;
+    struct ar_span span = {.first = 0, .count = elements};
+    if (algorithm->move != NULL) {
+        return algorithm->move(shape, elements, position, step);
     }
-    for (uint32_t position = sends->first; position < sends->end; position++) {
-        struct ar_move move = algorithm->move(shape, elements, position, step);
-        sends->peers[position] = move.sends ? move.send_to : AR_NEVER;
-        sends->counts[position] = move.sends ? move.send_span.count : 0;
+    if (algorithm->pipeline_parts > 0) {
+        uint32_t period = 0;
+        for (const struct ar_stage *at = algorithm->stages; at->block != NULL; at++) {
+            period += stage_steps(at, shape);
+        }
+        span = ar_span_part(span, algorithm->pipeline_parts, step / period);
+        step %= period;
     }
+    struct stage_step at = stage_step_find(algorithm, shape, step);
+    return stage_move(&at, shape, span, position);
 }
 
-uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                                uint32_t step)
+uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
-    return algorithm->move != NULL ? step : stages_like_step(algorithm->stages, shape, step);
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t steps = 0;
+    for (uint32_t i = 0, count = ar_algorithm_phases(algorithm, shape, phases); i < count; i++) {
+        steps += phases[i].steps;
+    }
+    return steps;
 }
 
-bool ar_algorithm_mirror_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                              uint32_t step, uint32_t *mirror)
+uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
-    return algorithm->move == NULL && stages_mirror_step(algorithm->stages, shape, step, mirror);
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint64_t messages = 0;
+    for (uint32_t i = 0, count = ar_algorithm_phases(algorithm, shape, phases); i < count; i++) {
+        messages += phases[i].messages;
+    }
+    return messages;
 }
 
 static bool acts(const struct ar_move *move, bool sends)
@@ -204,36 +384,4 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
         return step;
     }
     return AR_NEVER;
-}
-
-uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                             struct ar_phase phases[AR_PHASES_MAX])
-{
-    return algorithm == NULL           ? 0
-           : algorithm->phases != NULL ? algorithm->phases(shape, phases)
-           : algorithm->pipeline_parts > 0
-               ? pipeline_phases(algorithm, shape, phases)
-               : stages_phases(algorithm->stages, algorithm->stages_count, shape, phases);
-}
-
-uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = ar_algorithm_phases(algorithm, shape, phases);
-    uint32_t steps = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
-        steps += phases[i].steps;
-    }
-    return steps;
-}
-
-uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = ar_algorithm_phases(algorithm, shape, phases);
-    uint64_t messages = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
-        messages += phases[i].messages;
-    }
-    return messages;
 }

@@ -10,7 +10,7 @@
  *
  * The two trees are two channels, not two parts of one: a rank that takes its steps in one order
  * would pay a latency for each part whenever it waits for one tree before it serves the other. */
-#include "algorithms.h"
+#include "blocks.h"
 
 /* Parts of a shape that says none: up to 8 are in flight with the standard window, so more of them
  * cost small buffers latency; with fewer, large ones wait longer for the first part to come through
@@ -317,73 +317,34 @@ static const char two_trees[] =
     "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and "
     "scan, Parallel Computing 35 (2009); trees as in NCCL 2.4";
 
-const struct ar_algorithm ar_algorithm_tree = {
-    .name = "tree",
-    .title = "double binary tree of the groups, chains in the groups: reduce to the root, then "
-             "broadcast",
-    .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16",
-    .source = two_trees,
-    .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_GROUPS,
-    .calls = AR_CALLS_TREE,
-    .nccl_chunks = tree_chunks,
-    .has_mirror = true,
-    .phases = phases,
-    .tree_step = tree_step,
-    .move = move,
-};
+ALGORITHM(
+    tree, all_reduce, "tree",
+    "double binary tree of the groups, chains in the groups: reduce to the root, then broadcast",
+    "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16", two_trees,
+    .shapes = AR_SHAPES_GROUPS, .calls = AR_CALLS_TREE, .nccl_chunks = tree_chunks,
+    .has_mirror = true, .phases = phases, .tree_step = tree_step, .move = move);
 
-const struct ar_algorithm ar_algorithm_reduce_tree = {
-    .name = "tree",
-    .title = "binary tree of the groups, chains in the groups, in 8 parts",
-    .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8",
-    .source = two_trees,
-    .operation = &ar_operation_reduce,
-    .shapes = AR_SHAPES_GROUPS,
-    .phases = phases_up,
-    .tree_step = tree_step,
-    .move = up,
-};
+ALGORITHM(reduce_tree, reduce, "tree",
+          "binary tree of the groups, chains in the groups, in 8 parts",
+          "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8", two_trees,
+          .shapes = AR_SHAPES_GROUPS, .phases = phases_up, .tree_step = tree_step, .move = up);
 
-const struct ar_algorithm ar_algorithm_broadcast_tree = {
-    .name = "tree",
-    .title = "binary tree of the groups, chains in the groups, in 8 parts",
-    .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)",
-    .source = two_trees,
-    .operation = &ar_operation_broadcast,
-    .shapes = AR_SHAPES_GROUPS,
-    .phases = phases_down,
-    .tree_step = tree_step_down,
-    .move = down,
-};
+ALGORITHM(broadcast_tree, broadcast, "tree",
+          "binary tree of the groups, chains in the groups, in 8 parts",
+          "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)", two_trees, .shapes = AR_SHAPES_GROUPS,
+          .phases = phases_down, .tree_step = tree_step_down, .move = down);
 
 static const char chain_source[] = "the pipelined chain of NCCL's broadcast and reduce";
 static const char chain_help[] = "Nx1 (one chain of all ranks)";
 
-const struct ar_algorithm ar_algorithm_reduce_chain = {
-    .name = "chain",
-    .title = "from the last rank to the root one after the other, in 8 parts",
-    .formula = "(N-1) (alpha + n/(8 B)) + 7 n/(8 B) + gamma n (N-1)/8",
-    .source = chain_source,
-    .shape_help = chain_help,
-    .operation = &ar_operation_reduce,
-    .calls = AR_CALLS_RING,
-    .nccl_chunks = chain_chunks,
-    .phases = phases_up,
-    .tree_step = tree_step,
-    .move = up,
-};
+ALGORITHM(reduce_chain, reduce, "chain",
+          "from the last rank to the root one after the other, in 8 parts",
+          "(N-1) (alpha + n/(8 B)) + 7 n/(8 B) + gamma n (N-1)/8", chain_source,
+          .shape_help = chain_help, .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks,
+          .phases = phases_up, .tree_step = tree_step, .move = up);
 
-const struct ar_algorithm ar_algorithm_broadcast_chain = {
-    .name = "chain",
-    .title = "from the root to the last rank one after the other, in 8 parts",
-    .formula = "(N-1) (alpha + n/(8 B)) + 7 n/(8 B)",
-    .source = chain_source,
-    .shape_help = chain_help,
-    .operation = &ar_operation_broadcast,
-    .calls = AR_CALLS_RING,
-    .nccl_chunks = chain_chunks,
-    .phases = phases_down,
-    .tree_step = tree_step_down,
-    .move = down,
-};
+ALGORITHM(broadcast_chain, broadcast, "chain",
+          "from the root to the last rank one after the other, in 8 parts",
+          "(N-1) (alpha + n/(8 B)) + 7 n/(8 B)", chain_source, .shape_help = chain_help,
+          .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks, .phases = phases_down,
+          .tree_step = tree_step_down, .move = down);

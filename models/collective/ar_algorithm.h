@@ -154,9 +154,10 @@ struct ar_algorithm {
      * or sorts it. Source: open-mpi/ompi v4.1, ompi/mca/coll/base. */
     double scratch;
 
-    /** Its phases as a list of stages (blocks.h). NULL: the two functions say what it does. */
+    /** Its phases as a list of stages (blocks.h), or one list for each number of dimensions from
+     * two on. Both NULL: the functions `phases` and `move` say what it does. */
     const struct ar_stage *stages;
-    uint32_t stages_count;
+    const struct ar_stage *const *levels;
     uint32_t pipeline_parts; /**< above 0: the stages, all of them sums, are one phase, through
                                   which the buffer goes in so many parts */
 

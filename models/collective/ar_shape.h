@@ -59,10 +59,6 @@ static inline struct ar_slice ar_slice_all(struct ar_span span)
 struct ar_slice ar_slice_of_parts(struct ar_span whole, uint32_t parts, uint32_t first,
                                   uint32_t run, uint32_t period);
 
-/** The counts of many slices of one whole: those of ar_slice_of_parts(), 0 for a run of none. */
-void ar_slices_count(struct ar_span whole, uint32_t parts, size_t count, const uint32_t *first,
-                     const uint32_t *run, const uint32_t *period, uint64_t *counts);
-
 /** Goes through the spans that a slice is made of, in the order of their elements; spans beside
  * each other are one. `*part` is 0 before the first; returns false after the last. */
 bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span *span);

@@ -111,75 +111,48 @@ struct ar_stage {
     enum stage_receive receive;
 };
 
-/** The list of stages of a row of the table of algorithms. */
+/** The list of stages of a row of the table of algorithms; it ends with one without a block. */
 #define STAGES(...)                                                                                \
-    .stages = (const struct ar_stage[]){__VA_ARGS__},                                              \
-    .stages_count = sizeof((const struct ar_stage[]){__VA_ARGS__}) / sizeof(struct ar_stage)
+    .stages = (const struct ar_stage[])                                                            \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            .block = NULL                                                                          \
+        }                                                                                          \
+    }
 
 /** What a block that is an exchange, whose `move` has its loops, begins with. */
 #define BLOCK_EXCHANGE(move_of)                                                                    \
     .kind = AR_PHASE_EXCHANGE, .move = (move_of), .sends = move_of##_sends
 
-/* Steps and messages that several blocks have. */
+/* --- stages (algorithm.c) -------------------------------------------------------------------- */
 
-static inline uint32_t block_one_step(uint32_t size)
-{
-    (void)size;
-    return 1;
-}
+/** The stages of an algorithm on a shape; the last one has no block. */
+const struct ar_stage *algorithm_stages(const struct ar_algorithm *algorithm,
+                                        const struct ar_shape *shape);
 
-static inline uint32_t block_step_for_each(uint32_t size)
-{
-    return size - 1;
-}
+/** Steps of a stage; and parts of what a line shares, or of the buffer (stripes). */
+uint32_t stage_steps(const struct ar_stage *stage, const struct ar_shape *shape);
+uint32_t stage_parts(const struct ar_stage *stage, const struct ar_shape *shape);
 
-static inline uint64_t block_one_message(uint32_t size)
-{
-    (void)size;
-    return 1;
-}
+/** A step of an algorithm in the stage that it belongs to; members of a line are `stride` apart. */
+struct stage_step {
+    const struct ar_stage *stage;
+    uint32_t size, stride;
+    uint32_t step, steps; /**< of the stage */
+};
 
-static inline uint64_t block_from_one_to_all(uint32_t size)
-{
-    return size - 1;
-}
+struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
+                                  const struct ar_shape *shape, uint32_t step);
 
-static inline uint64_t block_from_all_to_all(uint32_t size)
-{
-    return (uint64_t)size * (size - 1);
-}
+/** The step of the block: counted from its end if the stage goes backwards. */
+uint32_t stage_block_step(const struct stage_step *at);
 
-/** log2 of a size, at least 1, rounded down and up. */
-static inline uint32_t block_log2_down(uint32_t size)
-{
-    return 31 - (uint32_t)__builtin_clz(size);
-}
+/** What stages in lower dimensions leave a position of a span: its part of its part of ... */
+struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
+                          struct ar_span span, uint32_t position);
 
-static inline uint32_t block_log2_up(uint32_t size)
-{
-    return size > 1 ? block_log2_down(size - 1) + 1 : 0;
-}
-
-/** The phases of a list of stages, and its moves; for algorithms with a list by shape. */
-uint32_t stages_phases(const struct ar_stage *stages, uint32_t count, const struct ar_shape *shape,
-                       struct ar_phase phases[AR_PHASES_MAX]);
-struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
-                           uint64_t elements, uint32_t position, uint32_t step);
-void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, uint64_t elements,
-                  uint32_t step, struct ar_sends *sends);
-uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *shape,
-                          uint32_t step);
-bool stages_mirror_step(const struct ar_stage *stages, const struct ar_shape *shape, uint32_t step,
-                        uint32_t *mirror);
-
-/** The one phase of an algorithm whose stages are a pipeline (ar_algorithm.pipeline_parts), and its
- * moves: step s is stage s % period of part s / period. */
-uint32_t pipeline_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                         struct ar_phase phases[AR_PHASES_MAX]);
-struct ar_move pipeline_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
-                             uint64_t elements, uint32_t position, uint32_t step);
-
-/* --- walks: members keep their peers (blocks_ring.c) ----------------------------------------- */
+/* --- walks: members keep their peers ----------------------------------------- */
 
 /** Member i ends with part i, of all: size-1 steps. Not the all-gather backwards, which would send
  * against the ring. */
@@ -194,7 +167,7 @@ extern const struct block block_chain_scatter;
  * for even sizes. */
 extern const struct block block_neighbour_all_gather;
 
-/* --- all at once: no message waits for another (blocks_direct.c) ----------------------------- */
+/* --- all at once: no message waits for another ----------------------------- */
 
 /** Everybody sends everybody its part: size-1 steps. */
 extern const struct block block_direct_all_gather;
@@ -208,7 +181,7 @@ extern const struct block block_pairwise_all_to_all;
 /** In log2 size steps, rounded up: what has bit s in its distance goes on by 2^s. */
 extern const struct block block_bruck_all_to_all;
 
-/* --- sums: a switch that joins all members adds up what they send (blocks_sums.c) ------------- */
+/* --- sums: a switch that joins all members adds up what they send ------------- */
 
 /** All send all, and get the sum. One step. */
 extern const struct block block_sums_all_reduce;
@@ -219,7 +192,7 @@ extern const struct block block_sums_reduce;
 /** Member 0 sends all, which all get. */
 extern const struct block block_sums_broadcast;
 
-/* --- halving and doubling (blocks_doubling.c) ------------------------------------------------ */
+/* --- halving and doubling ------------------------------------------------ */
 
 /* Sizes that are not powers of two are folded: of the first 2r members, with size - r a power of
  * two, the odd ones leave their work to the even one before, which stands for both. */
@@ -239,12 +212,76 @@ extern const struct block block_swing_all_gather;
 /** All-gather in log2 size steps, rounded up, for any size: in step s from the member 2^s on. */
 extern const struct block block_bruck_all_gather;
 
-/* --- binomial trees (blocks_doubling.c) ------------------------------------------------------ */
+/* --- binomial trees ------------------------------------------------------ */
 
 /** Member 0 sends all there is; or to each its part and those behind it. The farthest first. */
 extern const struct block block_binomial_broadcast;
 extern const struct block block_binomial_scatter;
 /** The same among those that are left after folding, who have the parts of both of a pair. */
 extern const struct block block_folded_scatter;
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+/** Defines a row of the table: symbol, operation, name, title, formula and source, then what else
+ * the algorithm has. */
+#define ALGORITHM(symbol, operation_, name_, title_, formula_, source_, ...)                       \
+    const struct ar_algorithm ar_algorithm_##symbol = {.operation = &ar_operation_##operation_,    \
+                                                       .name = (name_),                            \
+                                                       .title = (title_),                          \
+                                                       .formula = (formula_),                      \
+                                                       .source = (source_),                        \
+                                                       __VA_ARGS__}
+
+/** All rows, in the order of the table. */
+#define AR_ALGORITHM_LIST(X)                                                                       \
+    X(ring)                                                                                        \
+    X(hierarchical)                                                                                \
+    X(torus2d)                                                                                     \
+    X(tree)                                                                                        \
+    X(reduce_scatter_ring)                                                                         \
+    X(reduce_scatter_hierarchical)                                                                 \
+    X(all_gather_ring)                                                                             \
+    X(all_gather_hierarchical)                                                                     \
+    X(broadcast_chain)                                                                             \
+    X(broadcast_tree)                                                                              \
+    X(reduce_chain)                                                                                \
+    X(reduce_tree)                                                                                 \
+    X(blueconnect)                                                                                 \
+    X(recursive_doubling)                                                                          \
+    X(halving_doubling)                                                                            \
+    X(swing)                                                                                       \
+    X(node_swing)                                                                                  \
+    X(direct)                                                                                      \
+    X(in_network)                                                                                  \
+    X(collnet_direct)                                                                              \
+    X(reduce_scatter_halving)                                                                      \
+    X(reduce_scatter_bruck)                                                                        \
+    X(reduce_scatter_direct)                                                                       \
+    X(reduce_scatter_neighbour)                                                                    \
+    X(reduce_scatter_in_network)                                                                   \
+    X(all_gather_doubling)                                                                         \
+    X(all_gather_bruck)                                                                            \
+    X(all_gather_direct)                                                                           \
+    X(all_gather_neighbour)                                                                        \
+    X(all_gather_in_network)                                                                       \
+    X(broadcast_binomial)                                                                          \
+    X(broadcast_scatter)                                                                           \
+    X(broadcast_in_network)                                                                        \
+    X(reduce_binomial)                                                                             \
+    X(reduce_gather)                                                                               \
+    X(reduce_in_network)                                                                           \
+    X(gather_linear)                                                                               \
+    X(gather_binomial)                                                                             \
+    X(scatter_linear)                                                                              \
+    X(scatter_binomial)                                                                            \
+    X(all_to_all_linear)                                                                           \
+    X(all_to_all_pairwise)                                                                         \
+    X(all_to_all_bruck)                                                                            \
+    X(all_to_all_two_level)                                                                        \
+    X(send)
+
+#define X(name) extern const struct ar_algorithm ar_algorithm_##name;
+AR_ALGORITHM_LIST(X)
+#undef X
 
 #endif

@@ -1,8 +1,8 @@
 /* Every algorithm of every operation is proved, on all shapes of many numbers of ranks. */
 #include <criterion/criterion.h>
 
-#include "algorithms.h"
 #include "ar_verify.h"
+#include "blocks.h"
 
 static const struct ar_algorithm *const rows[] = {
 #define X(name) &ar_algorithm_##name,

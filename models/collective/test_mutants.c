@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "algorithms.h"
 #include "ar_verify.h"
+#include "blocks.h"
 
 /* The ring on 4 ranks with 5 elements: one part of 2, three of 1. */
 enum { RANKS = 4, ELEMENTS = 5, HALF = RANKS - 1 };

@@ -2,8 +2,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "algorithms.h"
 #include "ar_verify.h"
+#include "blocks.h"
 
 static const struct ar_algorithm *const rows[] = {
 #define X(name) &ar_algorithm_##name,

@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "algorithms.h"
 #include "ar_verify.h"
+#include "blocks.h"
 
 /* Four groups of two ranks, parts of 2 and 3 elements. */
 enum { X = 2, Y = 4, ELEMENTS = 19, PARTS = 8, PERIOD = 3 };

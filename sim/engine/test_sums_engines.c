@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "algorithms.h"
+#include "blocks.h"
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */

@@ -1,0 +1,139 @@
+/* Sends of a whole step at once, and steps that are known to have the same messages. The results
+ * are the same without this file: ar_algorithm_move() says what each position sends
+ * (test_blocks.c). */
+#include "blocks.h"
+
+/* --- elements of many slices ----------------------------------------------------------------- */
+
+/* Where a part begins, and what tells where the next one does without a division. */
+struct boundary {
+    uint32_t part;
+    uint64_t begin, rest; /* of part * remainder by parts */
+};
+
+static struct boundary boundary_of(struct ar_span whole, uint32_t parts, uint32_t part)
+{
+    uint64_t product = part * (whole.count % parts);
+    return (struct boundary){part, part * (whole.count / parts) + product / parts, product % parts};
+}
+
+static struct boundary next_boundary(struct boundary boundary, uint32_t parts, uint64_t quotient,
+                                     uint64_t remainder)
+{
+    uint64_t rest = boundary.rest + remainder;
+    bool is_over = rest >= parts;
+    return (struct boundary){boundary.part + 1, boundary.begin + quotient + is_over,
+                             rest - (is_over ? parts : 0)};
+}
+
+/* The elements of what some members send: those of ar_slice_of_parts(), 0 for a run of none. Slices
+ * beside each other often are equal, or one part each, one after the other. */
+static void count_slices(struct ar_span whole, uint32_t parts, uint32_t count,
+                         const struct block_sends *some, uint64_t *counts)
+{
+    uint64_t quotient = whole.count / parts, remainder = whole.count % parts;
+    struct boundary end = {0, 0, 0};
+    bool are_runs = remainder == 0;
+    for (uint32_t i = 0; i < count && are_runs; i++) {
+        are_runs = some->period[i] == parts;
+    }
+    for (uint32_t i = 0; i < count && are_runs; i++) {
+        counts[i] = some->run[i] * quotient;
+    }
+    for (uint32_t i = 0; i < count && !are_runs; i++) {
+        uint32_t first = some->first[i], run = some->run[i], period = some->period[i];
+        bool is_again = i > 0 && first == some->first[i - 1] && run == some->run[i - 1];
+        if (run == 0 || is_again) {
+            counts[i] = run == 0 ? 0 : counts[i - 1];
+        } else if (period < parts || (uint64_t)first + run > parts) {
+            counts[i] = ar_slice_of_parts(whole, parts, first, run, period).count;
+        } else {
+            struct boundary begin = first == end.part ? end : boundary_of(whole, parts, first);
+            end = run == 1 ? next_boundary(begin, parts, quotient, remainder)
+                           : boundary_of(whole, parts, first + run);
+            counts[i] = end.begin - begin.begin;
+        }
+    }
+}
+
+/* --- sends of a step ------------------------------------------------------------------------- */
+
+void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                        uint64_t elements, uint32_t step, struct ar_sends *sends)
+{
+    if (algorithm->move != NULL) {
+        for (uint32_t position = sends->first; position < sends->end; position++) {
+            struct ar_move move = algorithm->move(shape, elements, position, step);
+            sends->peers[position] = move.sends ? move.send_to : AR_NEVER;
+            sends->counts[position] = move.sends ? move.send_span.count : 0;
+        }
+        return;
+    }
+    struct stage_step at = stage_step_find(algorithm, shape, step);
+    const struct ar_stage *stage = at.stage;
+    uint32_t ranks = ar_shape_ranks(shape), parts = stage_parts(stage, shape);
+    bool is_one_line = at.size == ranks, are_stripes = stage->lines == LINES_STRIPES;
+    uint32_t end = is_one_line ? sends->end : at.size;
+    struct block_sends some; /* members of a line */
+    uint64_t counts[BLOCK_SENDS_MAX];
+    for (uint32_t first = is_one_line ? sends->first : 0; first < end; first += BLOCK_SENDS_MAX) {
+        uint32_t count = end - first < BLOCK_SENDS_MAX ? end - first : BLOCK_SENDS_MAX;
+        stage->block->sends(at.size, stage_block_step(&at), stage->is_backwards, first, count,
+                            &some);
+        for (uint32_t i = 0; i < count; i++) {
+            some.period[i] = are_stripes ? at.size : some.period[i] == 0 ? parts : some.period[i];
+        }
+        for (uint32_t inner = 0; inner < at.stride; inner++) { /* lines that begin side by side */
+            struct ar_span all = {.first = 0, .count = elements};
+            count_slices(stage_span(stage, shape, all, inner), parts, count, &some, counts);
+            for (uint32_t line = inner; line < ranks; line += at.size * at.stride) {
+                bool is_idle = stage->lines == LINES_LEADERS && line > 0;
+                for (uint32_t i = 0; i < count; i++) {
+                    size_t position = line + (size_t)(first + i) * at.stride;
+                    bool does = some.to[i] != AR_NEVER && !is_idle;
+                    sends->peers[position] = does ? line + some.to[i] * at.stride : AR_NEVER;
+                    sends->counts[position] = does ? counts[i] : 0;
+                }
+            }
+        }
+    }
+}
+
+/* --- steps that are alike -------------------------------------------------------------------- */
+
+uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                uint32_t step)
+{
+    if (algorithm->move != NULL) {
+        return step;
+    }
+    struct stage_step at = stage_step_find(algorithm, shape, step);
+    enum block_peers peers = at.stage->block->peers;
+    uint32_t first = 0, like = at.step;
+    if (peers != PEERS_ROUND && peers != PEERS_SWAP && peers != PEERS_ALTERNATE) {
+        return step;
+    }
+    /* A stage before this one may have the same messages backwards. */
+    const struct ar_stage *stage = algorithm_stages(algorithm, shape);
+    while (stage->block != at.stage->block || stage->dimension != at.stage->dimension ||
+           stage->lines != at.stage->lines) {
+        first += stage_steps(stage++, shape);
+    }
+    if (peers != PEERS_ROUND) {
+        like = stage_block_step(&at);
+        like = peers == PEERS_ALTERNATE && like > 2 ? 2 - like % 2 : like;
+        like = stage->is_backwards ? at.steps - 1 - like : like;
+    }
+    return first + like;
+}
+
+bool ar_algorithm_mirror_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                              uint32_t step, uint32_t *mirror)
+{
+    if (algorithm->move != NULL) {
+        return false;
+    }
+    struct stage_step at = stage_step_find(algorithm, shape, step);
+    *mirror = step - at.step + (at.steps - 1 - at.step);
+    return at.stage->block->peers == PEERS_ROUND;
+}
