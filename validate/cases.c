@@ -1,3 +1,4 @@
+/* From the lists of the command line to measurements: collectives, and probes. */
 #include "cases.h"
 
 #include <inttypes.h>
@@ -5,9 +6,9 @@
 
 #include "lists.h"
 
-enum { REMAINDERS = 6, PRIME = 10007 };
+enum { REMAINDERS = 6, PRIME = 10007, ALL_PAIRS_RANKS = 16, LATENCY_BYTES = 8 };
 
-/* What the loops over lists go through. */
+/* The lists of the command line. */
 struct lists {
     const struct ar_operation **operations;
     size_t operations_count;
@@ -21,9 +22,11 @@ struct lists {
     size_t elements_count;
 };
 
-enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
-                              const char *standard, struct ar_arena *arena, uint64_t **elements,
-                              size_t *count, struct ar_error *err)
+/* Reads sizes as elements: `--payload` as it was given, or `standard`. */
+static enum ar_status parse_elements(const struct arguments *arguments,
+                                     const struct element_type *type, const char *standard,
+                                     struct ar_arena *arena, uint64_t **elements, size_t *count,
+                                     struct ar_error *err)
 {
     uint64_t *sizes;
     const char *text = arguments->payload != NULL ? arguments->payload : standard;
@@ -42,21 +45,20 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
     return AR_OK;
 }
 
-enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err)
+/* Appends a row; its times are the cases'. */
+static void add_case(struct cases *cases, struct measurement row)
 {
-    struct measurement *rows =
-        ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof *rows);
-    double *times_s = ar_arena_alloc(cases->arena, row->repetitions, sizeof *times_s);
-    AR_NEED(rows && times_s, err, "the list of cases");
-    cases->rows = rows;
-    rows[cases->count] = *row;
-    rows[cases->count++].times_s = times_s;
-    return AR_OK;
+    row.times_s = ar_arena_alloc(cases->arena, row.repetitions, sizeof *row.times_s);
+    cases->rows = ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof *cases->rows);
+    cases->rows[cases->count++] = row;
 }
 
-/* All sizes of a row that is complete but for its elements, rounded down to a multiple. */
-static enum ar_status add_sizes(const struct lists *lists, uint64_t multiple,
-                                struct measurement row, struct cases *cases, struct ar_error *err)
+/* --- collectives -------------------------------------------------------------------------- */
+
+/* Adds a row, which is complete but for its elements, with all sizes, rounded down to a multiple.
+ */
+static void add_sizes(const struct lists *lists, uint64_t multiple, struct measurement row,
+                      struct cases *cases)
 {
     const uint64_t around[REMAINDERS] = {0, 1, row.ranks - 1, row.ranks, row.ranks + 1, PRIME};
     const uint64_t *elements = lists->elements != NULL ? lists->elements : around;
@@ -67,21 +69,21 @@ static enum ar_status add_sizes(const struct lists *lists, uint64_t multiple,
             is_again = is_again || elements[j] / multiple == elements[i] / multiple;
         }
         row.elements = elements[i] - elements[i] % multiple;
-        AR_TRY(is_again ? AR_OK : cases_add(cases, &row, err));
+        if (!is_again) {
+            add_case(cases, row);
+        }
     }
-    return AR_OK;
 }
 
-/* All numbers of channels and sizes of an algorithm on a shape. */
-static enum ar_status add_shape(const struct lists *lists, struct measurement row,
-                                struct ar_shape shape, struct cases *cases, struct ar_error *err)
+/* Adds an algorithm on a shape with all numbers of channels and all sizes. */
+static void add_shape(const struct lists *lists, struct measurement row, struct ar_shape shape,
+                      struct cases *cases)
 {
     row.shape = shape;
     for (size_t i = 0; i < lists->channels_count; i++) {
         row.channels = (uint32_t)lists->channels[i];
-        AR_TRY(add_sizes(lists, 1, row, cases, err));
+        add_sizes(lists, 1, row, cases);
     }
-    return AR_OK;
 }
 
 static bool has_shape(const struct ar_shape *shapes, size_t count, const struct ar_shape *shape)
@@ -93,9 +95,9 @@ static bool has_shape(const struct ar_shape *shapes, size_t count, const struct 
     return i < count;
 }
 
-/* The shapes named that the algorithm runs; of all shapes, or if it runs none of them, the one it
- * runs by default. An algorithm that does not run so many ranks, or wants switches that sum, is
- * left out, unless it was asked for by name. */
+/* Adds an algorithm on those shapes of the list that it runs. Its default shape is added if it runs
+ * none of them, or if all shapes are meant. An algorithm that does not run so many ranks, or wants
+ * switches that sum, is left out, unless it was asked for by name. */
 static enum ar_status add_algorithm(const struct arguments *arguments, const struct lists *lists,
                                     struct measurement row, struct cases *cases,
                                     struct ar_error *err)
@@ -118,7 +120,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     for (size_t i = 0; i < shapes_count; i++) {
         if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
             shapes[found++] = shapes[i];
-            AR_TRY(add_shape(lists, row, shapes[i], cases, err));
+            add_shape(lists, row, shapes[i], cases);
         }
     }
     struct ar_shape standard =
@@ -130,26 +132,22 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     if (status != AR_OK) {
         return found > 0 || are_all_algorithms ? AR_OK : status;
     }
-    return add_shape(lists, row, standard, cases, err);
+    add_shape(lists, row, standard, cases);
+    return AR_OK;
 }
 
-/* What the library does in one call, with channels of its own. */
-static enum ar_status add_library(const struct backend *backend, const struct lists *lists,
-                                  struct measurement row, struct cases *cases, struct ar_error *err)
+/* Adds the operations that the library runs in one call, with channels of its own. */
+static void add_library_calls(const struct backend *backend, const struct lists *lists,
+                              struct measurement row, struct cases *cases)
 {
-    enum { NAME_SIZE = 32 };
     row.channels = 1;
     row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
     for (size_t i = 0; i < lists->operations_count; i++) {
-        char *name = ar_arena_alloc(cases->arena, NAME_SIZE, 1);
-        AR_NEED(name, err, "the list of cases");
-        snprintf(name, NAME_SIZE, "%s-%s", backend->name, lists->operations[i]->command);
-        row.name = name;
         row.operation = lists->operations[i];
+        row.name = ar_arena_format(cases->arena, "%s-%s", backend->name, row.operation->command);
         uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
-        AR_TRY(add_sizes(lists, multiple, row, cases, err));
+        add_sizes(lists, multiple, row, cases);
     }
-    return AR_OK;
 }
 
 static bool has_operation(const struct lists *lists, const struct ar_operation *operation)
@@ -173,7 +171,7 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
                             row.root, row.ranks);
     }
     if (backend->is_library) {
-        AR_TRY(add_library(backend, lists, row, cases, err));
+        add_library_calls(backend, lists, row, cases);
     }
     for (size_t i = 0; i < lists->algorithms_count; i++) {
         row.algorithm = lists->algorithms[i];
@@ -186,6 +184,64 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
     }
     return AR_OK;
 }
+
+/* --- probes ------------------------------------------------------------------------------- */
+
+/* Adds a probe with every size. */
+static void add_probe(struct measurement row, enum probe probe, const uint64_t *elements,
+                      size_t count, struct cases *cases)
+{
+    row.probe = probe;
+    row.name = probe_name(probe);
+    for (size_t i = 0; i < count; i++) {
+        row.elements = elements[i];
+        add_case(cases, row);
+    }
+}
+
+/* Adds the probes of links. In the column tier the ranks follow the tier: "node:0-3". */
+static void add_pairs(const struct backend *backend, struct measurement row,
+                      const uint64_t *elements, size_t count, struct cases *cases)
+{
+    const uint64_t small = LATENCY_BYTES / row.type->bytes;
+    uint32_t starts = row.ranks <= ALL_PAIRS_RANKS ? row.ranks : 1;
+    for (row.from = 0; row.from < starts; row.from++) {
+        for (row.to = row.from + 1; row.to < row.ranks; row.to++) {
+            snprintf(row.tier, sizeof row.tier, "%s:%" PRIu32 "-%" PRIu32,
+                     backend->tier(row.ranks, row.from, row.to), row.from, row.to);
+            add_probe(row, PROBE_LATENCY, &small, 1, cases);
+            add_probe(row, PROBE_BANDWIDTH, elements, count, cases);
+        }
+    }
+}
+
+/* Adds the probes of `ranks` ranks: pairs, then the memory and the start of rank 0. */
+static enum ar_status add_probes(const struct arguments *arguments, const struct backend *backend,
+                                 uint32_t ranks, struct cases *cases, struct ar_error *err)
+{
+    static const uint64_t nothing = 0;
+    struct measurement row = {.ranks = ranks,
+                              .ranks_per_node = ranks,
+                              .channels = 1,
+                              .shape = {.x = ranks, .y = 1},
+                              .repetitions = arguments->config.repetitions};
+    uint64_t *elements = NULL;
+    size_t count = 0;
+    if (backend->tier == NULL) {
+        return ar_error_set(err, AR_USAGE, "--probes: found with backend %s; expected another one",
+                            backend->name);
+    }
+    AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
+    AR_TRY(parse_elements(arguments, row.type, "64MiB", cases->arena, &elements, &count, err));
+    add_pairs(backend, row, elements, count, cases);
+    snprintf(row.tier, sizeof row.tier, "%s", arguments->config.memory->name);
+    add_probe(row, PROBE_COPY, elements, count, cases);
+    add_probe(row, PROBE_REDUCE, elements, count, cases);
+    add_probe(row, PROBE_LAUNCH, &nothing, 1, cases);
+    return AR_OK;
+}
+
+/* --- all ---------------------------------------------------------------------------------- */
 
 static enum ar_status parse_lists(const struct arguments *arguments, const struct machine *machine,
                                   const struct element_type *type, struct ar_arena *arena,
@@ -206,7 +262,7 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     AR_TRY(list_counts(arena, "--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
                        &lists->channels_count, err));
     if (!wants_remainders && !arguments->probes) {
-        AR_TRY(cases_elements(arguments, type, "1MiB", arena, &lists->elements,
+        AR_TRY(parse_elements(arguments, type, "1MiB", arena, &lists->elements,
                               &lists->elements_count, err));
     }
     return list_shapes_check("--shapes", arguments->shapes, lists->ranks, lists->ranks_count, err);
@@ -239,7 +295,7 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
     for (size_t i = 0; i < lists.ranks_count; i++) {
         row.ranks = (uint32_t)lists.ranks[i];
         row.ranks_per_node = ranks_per_node(arguments, machine, row.ranks);
-        AR_TRY(arguments->probes ? cases_add_probes(arguments, backend, row.ranks, cases, err)
+        AR_TRY(arguments->probes ? add_probes(arguments, backend, row.ranks, cases, err)
                                  : add_ranks(arguments, backend, &lists, row, cases, err));
     }
     return cases->count > 0
@@ -256,4 +312,48 @@ enum ar_status cases_create(const struct arguments *arguments, const struct back
 {
     *cases = (struct cases){.arena = arena};
     return ar_error_as_usage(add_all(arguments, backend, machine, cases, err), err);
+}
+
+/* Whether two rows are the same probe of the same tier, of any pair. */
+static bool is_same_probe(const struct measurement *a, const struct measurement *b)
+{
+    size_t length = strcspn(a->tier, ":");
+    return a->probe == b->probe && a->elements == b->elements && a->ranks == b->ranks &&
+           strcspn(b->tier, ":") == length && strncmp(a->tier, b->tier, length) == 0;
+}
+
+/* Adds a row with the times of all pairs that are the same probe as row `first` of `count` rows. */
+static void add_joined(struct cases *cases, size_t first, size_t count)
+{
+    struct measurement joined = cases->rows[first];
+    uint32_t repetitions = joined.repetitions;
+    uint32_t pairs = 0;
+    for (size_t i = first; i < count; i++) {
+        pairs += is_same_probe(&cases->rows[first], &cases->rows[i]);
+    }
+    joined.repetitions = pairs * repetitions;
+    joined.tier[strcspn(joined.tier, ":")] = '\0';
+    add_case(cases, joined);
+    double *times_s = cases->rows[cases->count - 1].times_s;
+    for (size_t i = first; i < count; i++) {
+        if (is_same_probe(&cases->rows[first], &cases->rows[i])) {
+            memcpy(times_s, cases->rows[i].times_s, repetitions * sizeof *times_s);
+            times_s += repetitions;
+        }
+    }
+}
+
+void cases_join_tiers(struct cases *cases)
+{
+    size_t count = cases->count;
+    for (size_t i = 0; i < count; i++) {
+        bool is_link = strchr(cases->rows[i].tier, ':') != NULL;
+        bool is_first = is_link;
+        for (size_t j = 0; j < i; j++) {
+            is_first = is_first && !is_same_probe(&cases->rows[j], &cases->rows[i]);
+        }
+        if (is_first) {
+            add_joined(cases, i, count);
+        }
+    }
 }

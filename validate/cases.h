@@ -13,7 +13,7 @@
 struct cases {
     struct measurement *rows;
     size_t count;
-    struct ar_arena *arena; /**< of them, their times, and the lists they are made from */
+    struct ar_arena *arena; /**< holds them, their times, and the lists they are made from */
 };
 
 /** Lays out the measurements on a machine. */
@@ -21,21 +21,8 @@ enum ar_status cases_create(const struct arguments *arguments, const struct back
                             const struct machine *machine, struct ar_arena *arena,
                             struct cases *cases, struct ar_error *err);
 
-/** Appends a row; its times are the cases'. */
-enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err);
-
-/** Sizes as elements: `--payload` as it was given, or `standard`; the arena's. */
-enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
-                              const char *standard, struct ar_arena *arena, uint64_t **elements,
-                              size_t *count, struct ar_error *err);
-
-/** The probes of `ranks` ranks (case_probes.c): pairs, then the memory and the start of rank
- * 0. */
-enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
-                                uint32_t ranks, struct cases *cases, struct ar_error *err);
-
-/** Appends, for each tier and size, the probes of all its pairs as one row (case_probes.c). */
-enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err);
+/** Appends, for each tier and size, the probes of all its pairs as one row. */
+void cases_join_tiers(struct cases *cases);
 
 /** Writes machine, system, versions, date and command, and what the backend has to say. */
 void result_write_provenance(FILE *file, const struct backend *backend,

@@ -21,8 +21,8 @@ struct session {
     bool fails_alone; /* this process failed, others of the run may not have */
 };
 
-/* Whether a launcher of processes has started this one as another than the first; before MPI is
- * asked, so that a wrong option is reported once. */
+/* Whether a launcher of processes has started this one as another than the first. MPI is not asked
+ * yet, so that a wrong option is reported once. */
 static bool is_later_process(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
@@ -35,7 +35,7 @@ static bool is_later_process(void)
     return false;
 }
 
-static int fail(enum ar_status status, const struct ar_error *err)
+static int report_failure(enum ar_status status, const struct ar_error *err)
 {
     fprintf(stderr, "allreckon-validate: %s\n", err->text);
     return ar_status_exit_code(status);
@@ -76,7 +76,10 @@ static enum ar_status run_rows(struct session *session, struct ar_error *err)
         }
     }
     show_progress(session, cases->count);
-    return session->arguments.probes ? cases_join_tiers(cases, err) : AR_OK;
+    if (session->arguments.probes) {
+        cases_join_tiers(cases);
+    }
+    return AR_OK;
 }
 
 static void write_rows(FILE *file, struct session *session)
@@ -105,7 +108,7 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
     return ar_output_commit(&output, err);
 }
 
-/* Finds out that a file cannot be written before hours are spent on what goes there. */
+/* Finds out that a file cannot be written before hours are spent on its rows. */
 static enum ar_status try_output(const struct session *session, struct ar_error *err)
 {
     struct ar_output output;
@@ -152,7 +155,7 @@ int main(int argc, char **argv)
     enum ar_status status = arguments_parse(argc, argv, &session.arguments, &session.backend, &err);
     if (status != AR_OK) {
         /* A later process that fails first would have the launcher end the one that reports. */
-        return is_later_process() ? 0 : fail(status, &err);
+        return is_later_process() ? 0 : report_failure(status, &err);
     }
     if (session.arguments.help) {
         help_write(stdout);
@@ -166,7 +169,7 @@ int main(int argc, char **argv)
     session.fails_alone = session.fails_alone || status == AR_NO_MEMORY;
     int code = ar_status_exit_code(status);
     if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
-        code = fail(status, &err);
+        code = report_failure(status, &err);
     }
     session.backend->stop(session.fails_alone ? code : 0);
     return code;

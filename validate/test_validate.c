@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cases.h"
-#include "rank.h"
+#include "runner.h"
 
 /* The row as text; free()d by the caller. */
 static char *printed(struct measurement *row)
@@ -52,20 +52,20 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
 
 static void add(struct cases *cases, enum probe probe, const char *tier, double time_s)
 {
-    struct ar_error err;
     struct measurement row = {.name = probe_name(probe),
                               .probe = probe,
                               .ranks = 3,
                               .repetitions = 1,
                               .type = &element_fp32};
     snprintf(row.tier, sizeof row.tier, "%s", tier);
-    cr_assert_eq(cases_add(cases, &row, &err), AR_OK);
-    cases->rows[cases->count - 1].times_s[0] = time_s;
+    row.times_s = ar_arena_alloc(cases->arena, 1, sizeof time_s);
+    row.times_s[0] = time_s;
+    cases->rows = ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof row);
+    cases->rows[cases->count++] = row;
 }
 
 Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
 {
-    struct ar_error err;
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct cases cases = {.arena = &arena};
     add(&cases, PROBE_LATENCY, "node:0-1", 1);
@@ -73,7 +73,7 @@ Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
     add(&cases, PROBE_LATENCY, "network:0-2", 5);
     add(&cases, PROBE_LATENCY, "node:1-2", 3);
     add(&cases, PROBE_COPY, "host", 4);
-    cr_assert_eq(cases_join_tiers(&cases, &err), AR_OK);
+    cases_join_tiers(&cases);
     cr_assert_eq(cases.count, 5 + 3);
     cr_expect_str_eq(cases.rows[5].tier, "node");
     cr_expect_eq(cases.rows[5].repetitions, 2);

@@ -3,7 +3,377 @@
 #include <inttypes.h>
 
 #include "ar_clock.h"
-#include "cursor.h"
+
+enum { FLIGHTS_MAX = 64 };
+
+/* A message that the peer may still read. */
+struct flight {
+    uint32_t port;
+    uint32_t number; /* of those of the port, from 1 */
+    const unsigned char *from;
+    size_t bytes;
+};
+
+/* A place in a slice: the rest of one of its spans, and which part is next. */
+struct place {
+    uint32_t part;
+    struct ar_span span;
+};
+
+/* The message that a rank sends, or receives, in a step of a channel. */
+struct side {
+    uint32_t step;
+    uint32_t port;
+    struct ar_slice slice;
+    struct place place; /* where its next piece begins */
+    uint64_t done;      /* elements */
+    bool is_done;
+};
+
+/* How the elements that a step sends lie to those that it receives. */
+enum relation { APART, SAME, OVERLAPPING };
+
+/* A rank on one channel: how far its sends and receives are, and which messages are in flight. */
+struct cursor {
+    const struct execution *execution;
+    uint32_t channel;
+    uint32_t position;
+    struct ar_span part; /* of the payload */
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t phases_count;
+    uint32_t steps;
+    struct side send;
+    struct side receive; /* never of a later step */
+    bool reduces;
+    uint32_t last_ahead;                /* last step that may be sent while this one is received */
+    enum relation relation;             /* in the step of the sends */
+    bool packs;                         /* messages are copied before they are sent */
+    unsigned char *packed[FLIGHTS_MAX]; /* a slot for each flight that was ever packed */
+    uint64_t flights_taken;             /* bits of the flights that are free */
+    struct flight flights[FLIGHTS_MAX];
+};
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+static uint32_t cursor_peer(const struct cursor *cursor, uint32_t position)
+{
+    struct ar_order order = measurement_order(cursor->execution->measurement);
+    return ar_order_rank(&order, cursor->channel, position);
+}
+
+static struct ar_move cursor_move(const struct cursor *cursor, uint32_t step)
+{
+    const struct measurement *measurement = cursor->execution->measurement;
+    return ar_algorithm_move(measurement->algorithm, &measurement->shape, cursor->part.count,
+                             cursor->position, step);
+}
+
+static struct side make_side(const struct cursor *cursor, uint32_t step, bool sends, uint32_t peer,
+                             const struct ar_slice *slice)
+{
+    struct port port = {cursor->channel, cursor_peer(cursor, peer), sends};
+    return (struct side){
+        .step = step, .port = ports_find(cursor->execution->ports, port), .slice = *slice};
+}
+
+/* The next run of a slice, of at most `max` elements; an empty one at its end. */
+static struct ar_span next_run(const struct ar_slice *slice, struct place *place, uint64_t max)
+{
+    while (place->span.count == 0 && ar_slice_next(slice, &place->part, &place->span)) {
+    }
+    struct ar_span run = place->span;
+    run.count = run.count < max ? run.count : max;
+    place->span.first += run.count;
+    place->span.count -= run.count;
+    return run;
+}
+
+static bool slice_is_one_run(const struct ar_slice *slice)
+{
+    struct place place = {.part = 0};
+    return next_run(slice, &place, UINT64_MAX).count == slice->count;
+}
+
+/* Goes through the spans of both in the order of their elements. */
+static bool slices_disjoint(const struct ar_slice *a, const struct ar_slice *b)
+{
+    struct place place_a = {.part = 0};
+    struct place place_b = {.part = 0};
+    struct ar_span run_a = next_run(a, &place_a, UINT64_MAX);
+    struct ar_span run_b = next_run(b, &place_b, UINT64_MAX);
+    while (run_a.count > 0 && run_b.count > 0) {
+        if (run_a.first + run_a.count <= run_b.first) {
+            run_a = next_run(a, &place_a, UINT64_MAX);
+        } else if (run_b.first + run_b.count <= run_a.first) {
+            run_b = next_run(b, &place_b, UINT64_MAX);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
+{
+    return a->count == b->count && a->whole.first == b->whole.first &&
+           a->whole.count == b->whole.count && a->parts == b->parts && a->first == b->first &&
+           a->run == b->run && a->period == b->period;
+}
+
+static void begin_send(struct cursor *cursor, uint32_t step)
+{
+    cursor->send = (struct side){.step = step, .is_done = true};
+    if (step == cursor->steps) {
+        return;
+    }
+    struct ar_move move = cursor_move(cursor, step);
+    if (move.sends) {
+        bool receives = move.receive != AR_RECEIVE_NONE;
+        cursor->send = make_side(cursor, step, true, move.send_to, &move.send_span);
+        cursor->relation = !receives || slices_disjoint(&move.send_span, &move.receive_span) ? APART
+                           : slices_equal(&move.send_span, &move.receive_span)               ? SAME
+                                                                               : OVERLAPPING;
+        cursor->packs = cursor->relation != APART || !slice_is_one_run(&move.send_span);
+    }
+}
+
+/* Sends of a phase that is at once do not wait for what it receives. */
+static uint32_t last_step_ahead(const struct cursor *cursor, uint32_t step)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < cursor->phases_count; i++) {
+        end += cursor->phases[i].steps;
+        if (step < end) {
+            return cursor->phases[i].is_at_once ? end - 1 : step;
+        }
+    }
+    return step;
+}
+
+static void begin_receive(struct cursor *cursor, uint32_t step)
+{
+    cursor->receive = (struct side){.step = step, .is_done = true};
+    cursor->last_ahead = last_step_ahead(cursor, step);
+    if (step == cursor->steps) {
+        return;
+    }
+    struct ar_move move = cursor_move(cursor, step);
+    if (move.receive != AR_RECEIVE_NONE) {
+        cursor->receive = make_side(cursor, step, false, move.receive_from, &move.receive_span);
+        cursor->reduces = move.receive == AR_RECEIVE_REDUCE;
+    }
+}
+
+/* Elements of the next piece of a message. */
+static uint64_t piece_elements(const struct cursor *cursor, const struct side *side)
+{
+    uint64_t max =
+        cursor->execution->transport->slot_bytes / cursor->execution->measurement->type->bytes;
+    uint64_t left = side->slice.count - side->done;
+    return left < max ? left : max;
+}
+
+static unsigned char *buffer_at(const struct cursor *cursor, struct ar_span run)
+{
+    const struct execution *execution = cursor->execution;
+    return execution->buffer +
+           (cursor->part.first + run.first) * execution->measurement->type->bytes;
+}
+
+/* --- messages in flight --------------------------------------------------------------------- */
+
+static void cursor_drop_flights(struct cursor *cursor)
+{
+    struct transport *transport = cursor->execution->transport;
+    for (uint64_t left = ~cursor->flights_taken; left != 0; left &= left - 1) {
+        const struct flight *flight = &cursor->flights[__builtin_ctzll(left)];
+        uint32_t taken = transport->calls->taken(transport, flight->port);
+        if ((int32_t)(taken - flight->number) >= 0) {
+            cursor->flights_taken |= left & -left;
+        }
+    }
+}
+
+static bool cursor_is_free(const struct cursor *cursor, const unsigned char *at, size_t bytes)
+{
+    for (uint64_t left = ~cursor->flights_taken; left != 0; left &= left - 1) {
+        const struct flight *flight = &cursor->flights[__builtin_ctzll(left)];
+        if (at < flight->from + flight->bytes && flight->from < at + bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether another message can be in flight at the port of the step. */
+static bool cursor_may_send(struct cursor *cursor)
+{
+    if (!transport_may_send(cursor->execution->transport, cursor->send.port)) {
+        return false;
+    }
+    if (cursor->flights_taken == 0) {
+        cursor_drop_flights(cursor);
+    }
+    return cursor->flights_taken != 0;
+}
+
+/* Copies the next elements to the place of a flight, so that the buffer may be written. */
+static enum ar_status pack_piece(struct cursor *cursor, uint32_t flight, uint64_t count,
+                                 const unsigned char **from, struct ar_error *err)
+{
+    const struct execution *execution = cursor->execution;
+    const struct memory *memory = execution->config->memory;
+    uint32_t element_bytes = execution->measurement->type->bytes;
+    size_t slot_bytes = execution->transport->slot_bytes;
+    if (cursor->packed[flight] == NULL) {
+        AR_TRY(memory->allocate(execution->arena, slot_bytes, &cursor->packed[flight], err));
+    }
+    unsigned char *to = cursor->packed[flight];
+    *from = to;
+    while (count > 0) {
+        struct ar_span run = next_run(&cursor->send.slice, &cursor->send.place, count);
+        size_t bytes = run.count * element_bytes;
+        AR_TRY(memory->copy(to, buffer_at(cursor, run), bytes, err));
+        to += bytes;
+        count -= run.count;
+    }
+    return AR_OK;
+}
+
+/* Sends a piece. */
+static enum ar_status send_piece(struct cursor *cursor, struct ar_error *err)
+{
+    struct transport *transport = cursor->execution->transport;
+    struct side *send = &cursor->send;
+    uint32_t index = (uint32_t)__builtin_ctzll(cursor->flights_taken);
+    uint64_t count = piece_elements(cursor, send);
+    size_t bytes = count * cursor->execution->measurement->type->bytes;
+    const unsigned char *from;
+    if (count > 0 && (cursor->packs || bytes <= transport->eager_bytes)) {
+        AR_TRY(pack_piece(cursor, index, count, &from, err));
+    } else {
+        from = buffer_at(cursor, next_run(&send->slice, &send->place, count));
+    }
+    transport->calls->send(transport, send->port, from, bytes);
+    cursor->flights[index] = (struct flight){
+        .port = send->port, .number = transport->sent[send->port], .from = from, .bytes = bytes};
+    cursor->flights_taken &= cursor->flights_taken - 1;
+    send->done += count;
+    send->is_done = send->done == send->slice.count;
+    return AR_OK;
+}
+
+/* Whether the next piece may be received: nothing reads, or has yet to send, what was there. */
+static bool cursor_may_receive(struct cursor *cursor, uint64_t count)
+{
+    const struct side *receive = &cursor->receive;
+    uint32_t bytes = cursor->execution->measurement->type->bytes;
+    if (cursor->send.step == receive->step && !cursor->send.is_done && cursor->relation != APART &&
+        (cursor->relation != SAME || receive->done + count > cursor->send.done)) {
+        return false;
+    }
+    cursor_drop_flights(cursor);
+    struct place place = receive->place;
+    while (count > 0) {
+        struct ar_span run = next_run(&receive->slice, &place, count);
+        if (!cursor_is_free(cursor, buffer_at(cursor, run), run.count * bytes)) {
+            return false;
+        }
+        count -= run.count;
+    }
+    return true;
+}
+
+/* Adds or copies a piece that has arrived. */
+static enum ar_status receive_piece(struct cursor *cursor, const unsigned char *message,
+                                    uint64_t count, struct ar_error *err)
+{
+    struct transport *transport = cursor->execution->transport;
+    const struct memory *memory = cursor->execution->config->memory;
+    const struct element_type *type = cursor->execution->measurement->type;
+    struct side *receive = &cursor->receive;
+    receive->done += count;
+    receive->is_done = receive->done == receive->slice.count;
+    while (count > 0) {
+        struct ar_span run = next_run(&receive->slice, &receive->place, count);
+        unsigned char *at = buffer_at(cursor, run);
+        AR_TRY(cursor->reduces ? memory->reduce(type, at, message, run.count, err)
+                               : memory->copy(at, message, run.count * type->bytes, err));
+        message += run.count * type->bytes;
+        count -= run.count;
+    }
+    transport->calls->release(transport, receive->port);
+    return AR_OK;
+}
+
+/* --- progress ------------------------------------------------------------------------------- */
+
+/* Sends as much as may be in flight. */
+static enum ar_status advance_send(struct cursor *cursor, bool *progressed, struct ar_error *err)
+{
+    while (cursor->send.step < cursor->steps && cursor->send.step <= cursor->last_ahead) {
+        while (!cursor->send.is_done) {
+            if (!cursor_may_send(cursor)) {
+                return AR_OK;
+            }
+            AR_TRY(send_piece(cursor, err));
+            *progressed = true;
+        }
+        begin_send(cursor, cursor->send.step + 1);
+        *progressed = true;
+    }
+    return AR_OK;
+}
+
+/* A piece, so that its peer does not wait for more that could be sent. */
+static enum ar_status advance_receive(struct cursor *cursor, bool *progressed, struct ar_error *err)
+{
+    struct transport *transport = cursor->execution->transport;
+    if (!cursor->receive.is_done) {
+        const unsigned char *message = transport->calls->receive(transport, cursor->receive.port);
+        uint64_t count = piece_elements(cursor, &cursor->receive);
+        if (message == NULL || !cursor_may_receive(cursor, count)) {
+            return AR_OK;
+        }
+        AR_TRY(receive_piece(cursor, message, count, err));
+        *progressed = true;
+    }
+    if (cursor->receive.is_done && cursor->receive.step < cursor->send.step) {
+        begin_receive(cursor, cursor->receive.step + 1);
+        *progressed = true;
+    }
+    return AR_OK;
+}
+
+static enum ar_status cursor_advance(struct cursor *cursor, bool *has_advanced,
+                                     struct ar_error *err)
+{
+    bool progressed = true;
+    while (cursor->receive.step < cursor->steps && progressed) {
+        progressed = false;
+        AR_TRY(advance_send(cursor, &progressed, err));
+        AR_TRY(advance_receive(cursor, &progressed, err));
+        *has_advanced = *has_advanced || progressed;
+    }
+    return AR_OK;
+}
+
+static void cursor_begin(struct cursor *cursor, const struct execution *execution, uint32_t channel)
+{
+    const struct measurement *measurement = execution->measurement;
+    struct ar_order order = measurement_order(measurement);
+    cursor->execution = execution;
+    cursor->channel = channel;
+    cursor->position = ar_order_position(&order, channel, execution->transport->rank);
+    cursor->part = measurement_part(measurement, channel);
+    cursor->phases_count =
+        ar_algorithm_phases(measurement->algorithm, &measurement->shape, cursor->phases);
+    cursor->steps = ar_algorithm_steps(measurement->algorithm, &measurement->shape);
+    begin_send(cursor, 0);
+    begin_receive(cursor, 0);
+}
+
+/* --- all channels of a rank ------------------------------------------------------------------ */
 
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config)
 {
@@ -18,7 +388,6 @@ enum ar_status execution_create(struct ar_arena *arena, struct execution *execut
     uint32_t channels = execution->measurement->channels;
     execution->arena = arena;
     execution->cursors = ar_arena_alloc(arena, channels, sizeof *execution->cursors);
-    AR_NEED(execution->cursors, err, "the channels of a rank");
     for (uint32_t channel = 0; channel < channels; channel++) {
         execution->cursors[channel] = (struct cursor){.flights_taken = UINT64_MAX};
     }
@@ -26,8 +395,8 @@ enum ar_status execution_create(struct ar_arena *arena, struct execution *execut
                                                &execution->buffer, err);
 }
 
-/* The watchdog's line: who waits for whom. Without a cursor all is done but for messages that a
- * peer has not taken. */
+/* Reports who waits for whom. Without a cursor all steps are done, but a peer has not taken its
+ * messages. */
 static enum ar_status report_stuck(const struct execution *execution, const struct cursor *cursor,
                                    struct ar_error *err)
 {
@@ -49,15 +418,8 @@ static enum ar_status report_stuck(const struct execution *execution, const stru
                         receives ? "send" : "take", side->step, cursor->steps, cursor->channel);
 }
 
-static void begin(const struct execution *execution)
-{
-    for (uint32_t channel = 0; channel < execution->measurement->channels; channel++) {
-        cursor_begin(&execution->cursors[channel], execution, channel);
-    }
-}
-
 /* The first cursor that is not at its end; NULL if all are. */
-static const struct cursor *unfinished(const struct execution *execution)
+static const struct cursor *find_unfinished(const struct execution *execution)
 {
     for (uint32_t i = 0; i < execution->measurement->channels; i++) {
         if (execution->cursors[i].receive.step < execution->cursors[i].steps) {
@@ -68,9 +430,9 @@ static const struct cursor *unfinished(const struct execution *execution)
 }
 
 /* Whether the steps are done and nothing is read from the buffer any more. */
-static bool is_over(const struct execution *execution)
+static bool are_steps_done(const struct execution *execution)
 {
-    bool is_all_free = unfinished(execution) == NULL;
+    bool is_all_free = find_unfinished(execution) == NULL;
     for (uint32_t i = 0; i < execution->measurement->channels && is_all_free; i++) {
         cursor_drop_flights(&execution->cursors[i]);
         is_all_free = cursor_is_free(&execution->cursors[i], execution->buffer,
@@ -79,7 +441,7 @@ static bool is_over(const struct execution *execution)
     return is_all_free;
 }
 
-static bool is_all_taken(const struct execution *execution)
+static bool are_messages_taken(const struct execution *execution)
 {
     bool is_all = true;
     for (uint32_t i = 0; i < execution->measurement->channels; i++) {
@@ -89,13 +451,13 @@ static bool is_all_taken(const struct execution *execution)
     return is_all;
 }
 
-/* Goes on with all channels. */
-static enum ar_status advance_until(bool (*is_enough)(const struct execution *execution),
+/* Advances all channels in turn. */
+static enum ar_status advance_until(bool (*is_done)(const struct execution *execution),
                                     const struct execution *execution, struct ar_error *err)
 {
     struct transport *transport = execution->transport;
     double stuck_since_s = -1;
-    while (!is_enough(execution)) {
+    while (!is_done(execution)) {
         uint32_t ticket = transport->calls->ticket(transport);
         bool progressed = false;
         for (uint32_t i = 0; i < execution->measurement->channels; i++) {
@@ -108,7 +470,7 @@ static enum ar_status advance_until(bool (*is_enough)(const struct execution *ex
         double now_s = ar_clock_s();
         stuck_since_s = stuck_since_s < 0 ? now_s : stuck_since_s;
         if (now_s - stuck_since_s > execution->config->timeout_s) {
-            return report_stuck(execution, unfinished(execution), err);
+            return report_stuck(execution, find_unfinished(execution), err);
         }
         if (!transport->calls->wait(transport, ticket)) {
             return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
@@ -119,11 +481,13 @@ static enum ar_status advance_until(bool (*is_enough)(const struct execution *ex
 
 enum ar_status execution_run(const struct execution *execution, struct ar_error *err)
 {
-    begin(execution);
-    return advance_until(is_over, execution, err);
+    for (uint32_t channel = 0; channel < execution->measurement->channels; channel++) {
+        cursor_begin(&execution->cursors[channel], execution, channel);
+    }
+    return advance_until(are_steps_done, execution, err);
 }
 
 enum ar_status execution_end(const struct execution *execution, struct ar_error *err)
 {
-    return advance_until(is_all_taken, execution, err);
+    return advance_until(are_messages_taken, execution, err);
 }

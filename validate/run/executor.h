@@ -4,16 +4,16 @@
  *
  * A step sends a slice in pieces of a slot, straight from the buffer, and receives one piece by
  * piece, each of which is added to the buffer or copied into it. The next step begins when both are
- * done; sent means handed over. In a phase that is at once, sends go on without the receives. A
- * piece is not received where an earlier message is still being read. What has several runs, or
- * lies where the step also receives, is copied first. Up to `window` pieces of a port are in
- * flight, so a rank may run ahead of its peers. A message of no elements is sent as one empty
+ * done; sent means handed over. In a phase whose steps are at once, sends do not wait for receives.
+ * A piece is not received where an earlier message is still being read. A message that has several
+ * runs, or lies where the step also receives, is copied first. Up to `window` pieces of a port are
+ * in flight, so a rank may run ahead of its peers. A message of no elements is sent as one empty
  * piece. One thread drives all channels of a rank in turn and waits when none can go on.
  */
 #ifndef AR_VALIDATE_EXECUTOR_H
 #define AR_VALIDATE_EXECUTOR_H
 
-#include "ports.h"
+#include "transport.h"
 
 struct cursor;
 
@@ -24,23 +24,23 @@ struct execution {
     const struct ports *ports;
     struct transport *transport;
 
-    struct ar_arena *arena; /**< from here on by execution_create() */
+    struct ar_arena *arena; /**< this and what follows is set by execution_create() */
     unsigned char *buffer;  /**< of all elements, in the config's memory; changed in place */
     struct cursor *cursors; /**< of each channel */
 };
 
-/** Makes the buffer, and what a run remembers, in an arena that stays as long as the runs. */
+/** Makes the buffer and the state of runs in an arena that stays as long as the runs. */
 enum ar_status execution_create(struct ar_arena *arena, struct execution *execution,
                                 struct ar_error *err);
 
-/** Runs the collective once. AR_INTERNAL with who waits for whom if there is no progress for the
- * config's timeout; AR_INTERRUPTED if another rank has failed. */
+/** Runs the collective once. AR_INTERNAL, which says who waits for whom, if there is no progress
+ * for the config's timeout; AR_INTERRUPTED if another rank has failed. */
 enum ar_status execution_run(const struct execution *execution, struct ar_error *err);
 
 /** Waits until peers have read what was copied for them; comes before the arena ends. */
 enum ar_status execution_end(const struct execution *execution, struct ar_error *err);
 
-/** Room that a slot needs: no piece is larger. */
+/** Bytes that a slot needs: no piece is larger. */
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config);
 
 #endif

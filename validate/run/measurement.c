@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct ar_order measurement_order(const struct measurement *measurement)
 {
@@ -55,3 +57,47 @@ const char *measurement_text(const struct measurement *measurement, char text[ME
              measurement->elements == 1 ? "" : "s");
     return text;
 }
+
+const char *probe_name(enum probe probe)
+{
+    static const char *const names[] = {"",           "probe-latency", "probe-bandwidth",
+                                        "probe-copy", "probe-reduce",  "probe-launch"};
+    return names[probe];
+}
+
+/* --- host memory -------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 4096 };
+
+static enum ar_status host_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                                    struct ar_error *err)
+{
+    (void)err;
+    size_t pages = (bytes + ALIGNMENT) / ALIGNMENT; /* at least one */
+    *memory = ar_arena_own(arena, aligned_alloc(ALIGNMENT, pages * ALIGNMENT), free);
+    return AR_OK;
+}
+
+static enum ar_status host_copy(unsigned char *to, const unsigned char *from, size_t bytes,
+                                struct ar_error *err)
+{
+    (void)err;
+    memcpy(to, from, bytes);
+    return AR_OK;
+}
+
+static enum ar_status host_reduce(const struct element_type *type, unsigned char *sum,
+                                  const unsigned char *addend, uint64_t count, struct ar_error *err)
+{
+    (void)err;
+    type->reduce(sum, addend, count);
+    return AR_OK;
+}
+
+const struct memory memory_host = {
+    .name = "host",
+    .is_host = true,
+    .allocate = host_allocate,
+    .copy = host_copy,
+    .reduce = host_reduce,
+};

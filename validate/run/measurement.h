@@ -1,15 +1,39 @@
 /** \file measurement.h
- * One row of the result: what is run, how, and what came out. Parameters and results are in one
- * place, so that a row is printed from one struct.
+ * One row of the result: what is run, how, on which memory, and the outcome. Parameters and results
+ * are in one struct, from which a row is printed.
  */
 #ifndef AR_VALIDATE_MEASUREMENT_H
 #define AR_VALIDATE_MEASUREMENT_H
 
 #include "ar_algorithm.h"
+#include "ar_arena.h"
 #include "ar_collective.h"
-#include "memory.h"
+#include "element.h"
 
-/** How everything of a run is executed. */
+/** The memory that holds a rank's buffer and slots: that of the host, or of a GPU. Functions have
+ * finished when they return, so that what they wrote may be sent. */
+struct memory {
+    const char *name; /**< as on the command line: host, device */
+    bool is_host;     /**< the processor can read and write it */
+
+    /** Chooses that of this process, the `local_rank`-th of its node; NULL: there is no choice. */
+    enum ar_status (*select)(uint32_t local_rank, struct ar_error *err);
+
+    /** At least one byte, also if `bytes` is 0; it ends with the arena. */
+    enum ar_status (*allocate)(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                               struct ar_error *err);
+
+    /** Either place may be in host memory. */
+    enum ar_status (*copy)(unsigned char *to, const unsigned char *from, size_t bytes,
+                           struct ar_error *err);
+    enum ar_status (*reduce)(const struct element_type *type, unsigned char *sum,
+                             const unsigned char *addend, uint64_t count, struct ar_error *err);
+};
+
+extern const struct memory memory_host;
+extern const struct memory memory_device; /**< only in programs built with CUDA */
+
+/** How all measurements of a program are executed. */
 struct run_config {
     uint32_t repetitions;
     uint32_t warmup;
@@ -30,7 +54,10 @@ enum probe {
     PROBE_LAUNCH,    /**< what it costs to start all ranks on nothing; on a GPU, a kernel */
 };
 
-/** Whether it is about two ranks and the link between them. */
+/** Column `algorithm` of a probe. */
+const char *probe_name(enum probe probe);
+
+/** Whether a probe measures the link between two ranks. */
 static inline bool probe_is_of_link(enum probe probe)
 {
     return probe == PROBE_LATENCY || probe == PROBE_BANDWIDTH;
@@ -38,10 +65,10 @@ static inline bool probe_is_of_link(enum probe probe)
 
 enum { TIER_SIZE = 64 };
 
-/** Where a result is not what it should be. */
+/** Differences between a result and what it should be. The first wrong element is described. */
 struct mismatch {
-    uint64_t wrong; /**< elements that are */
-    uint32_t rank;  /**< the first one: who has it, where, what it is; valid if any is wrong */
+    uint64_t wrong; /**< number of wrong elements; 0: the other fields are not valid */
+    uint32_t rank;
     uint64_t element;
     double found;
     double expected;
@@ -55,7 +82,7 @@ struct measurement {
     uint32_t root; /**< rank, of operations that have one */
     uint32_t channels;
     uint32_t ranks;
-    uint32_t ranks_per_node; /**< for the rank orders of the channels */
+    uint32_t ranks_per_node; /**< decides the rank orders of the channels */
     uint32_t nodes;
     const struct element_type *type;
     uint64_t elements;
@@ -70,7 +97,7 @@ struct measurement {
     char tier[TIER_SIZE]; /**< of a probe, else empty */
 };
 
-/** The rank order of its channels; that of a library's collective are the ranks as they are. */
+/** The rank order of its channels; collectives of a library keep the ranks as they are. */
 struct ar_order measurement_order(const struct measurement *measurement);
 
 /** The part of the payload that a channel carries. */
@@ -78,7 +105,7 @@ struct ar_span measurement_part(const struct measurement *measurement, uint32_t 
 
 uint64_t measurement_bytes(const struct measurement *measurement);
 
-/** Elements of its longest message, at most. */
+/** An upper bound of the elements of its longest message. */
 uint64_t measurement_message_max(const struct measurement *measurement);
 
 /** "all-reduce torus2d 2x3, 1 channel, 4096 fp32 elements"; returns `text`. */

@@ -38,7 +38,6 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
     uint64_t elements = measurement->elements;
     uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
     unsigned char *sum = ar_arena_alloc(arena, period + 1, type->bytes);
-    AR_NEED(sum, err, "the expected result");
     for (uint64_t i = 0; i < period; i++) {
         uint32_t total = 0;
         for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -50,7 +49,8 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
     return AR_OK;
 }
 
-/* --- what a rank begins and ends with ------------------------------------------------------- */
+/* --- contents at the beginning and the end -------------------------------------------------------
+ */
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -59,7 +59,8 @@ static int compare_counts(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* Where the parts of a dimension begin, of each of them those of the next, and so on. */
+/* Adds where the parts of a dimension begin, and within each of them those of the next dimension.
+ */
 static void add_nested(const struct ar_shape *shape, uint32_t dimension, struct ar_span span,
                        uint64_t *begins, size_t *count)
 {
@@ -73,34 +74,33 @@ static void add_nested(const struct ar_shape *shape, uint32_t dimension, struct 
     }
 }
 
-/* Where the elements of a buffer may begin to be others than before: where a part begins, of N or
- * of the dimensions of the shape. Ascending; the last one is the end. */
-static enum ar_status find_begins(const struct measurement *measurement, uint64_t elements,
-                                  struct ar_arena *arena, uint64_t **begins, size_t *count,
-                                  struct ar_error *err)
+/* Elements at which the expected content of a buffer may change: where a part begins, one of N or
+ * one of the dimensions of the shape. Ascending; the last one is the end. */
+static uint64_t *find_begins(const struct measurement *measurement, uint64_t elements,
+                             struct ar_arena *arena, size_t *count)
 {
     struct ar_span all = {.first = 0, .count = elements};
     uint32_t ranks = measurement->ranks;
     *count = 0;
-    *begins = ar_arena_alloc(arena, 2 * (size_t)ranks + 2, sizeof **begins);
-    AR_NEED(*begins, err, "the parts of a buffer");
+    uint64_t *begins = ar_arena_alloc(arena, 2 * (size_t)ranks + 2, sizeof *begins);
     if (measurement->operation->has_parts) {
-        add_nested(&measurement->shape, 0, all, *begins, count);
+        add_nested(&measurement->shape, 0, all, begins, count);
         for (uint32_t i = 0; i < ranks; i++) {
-            (*begins)[(*count)++] = ar_span_part(all, ranks, i).first;
+            begins[(*count)++] = ar_span_part(all, ranks, i).first;
         }
-        qsort(*begins, *count, sizeof **begins, compare_counts);
+        qsort(begins, *count, sizeof *begins, compare_counts);
     } else {
-        (*begins)[(*count)++] = 0;
+        begins[(*count)++] = 0;
     }
-    (*begins)[(*count)++] = elements;
-    return AR_OK;
+    begins[(*count)++] = elements;
+    return begins;
 }
 
-/* Asks about one element of a stretch; contributors are ranks from here on. */
-static enum ar_status ask(const struct measurement *measurement, uint32_t channel,
+/* Asks the operation about the first element of a stretch, which stands for all. Contributors are
+ * positions in the question and ranks in the answer. */
+static void ask_operation(const struct measurement *measurement, uint32_t channel,
                           const struct ar_operation_place *place, struct ar_arena *arena,
-                          struct payload_stretch *stretch, struct ar_error *err)
+                          struct payload_stretch *stretch)
 {
     const struct ar_operation *operation = measurement->operation;
     struct ar_order order = measurement_order(measurement);
@@ -109,22 +109,19 @@ static enum ar_status ask(const struct measurement *measurement, uint32_t channe
         stretch->wants += ar_operation_wants(operation, place, from);
     }
     if (stretch->wants == 0 || stretch->wants == measurement->ranks) {
-        return AR_OK;
+        return;
     }
     stretch->wanted_of = ar_arena_alloc(arena, stretch->wants, sizeof *stretch->wanted_of);
-    AR_NEED(stretch->wanted_of, err, "the expected result");
     uint32_t count = 0;
     for (uint32_t from = 0; from < measurement->ranks; from++) {
         if (ar_operation_wants(operation, place, from)) {
             stretch->wanted_of[count++] = ar_order_rank(&order, channel, from);
         }
     }
-    return AR_OK;
 }
 
-static enum ar_status see_channel(const struct payload *payload, uint32_t channel,
-                                  struct ar_arena *arena, struct payload_view *view,
-                                  struct ar_error *err)
+static void see_channel(const struct payload *payload, uint32_t channel, struct ar_arena *arena,
+                        struct payload_view *view)
 {
     const struct measurement *measurement = payload->measurement;
     struct ar_order order = measurement_order(measurement);
@@ -132,41 +129,38 @@ static enum ar_status see_channel(const struct payload *payload, uint32_t channe
     struct ar_operation_place place = {.shape = &measurement->shape,
                                        .position = ar_order_position(&order, channel, view->rank),
                                        .elements = part.count};
-    uint64_t *begins;
     size_t count;
-    AR_TRY(find_begins(measurement, part.count, arena, &begins, &count, err));
+    uint64_t *begins = find_begins(measurement, part.count, arena, &count);
     for (size_t i = 0; i + 1 < count; i++) {
         struct payload_stretch *stretch = &view->stretches[view->stretches_count];
         if (begins[i] < begins[i + 1]) {
             place.element = begins[i];
             stretch->span = (struct ar_span){.first = part.first + begins[i],
                                              .count = begins[i + 1] - begins[i]};
-            AR_TRY(ask(measurement, channel, &place, arena, stretch, err));
+            ask_operation(measurement, channel, &place, arena, stretch);
             view->stretches_count++;
         }
     }
-    return AR_OK;
 }
 
-enum ar_status payload_see(const struct payload *payload, uint32_t rank, struct ar_arena *arena,
-                           struct payload_view *view, struct ar_error *err)
+struct payload_view payload_see(const struct payload *payload, uint32_t rank,
+                                struct ar_arena *arena)
 {
     const struct measurement *measurement = payload->measurement;
     size_t of_channel = measurement->operation->has_parts ? 2 * (size_t)measurement->ranks : 1;
-    *view = (struct payload_view){.payload = payload, .rank = rank};
-    view->stretches =
-        ar_arena_alloc(arena, of_channel * measurement->channels, sizeof *view->stretches);
-    AR_NEED(view->stretches, err, "the expected result");
+    struct payload_view view = {.payload = payload, .rank = rank};
+    view.stretches =
+        ar_arena_alloc(arena, of_channel * measurement->channels, sizeof *view.stretches);
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
-        AR_TRY(see_channel(payload, channel, arena, view, err));
+        see_channel(payload, channel, arena, &view);
     }
-    return AR_OK;
+    return view;
 }
 
 /* --- filling and checking ------------------------------------------------------------------- */
 
-/* Of the period that begins at `first`, which may be cut short by the end. */
-static uint64_t run_at(const struct payload *payload, uint64_t first)
+/* Elements of the period that begins at `first`, which the end may cut short. */
+static uint64_t period_length(const struct payload *payload, uint64_t first)
 {
     uint64_t left = payload->measurement->elements - first;
     return left < payload->period ? left : payload->period;
@@ -183,7 +177,7 @@ void payload_fill(const struct payload_view *view, unsigned char *buffer)
     }
     for (uint64_t first = payload->period; first < measurement->elements;
          first += payload->period) {
-        memcpy(buffer + first * type->bytes, buffer, run_at(payload, first) * type->bytes);
+        memcpy(buffer + first * type->bytes, buffer, period_length(payload, first) * type->bytes);
     }
     for (size_t i = 0; i < view->stretches_count; i++) {
         const struct payload_stretch *stretch = &view->stretches[i];
@@ -210,7 +204,7 @@ static void expect_sum(const struct payload *payload, uint64_t first, uint64_t c
     }
 }
 
-/* The sum of those that the stretch names. */
+/* The sum of the ranks that the stretch names. */
 static void expect_some(const struct payload *payload, const struct payload_stretch *stretch,
                         uint64_t first, uint64_t count, unsigned char *expected)
 {
@@ -225,8 +219,9 @@ static void expect_some(const struct payload *payload, const struct payload_stre
     }
 }
 
-static void note(const struct payload_view *view, uint64_t element, const unsigned char *found,
-                 const unsigned char *expected, struct mismatch *mismatch)
+static void compare_element(const struct payload_view *view, uint64_t element,
+                            const unsigned char *found, const unsigned char *expected,
+                            struct mismatch *mismatch)
 {
     const struct element_type *type = view->payload->measurement->type;
     if (memcmp(found, expected, type->bytes) != 0 && mismatch->wrong++ == 0) {
@@ -256,7 +251,7 @@ static void check_stretch(const struct payload_view *view, const struct payload_
             continue;
         }
         for (uint64_t i = 0; i < count; i++) {
-            note(view, first + i, found + i * bytes, expected + i * bytes, mismatch);
+            compare_element(view, first + i, found + i * bytes, expected + i * bytes, mismatch);
         }
     }
 }

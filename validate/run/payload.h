@@ -49,8 +49,8 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
 
 /** Asks the operation what a rank begins and ends with. O(N) for operations without parts, else
  * O(N^2) on each channel. */
-enum ar_status payload_see(const struct payload *payload, uint32_t rank, struct ar_arena *arena,
-                           struct payload_view *view, struct ar_error *err);
+struct payload_view payload_see(const struct payload *payload, uint32_t rank,
+                                struct ar_arena *arena);
 
 /** Writes all elements of a rank. */
 void payload_fill(const struct payload_view *view, unsigned char *buffer);

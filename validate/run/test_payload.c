@@ -18,14 +18,6 @@ static void end_arena(void)
 
 TestSuite(payload, .fini = end_arena);
 
-static struct payload_view view_of(const struct payload *payload, uint32_t rank)
-{
-    struct ar_error err;
-    struct payload_view view;
-    cr_assert_eq(payload_see(payload, rank, &arena, &view, &err), AR_OK);
-    return view;
-}
-
 /* The sum of all ranks as an all-reduce forms it, rank by rank; free()d by the caller. */
 static unsigned char *reduced(const struct payload *payload)
 {
@@ -36,7 +28,7 @@ static unsigned char *reduced(const struct payload *payload)
     unsigned char *part = malloc(bytes + 1);
     cr_assert(sum != NULL && part != NULL);
     for (uint32_t rank = 0; rank < payload->measurement->ranks; rank++) {
-        struct payload_view view = view_of(payload, rank);
+        struct payload_view view = payload_see(payload, rank, &arena);
         payload_fill(&view, part);
         type->reduce(sum, part, elements);
     }
@@ -70,7 +62,7 @@ static struct payload make(const struct element_type *type, uint32_t ranks, uint
 static uint64_t wrong_in(const struct payload *payload, const unsigned char *buffer)
 {
     struct mismatch mismatch = {.wrong = 0};
-    struct payload_view view = view_of(payload, 0);
+    struct payload_view view = payload_see(payload, 0, &arena);
     payload_check(&view, buffer, &mismatch);
     return mismatch.wrong;
 }
@@ -108,7 +100,7 @@ Test(payload, a_wrong_element_is_found_wherever_it_is)
 {
     struct payload payload = make(&element_fp32, RANKS, 2 * PAYLOAD_PERIOD + 3);
     unsigned char *sum = reduced(&payload);
-    struct payload_view view = view_of(&payload, 3);
+    struct payload_view view = payload_see(&payload, 3, &arena);
     uint64_t places[] = {0, 1, PAYLOAD_PERIOD - 1, PAYLOAD_PERIOD, 2 * PAYLOAD_PERIOD + 2};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         unsigned char *at = sum + places[i] * 4;
@@ -137,7 +129,7 @@ Test(payload, a_contribution_too_few_or_too_many_or_in_the_wrong_place_shows)
     unsigned char *sum = reduced(&payload);
     unsigned char *twice = reduced(&payload);
     unsigned char *shifted = reduced(&payload);
-    struct payload_view view = view_of(&payload, 4);
+    struct payload_view view = payload_see(&payload, 4, &arena);
     payload_fill(&view, pattern);
     element_fp32.reduce(twice, pattern, ELEMENTS);
     memmove(shifted, sum + 4, (ELEMENTS - 1) * 4);
@@ -165,7 +157,7 @@ static struct payload make_parts(const struct ar_operation *operation)
 static double filled(const struct payload *payload, uint32_t rank, uint64_t element)
 {
     _Alignas(4) unsigned char buffer[40];
-    struct payload_view view = view_of(payload, rank);
+    struct payload_view view = payload_see(payload, rank, &arena);
     payload_fill(&view, buffer);
     return element_fp32.load(buffer + 4 * element);
 }
@@ -173,7 +165,7 @@ static double filled(const struct payload *payload, uint32_t rank, uint64_t elem
 static bool is_right(const struct payload *payload, uint32_t rank, uint64_t element, double value)
 {
     _Alignas(4) unsigned char buffer[40] = {0};
-    struct payload_view view = view_of(payload, rank);
+    struct payload_view view = payload_see(payload, rank, &arena);
     struct mismatch all = {.wrong = 0};
     struct mismatch but_one = {.wrong = 0};
     float stored = (float)value;

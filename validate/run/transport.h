@@ -9,11 +9,7 @@
 #ifndef AR_VALIDATE_TRANSPORT_H
 #define AR_VALIDATE_TRANSPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "ar_error.h"
+#include "measurement.h"
 
 /** One direction of a connection of a rank. */
 struct port {
@@ -31,22 +27,23 @@ struct ports {
 struct transport;
 
 struct transport_calls {
-    /** Sends a message, of `slot_bytes` at most, and counts it in `sent`; fewer than `window` of
-     * the port are in flight. */
+    /** Sends a message of at most `slot_bytes` and counts it in `sent`. Fewer than `window`
+     * messages of the port are in flight. */
     void (*send)(struct transport *transport, uint32_t port, const unsigned char *data,
                  size_t bytes);
 
-    /** Of all messages sent at the port, how many were taken, the oldest first: their memory may be
-     * written again. Counts modulo 2^32, as `sent` does. */
+    /** Number of messages sent at the port that were taken, in the order of sending: their memory
+     * may be written again. Modulo 2^32, as `sent`. */
     uint32_t (*taken)(struct transport *transport, uint32_t port);
 
     /** The oldest message that has arrived at a receiving port; NULL while there is none. */
     const unsigned char *(*receive)(struct transport *transport, uint32_t port);
 
-    /** Says that it was read. */
+    /** Gives back the oldest message, which was read. */
     void (*release)(struct transport *transport, uint32_t port);
 
-    /** Drawn before ports are asked: wait() returns at once if something has happened since. */
+    /** A number that is drawn before ports are asked: wait() returns at once if something has
+     * happened since. */
     uint32_t (*ticket)(struct transport *transport);
 
     /** Waits a moment, at most some ten milliseconds. False if another rank has failed. */
@@ -74,10 +71,18 @@ static inline bool transport_may_send(struct transport *transport, uint32_t port
     return transport->sent[port] - transport->calls->taken(transport, port) < transport->window;
 }
 
-/** A barrier waits longer than a message: who is missing may itself wait, and says for whom. */
-static inline double barrier_timeout_s(double timeout_s)
-{
-    return 2 * timeout_s;
-}
+/** The ports that a rank needs for the moves of a measurement; for a probe of a link those to the
+ * peer and from it. All memory is the arena's. */
+struct ports ports_create(const struct measurement *measurement, uint32_t rank,
+                          struct ar_arena *arena);
+
+/** The ports of all ranks. */
+struct ports *ports_create_all(const struct measurement *measurement, struct ar_arena *arena);
+
+/** The index of a port; the number of ports if there is none. */
+uint32_t ports_find(const struct ports *ports, struct port port);
+
+/** The index, at its peer, of the other end of a port; `ports` has the ports of all ranks. */
+uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "ar_clock.h"
 #include "cuda_kernels.h"
-#include "memory.h"
+#include "measurement.h"
 
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
 {
@@ -38,22 +38,22 @@ enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char
     void *allocated = NULL;
     CUDA_TRY(cudaMalloc, &allocated, bytes + 1);
     *memory = ar_arena_own(arena, allocated, free_memory);
-    return *memory != NULL ? AR_OK : ar_error_no_memory(err, "a buffer");
+    return AR_OK;
 }
 
 enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err)
 {
     CUDA_TRY(cudaStreamCreateWithFlags, stream, cudaStreamNonBlocking);
-    *stream = ar_arena_own(arena, *stream, destroy_stream);
-    return *stream != NULL ? AR_OK : ar_error_no_memory(err, "a stream");
+    ar_arena_own(arena, *stream, destroy_stream);
+    return AR_OK;
 }
 
 enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
                                struct ar_error *err)
 {
     CUDA_TRY(cudaEventCreateWithFlags, event, is_timed ? cudaEventDefault : cudaEventDisableTiming);
-    *event = ar_arena_own(arena, *event, destroy_event);
-    return *event != NULL ? AR_OK : ar_error_no_memory(err, "an event");
+    ar_arena_own(arena, *event, destroy_event);
+    return AR_OK;
 }
 
 cudaError_t cuda_await(cudaEvent_t event, double timeout_s)
@@ -78,7 +78,7 @@ enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
     return AR_OK;
 }
 
-static enum ar_status enable_pair(int from, int to, struct ar_error *err)
+static enum ar_status enable_peer_access(int from, int to, struct ar_error *err)
 {
     int can_access = 0;
     CUDA_TRY(cudaDeviceCanAccessPeer, &can_access, from, to);
@@ -99,7 +99,7 @@ enum ar_status cuda_enable_peers(uint32_t gpus, struct ar_error *err)
     for (uint32_t from = 0; from < gpus; from++) {
         for (uint32_t to = 0; to < gpus; to++) {
             if (from != to) {
-                AR_TRY(enable_pair((int)from, (int)to, err));
+                AR_TRY(enable_peer_access((int)from, (int)to, err));
             }
         }
     }
@@ -150,23 +150,24 @@ void cuda_describe(FILE *file, uint32_t gpus)
     }
 }
 
-/* Direction and GPUs are found out by CUDA; what MPI sends next must have been written. */
-static enum ar_status copy(unsigned char *to, const unsigned char *from, size_t bytes,
-                           struct ar_error *err)
+/* CUDA finds out direction and GPUs. Waits, since MPI may send what was written. */
+static enum ar_status device_copy(unsigned char *to, const unsigned char *from, size_t bytes,
+                                  struct ar_error *err)
 {
     CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, cudaStreamPerThread);
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a copy", err);
 }
 
-static enum ar_status reduce(const struct element_type *type, unsigned char *sum,
-                             const unsigned char *addend, uint64_t count, struct ar_error *err)
+static enum ar_status device_reduce(const struct element_type *type, unsigned char *sum,
+                                    const unsigned char *addend, uint64_t count,
+                                    struct ar_error *err)
 {
     AR_TRY(cuda_check(kernels_reduce(type->bytes, sum, addend, count, cudaStreamPerThread),
                       "the launch of a sum", err));
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
-/* The GPUs of a node in turn, if they are fewer than processes. */
+/* Processes of a node take its GPUs in turn. */
 static enum ar_status select_gpu(uint32_t local_rank, struct ar_error *err)
 {
     uint32_t gpus = 1;
@@ -179,6 +180,6 @@ const struct memory memory_device = {
     .name = "device",
     .select = select_gpu,
     .allocate = cuda_allocate,
-    .copy = copy,
-    .reduce = reduce,
+    .copy = device_copy,
+    .reduce = device_reduce,
 };

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "host_transport.h"
+#include "host.h"
 
 enum { RANKS = 3, ELEMENTS = 10, BYTES = 4 * ELEMENTS };
 
@@ -134,11 +134,9 @@ Test(lazy_send, a_message_is_what_the_buffer_held_when_it_was_sent, .timeout = 2
 {
     struct ar_error err;
     struct ar_arena arena = {NULL};
-    struct ports *ports;
     struct execution executions[RANKS];
-    struct host_group *group;
-    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
-    cr_assert_eq(host_group_create(ports, RANKS, 2, BYTES, &arena, &group, &err), AR_OK);
+    struct ports *ports = ports_create_all(&row, &arena);
+    struct host_group *group = host_group_create(ports, RANKS, 2, BYTES, &arena);
     uint32_t sent[2] = {0, 0};
     struct lazy lazy = {.transport = *host_group_transport(group, 0),
                         .host = host_group_transport(group, 0),

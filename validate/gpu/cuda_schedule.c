@@ -4,7 +4,7 @@
 
 #include "cuda_device.h"
 #include "cuda_kernels.h"
-#include "executor.h"
+#include "transport.h"
 
 /* Slots begin at multiples of this; a span lies in its slot as it lies in the buffer. */
 enum { SLOT_ALIGNMENT = 16 };
@@ -25,14 +25,14 @@ struct cuda_rank {
     int device;
     cudaStream_t streams[AR_CHANNELS_MAX];
     cudaEvent_t done[AR_CHANNELS_MAX];
-    uint32_t *links; /* of its ports */
+    uint32_t *links; /* [port] */
 };
 
 struct cuda_schedule {
     struct crew crew;
     const struct measurement *measurement;
     const struct run_config *config;
-    struct ports *ports; /* of all ranks */
+    struct ports *ports; /* [rank] */
     struct cuda_rank *ranks;
     struct cuda_link *links;
     uint32_t links_count;
@@ -40,7 +40,7 @@ struct cuda_schedule {
     cudaEvent_t fork; /* all streams wait for it */
     cudaEvent_t begin;
     cudaEvent_t end;
-    cudaGraphExec_t executable; /* of a graph; NULL: none */
+    cudaGraphExec_t executable; /* a captured graph; NULL: work is laid out in each run */
 };
 
 /* --- making ------------------------------------------------------------------------------- */
@@ -58,7 +58,6 @@ static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, u
     struct cuda_rank *made = &schedule->ranks[rank];
     made->device = cuda_device_of(gpus, measurement->ranks, rank);
     made->links = ar_arena_alloc(arena, schedule->ports[rank].count + 1, sizeof *made->links);
-    AR_NEED(made->links, err, "connections");
     CUDA_TRY(cudaSetDevice, made->device);
     AR_TRY(
         cuda_allocate(arena, measurement_bytes(measurement), &schedule->crew.buffers[rank], err));
@@ -84,7 +83,7 @@ static enum ar_status make_link(const struct cuda_schedule *schedule, struct cud
     return cuda_allocate(arena, window * schedule->slot_bytes, &link->slots, err);
 }
 
-/* Gives every sending port a link, and the receiving port at its other end the same. */
+/* Gives every sending port a link, and the same to the receiving port at its other end. */
 static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
                                  struct ar_arena *arena, struct ar_error *err)
 {
@@ -103,8 +102,8 @@ static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
     return AR_OK;
 }
 
-static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
-                               struct ar_arena *arena, struct ar_error *err)
+static enum ar_status make_schedule(struct cuda_schedule *schedule, uint32_t gpus,
+                                    struct ar_arena *arena, struct ar_error *err)
 {
     uint32_t ranks = schedule->measurement->ranks;
     uint32_t ports = 0;
@@ -113,7 +112,6 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
         ports += schedule->ports[rank].count;
     }
     schedule->links = ar_arena_alloc(arena, ports + 1, sizeof *schedule->links);
-    AR_NEED(schedule->links, err, "connections");
     for (uint32_t rank = 0; rank < ranks; rank++) {
         AR_TRY(make_links(schedule, rank, arena, err));
     }
@@ -126,7 +124,7 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
 /* --- work --------------------------------------------------------------------------------- */
 
 /* A rank at one step of a channel. */
-struct turn {
+struct rank_step {
     struct cuda_schedule *schedule;
     uint32_t rank;
     uint32_t channel;
@@ -134,13 +132,13 @@ struct turn {
     struct ar_move move;
 };
 
-static struct turn turn_of(struct cuda_schedule *schedule, uint32_t channel, uint32_t position,
-                           uint32_t step)
+static struct rank_step step_of_rank(struct cuda_schedule *schedule, uint32_t channel,
+                                     uint32_t position, uint32_t step)
 {
     const struct measurement *measurement = schedule->measurement;
     struct ar_order order = measurement_order(measurement);
     struct ar_span part = measurement_part(measurement, channel);
-    return (struct turn){
+    return (struct rank_step){
         .schedule = schedule,
         .rank = ar_order_rank(&order, channel, position),
         .channel = channel,
@@ -150,41 +148,43 @@ static struct turn turn_of(struct cuda_schedule *schedule, uint32_t channel, uin
     };
 }
 
-static struct cuda_link *link_of(const struct turn *turn, uint32_t peer_position, bool sends)
+static struct cuda_link *find_link(const struct rank_step *step, uint32_t peer_position, bool sends)
 {
-    struct ar_order order = measurement_order(turn->schedule->measurement);
+    struct ar_order order = measurement_order(step->schedule->measurement);
     struct port port = {
-        .channel = turn->channel,
-        .peer = ar_order_rank(&order, turn->channel, peer_position),
+        .channel = step->channel,
+        .peer = ar_order_rank(&order, step->channel, peer_position),
         .sends = sends,
     };
-    uint32_t index = ports_find(&turn->schedule->ports[turn->rank], port);
-    return &turn->schedule->links[turn->schedule->ranks[turn->rank].links[index]];
+    uint32_t index = ports_find(&step->schedule->ports[step->rank], port);
+    return &step->schedule->links[step->schedule->ranks[step->rank].links[index]];
 }
 
 /* Where a span begins in a buffer, in bytes. */
-static size_t offset_of(const struct turn *turn, struct ar_span span)
+static size_t span_offset(const struct rank_step *step, struct ar_span span)
 {
-    return (turn->part.first + span.first) * turn->schedule->measurement->type->bytes;
+    return (step->part.first + span.first) * step->schedule->measurement->type->bytes;
 }
 
-static unsigned char *slot_of(const struct turn *turn, const struct cuda_link *link, uint32_t slot)
+static unsigned char *slot_at(const struct rank_step *step, const struct cuda_link *link,
+                              uint32_t slot)
 {
-    return link->slots + slot * turn->schedule->slot_bytes;
+    return link->slots + slot * step->schedule->slot_bytes;
 }
 
 /* The next place in a slot where a span may lie: sender and receiver have the same spans, and
  * buffers begin alike. */
-static unsigned char *place_of(const struct turn *turn, unsigned char *at, struct ar_span span)
+static unsigned char *aligned_place(const struct rank_step *step, unsigned char *at,
+                                    struct ar_span span)
 {
-    return at + (offset_of(turn, span) - (uintptr_t)at) % SLOT_ALIGNMENT;
+    return at + (span_offset(step, span) - (uintptr_t)at) % SLOT_ALIGNMENT;
 }
 
-static enum ar_status lay_out_copy(const struct turn *turn, int peer, unsigned char *to,
+static enum ar_status lay_out_copy(const struct rank_step *step, int peer, unsigned char *to,
                                    const unsigned char *from, size_t bytes, struct ar_error *err)
 {
-    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
-    int device = turn->schedule->ranks[turn->rank].device;
+    cudaStream_t stream = step->schedule->ranks[step->rank].streams[step->channel];
+    int device = step->schedule->ranks[step->rank].device;
     if (device == peer) {
         CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToDevice, stream);
     } else {
@@ -193,41 +193,41 @@ static enum ar_status lay_out_copy(const struct turn *turn, int peer, unsigned c
     return AR_OK;
 }
 
-/* All sends of a phase at once are laid out before its receives, so a slot would be waited for that
- * nobody has been told to take yet. */
-static enum ar_status report_full(const struct turn *turn, struct ar_error *err)
+/* All sends of steps at once are laid out before their receives, so that this send would wait for a
+ * slot that no receive has been laid out to take. */
+static enum ar_status report_full(const struct rank_step *step, struct ar_error *err)
 {
     char text[MEASUREMENT_TEXT];
     return ar_error_set(err, AR_INTERNAL,
                         "%s: rank %" PRIu32 " sends more messages at once to one rank than a "
                         "window of %" PRIu32 " has; expected a larger --window",
-                        measurement_text(turn->schedule->measurement, text), turn->rank,
-                        turn->schedule->config->window);
+                        measurement_text(step->schedule->measurement, text), step->rank,
+                        step->schedule->config->window);
 }
 
-static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err)
+static enum ar_status lay_out_send(const struct rank_step *step, struct ar_error *err)
 {
-    const struct ar_slice *slice = &turn->move.send_span;
-    struct cuda_link *link = link_of(turn, turn->move.send_to, true);
-    uint32_t window = turn->schedule->config->window;
+    const struct ar_slice *slice = &step->move.send_span;
+    struct cuda_link *link = find_link(step, step->move.send_to, true);
+    uint32_t window = step->schedule->config->window;
     uint32_t slot = (uint32_t)(link->sends % window);
-    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
-    const unsigned char *buffer = turn->schedule->crew.buffers[turn->rank];
-    unsigned char *to = slot_of(turn, link, slot);
+    cudaStream_t stream = step->schedule->ranks[step->rank].streams[step->channel];
+    const unsigned char *buffer = step->schedule->crew.buffers[step->rank];
+    unsigned char *to = slot_at(step, link, slot);
     uint32_t part = 0;
     struct ar_span span;
-    CUDA_TRY(cudaSetDevice, turn->schedule->ranks[turn->rank].device);
+    CUDA_TRY(cudaSetDevice, step->schedule->ranks[step->rank].device);
     if (link->sends - link->receives >= window) {
-        return report_full(turn, err);
+        return report_full(step, err);
     }
     if (link->sends >= window) {
         CUDA_TRY(cudaStreamWaitEvent, stream, link->taken[slot], 0);
     }
     while (ar_slice_next(slice, &part, &span)) {
-        size_t bytes = span.count * turn->schedule->measurement->type->bytes;
-        to = place_of(turn, to, span);
-        AR_TRY(lay_out_copy(turn, turn->schedule->ranks[link->to].device, to,
-                            buffer + offset_of(turn, span), bytes, err));
+        size_t bytes = span.count * step->schedule->measurement->type->bytes;
+        to = aligned_place(step, to, span);
+        AR_TRY(lay_out_copy(step, step->schedule->ranks[link->to].device, to,
+                            buffer + span_offset(step, span), bytes, err));
         to += bytes;
     }
     link->sends++;
@@ -235,27 +235,27 @@ static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err
     return AR_OK;
 }
 
-static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *err)
+static enum ar_status lay_out_receive(const struct rank_step *step, struct ar_error *err)
 {
-    const struct ar_slice *slice = &turn->move.receive_span;
-    struct cuda_link *link = link_of(turn, turn->move.receive_from, false);
-    uint32_t slot = (uint32_t)(link->receives % turn->schedule->config->window);
-    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
-    int device = turn->schedule->ranks[turn->rank].device;
-    unsigned char *from = slot_of(turn, link, slot);
-    uint32_t element_bytes = turn->schedule->measurement->type->bytes;
+    const struct ar_slice *slice = &step->move.receive_span;
+    struct cuda_link *link = find_link(step, step->move.receive_from, false);
+    uint32_t slot = (uint32_t)(link->receives % step->schedule->config->window);
+    cudaStream_t stream = step->schedule->ranks[step->rank].streams[step->channel];
+    int device = step->schedule->ranks[step->rank].device;
+    unsigned char *from = slot_at(step, link, slot);
+    uint32_t element_bytes = step->schedule->measurement->type->bytes;
     uint32_t part = 0;
     struct ar_span span;
     CUDA_TRY(cudaSetDevice, device);
     CUDA_TRY(cudaStreamWaitEvent, stream, link->sent[slot], 0);
     while (ar_slice_next(slice, &part, &span)) {
-        unsigned char *to = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
+        unsigned char *to = step->schedule->crew.buffers[step->rank] + span_offset(step, span);
         size_t bytes = span.count * element_bytes;
-        from = place_of(turn, from, span);
-        AR_TRY(turn->move.receive == AR_RECEIVE_REDUCE
+        from = aligned_place(step, from, span);
+        AR_TRY(step->move.receive == AR_RECEIVE_REDUCE
                    ? cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
                                 "the launch of a sum", err)
-                   : lay_out_copy(turn, device, to, from, bytes, err));
+                   : lay_out_copy(step, device, to, from, bytes, err));
         from += bytes;
     }
     link->receives++;
@@ -264,28 +264,29 @@ static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *
 }
 
 /* All sends, or all receives, of a step of a channel. */
-static enum ar_status lay_out_half(struct cuda_schedule *schedule, uint32_t channel, uint32_t step,
-                                   bool sends, struct ar_error *err)
+static enum ar_status lay_out_direction(struct cuda_schedule *schedule, uint32_t channel,
+                                        uint32_t step, bool sends, struct ar_error *err)
 {
     for (uint32_t position = 0; position < schedule->measurement->ranks; position++) {
-        struct turn turn = turn_of(schedule, channel, position, step);
-        if (sends && turn.move.sends && turn.move.send_span.count > 0) {
-            AR_TRY(lay_out_send(&turn, err));
-        } else if (!sends && turn.move.receive != AR_RECEIVE_NONE &&
-                   turn.move.receive_span.count > 0) {
-            AR_TRY(lay_out_receive(&turn, err));
+        struct rank_step rank_step = step_of_rank(schedule, channel, position, step);
+        if (sends && rank_step.move.sends && rank_step.move.send_span.count > 0) {
+            AR_TRY(lay_out_send(&rank_step, err));
+        } else if (!sends && rank_step.move.receive != AR_RECEIVE_NONE &&
+                   rank_step.move.receive_span.count > 0) {
+            AR_TRY(lay_out_receive(&rank_step, err));
         }
     }
     return AR_OK;
 }
 
-/* Steps that are laid out together: those of a phase at once, with all sends first. */
+/* Lays out steps together, all sends first: the steps of a phase that are at once, or a single one.
+ */
 static enum ar_status lay_out_steps(struct cuda_schedule *schedule, uint32_t first, uint32_t count,
                                     struct ar_error *err)
 {
     for (uint32_t i = 0; i < 2 * count; i++) {
         for (uint32_t channel = 0; channel < schedule->measurement->channels; channel++) {
-            AR_TRY(lay_out_half(schedule, channel, first + i % count, i < count, err));
+            AR_TRY(lay_out_direction(schedule, channel, first + i % count, i < count, err));
         }
     }
     return AR_OK;
@@ -329,7 +330,7 @@ static enum ar_status join_streams(struct cuda_schedule *schedule, struct ar_err
 }
 
 /* Lays out the whole collective behind what is in the first rank's first stream, and ends there. */
-static enum ar_status lay_out(struct cuda_schedule *schedule, struct ar_error *err)
+static enum ar_status lay_out_all(struct cuda_schedule *schedule, struct ar_error *err)
 {
     const struct measurement *measurement = schedule->measurement;
     struct ar_phase phases[AR_PHASES_MAX];
@@ -359,24 +360,24 @@ static void destroy_executable(void *executable)
     cudaGraphExecDestroy(executable);
 }
 
-static enum ar_status capture(struct cuda_schedule *schedule, struct ar_arena *arena,
-                              struct ar_error *err)
+static enum ar_status capture_graph(struct cuda_schedule *schedule, struct ar_arena *arena,
+                                    struct ar_error *err)
 {
     cudaStream_t first = schedule->ranks[0].streams[0];
     cudaGraph_t graph = NULL;
     struct ar_error later;
     CUDA_TRY(cudaStreamBeginCapture, first, cudaStreamCaptureModeThreadLocal);
-    enum ar_status status = lay_out(schedule, err);
+    enum ar_status status = lay_out_all(schedule, err);
     enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &graph), "cudaStreamEndCapture",
                                       status == AR_OK ? err : &later);
-    if (graph != NULL && ar_arena_own(arena, graph, destroy_graph) == NULL) {
-        return ar_error_no_memory(err, "a graph");
+    if (graph != NULL) {
+        ar_arena_own(arena, graph, destroy_graph);
     }
     AR_TRY(status);
     AR_TRY(ended);
     CUDA_TRY(cudaGraphInstantiateWithFlags, &schedule->executable, graph, 0);
-    schedule->executable = ar_arena_own(arena, schedule->executable, destroy_executable);
-    return schedule->executable != NULL ? AR_OK : ar_error_no_memory(err, "a graph");
+    ar_arena_own(arena, schedule->executable, destroy_executable);
+    return AR_OK;
 }
 
 static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_error *err)
@@ -393,7 +394,7 @@ static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_
     return cuda_check(code, "the collective", err);
 }
 
-static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *err)
+static enum ar_status run_schedule_once(struct crew *crew, double *time_s, struct ar_error *err)
 {
     struct cuda_schedule *schedule = (struct cuda_schedule *)(void *)crew; /* its first member */
     cudaStream_t first = schedule->ranks[0].streams[0];
@@ -403,7 +404,7 @@ static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *er
     if (schedule->executable != NULL) {
         CUDA_TRY(cudaGraphLaunch, schedule->executable, first);
     } else {
-        AR_TRY(lay_out(schedule, err));
+        AR_TRY(lay_out_all(schedule, err));
     }
     CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
     CUDA_TRY(cudaEventRecord, schedule->end, first);
@@ -420,21 +421,157 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
 {
     uint32_t ranks = measurement->ranks;
     struct cuda_schedule *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct cuda_rank *members = ar_arena_alloc(arena, ranks, sizeof *members);
-    unsigned char **buffers = ar_arena_alloc(arena, ranks, sizeof *buffers);
-    AR_NEED(made && members && buffers, err, "a schedule");
     *made = (struct cuda_schedule){
-        .crew = {.memory = &memory_device, .count = ranks, .buffers = buffers, .run = run},
+        .crew = {.memory = &memory_device,
+                 .count = ranks,
+                 .buffers = ar_arena_alloc(arena, ranks, sizeof(unsigned char *)),
+                 .run = run_schedule_once},
         .measurement = measurement,
         .config = config,
-        .ranks = members,
+        .ports = ports_create_all(measurement, arena),
+        .ranks = ar_arena_alloc(arena, ranks, sizeof *made->ranks),
         .slot_bytes = slot_capacity(measurement),
     };
-    AR_TRY(ports_create_all(measurement, arena, &made->ports, err));
-    AR_TRY(make_all(made, gpus, arena, err));
+    AR_TRY(make_schedule(made, gpus, arena, err));
     if (config->uses_graph) {
-        AR_TRY(capture(made, arena, err));
+        AR_TRY(capture_graph(made, arena, err));
     }
     *crew = &made->crew;
     return AR_OK;
+}
+
+/* --- probes ------------------------------------------------------------------------------- */
+
+enum { ROUND_TRIPS = 100, LAUNCHES = 1000, ENDS = 2 };
+
+/* One end: a buffer on a GPU, and a stream with an event that tells the other end. */
+struct end {
+    int device;
+    unsigned char *buffer;
+    cudaStream_t stream;
+    cudaEvent_t sent;
+};
+
+/* Both ends of a probe, which may be on one GPU; the first one keeps the time. */
+struct prober {
+    struct crew crew;
+    const struct measurement *measurement;
+    struct end ends[ENDS];
+    cudaEvent_t begin;
+    cudaEvent_t finish;
+};
+
+static enum ar_status make_end(struct ar_arena *arena, size_t bytes, struct end *end,
+                               struct ar_error *err)
+{
+    CUDA_TRY(cudaSetDevice, end->device);
+    AR_TRY(cuda_allocate(arena, bytes, &end->buffer, err));
+    CUDA_TRY(cudaMemset, end->buffer, 0, bytes);
+    AR_TRY(cuda_make_stream(arena, &end->stream, err));
+    return cuda_make_event(arena, false, &end->sent, err);
+}
+
+/* Copies from one end to the other; the other end's stream goes on when it is there. */
+static enum ar_status copy_to_end(struct end *from, struct end *to, size_t bytes,
+                                  struct ar_error *err)
+{
+    CUDA_TRY(cudaSetDevice, from->device);
+    if (from->device == to->device) {
+        CUDA_TRY(cudaMemcpyAsync, to->buffer, from->buffer, bytes, cudaMemcpyDeviceToDevice,
+                 from->stream);
+    } else {
+        CUDA_TRY(cudaMemcpyPeerAsync, to->buffer, to->device, from->buffer, from->device, bytes,
+                 from->stream);
+    }
+    CUDA_TRY(cudaEventRecord, from->sent, from->stream);
+    return cuda_check(cudaStreamWaitEvent(to->stream, from->sent, 0), "cudaStreamWaitEvent", err);
+}
+
+static enum ar_status lay_out_round_trips(struct prober *prober, struct ar_error *err)
+{
+    size_t bytes = measurement_bytes(prober->measurement);
+    for (uint32_t i = 0; i < 2 * ROUND_TRIPS; i++) {
+        AR_TRY(copy_to_end(&prober->ends[i % 2], &prober->ends[1 - i % 2], bytes, err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status lay_out_launches(struct prober *prober, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        AR_TRY(cuda_check(kernels_nothing(prober->ends[0].stream), "an empty launch", err));
+    }
+    return AR_OK;
+}
+
+/* Lays out the timed work; `times` says how many times the measured property is in it. */
+static enum ar_status lay_out_probe(struct prober *prober, double *times, struct ar_error *err)
+{
+    const struct measurement *measurement = prober->measurement;
+    struct end *ends = prober->ends;
+    size_t bytes = measurement_bytes(measurement);
+    *times = 1;
+    switch (measurement->probe) {
+    case PROBE_LATENCY:
+        *times = 2 * ROUND_TRIPS;
+        return lay_out_round_trips(prober, err);
+    case PROBE_BANDWIDTH:
+        return copy_to_end(&ends[0], &ends[1], bytes, err);
+    case PROBE_COPY:
+        return cuda_check(cudaMemcpyAsync(ends[0].buffer, ends[1].buffer, bytes,
+                                          cudaMemcpyDeviceToDevice, ends[0].stream),
+                          "cudaMemcpyAsync", err);
+    case PROBE_REDUCE:
+        return cuda_check(kernels_reduce(measurement->type->bytes, ends[0].buffer, ends[1].buffer,
+                                         measurement->elements, ends[0].stream),
+                          "the launch of a sum", err);
+    case PROBE_LAUNCH:
+        *times = LAUNCHES;
+        return lay_out_launches(prober, err);
+    case PROBE_NONE:
+        break;
+    }
+    return AR_OK;
+}
+
+/* The first end's stream waits for the last message back, so its events enclose everything. */
+static enum ar_status run_probe_once(struct crew *crew, double *time_s, struct ar_error *err)
+{
+    struct prober *prober = (struct prober *)(void *)crew; /* its first member */
+    cudaStream_t stream = prober->ends[0].stream;
+    double times;
+    float time_ms;
+    CUDA_TRY(cudaSetDevice, prober->ends[0].device);
+    CUDA_TRY(cudaEventRecord, prober->begin, stream);
+    AR_TRY(lay_out_probe(prober, &times, err));
+    CUDA_TRY(cudaSetDevice, prober->ends[0].device);
+    CUDA_TRY(cudaEventRecord, prober->finish, stream);
+    AR_TRY(cuda_check(cudaEventSynchronize(prober->finish), "a probe", err));
+    CUDA_TRY(cudaEventElapsedTime, &time_ms, prober->begin, prober->finish);
+    *time_s = 1e-3 * (double)time_ms / times;
+    return AR_OK;
+}
+
+static enum ar_status make_prober(const struct measurement *measurement, uint32_t gpus,
+                                  struct ar_arena *arena, struct prober *prober,
+                                  struct ar_error *err)
+{
+    uint32_t other = probe_is_of_link(measurement->probe) ? measurement->to : measurement->from;
+    *prober = (struct prober){.crew = {.run = run_probe_once}, .measurement = measurement};
+    prober->ends[0].device = cuda_device_of(gpus, measurement->ranks, measurement->from);
+    prober->ends[1].device = cuda_device_of(gpus, measurement->ranks, other);
+    for (uint32_t i = ENDS; i-- > 0;) { /* so that the GPU of the first end is current then */
+        AR_TRY(make_end(arena, measurement_bytes(measurement), &prober->ends[i], err));
+    }
+    AR_TRY(cuda_make_event(arena, true, &prober->begin, err));
+    return cuda_make_event(arena, true, &prober->finish, err);
+}
+
+enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
+                              struct ar_arena *arena, struct measurement *measurement,
+                              struct ar_error *err)
+{
+    struct prober prober;
+    AR_TRY(make_prober(measurement, gpus, arena, &prober, err));
+    return crew_repeat(&prober.crew, config, NULL, arena, measurement, err);
 }

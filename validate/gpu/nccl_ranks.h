@@ -1,13 +1,21 @@
-/** \file nccl_library.h
- * NCCL, found when the program runs: it is built with the header alone and starts without the
- * library.
+/** \file nccl_ranks.h
+ * NCCL, found when the program runs: this is built with its header alone and starts without the
+ * library. A process drives all ranks, one per GPU, or with MPI one rank.
+ *
+ * An operation is one call of NCCL, or, where NCCL has none, one group of ncclSend and ncclRecv.
+ * All run in place but the all-to-all. Since NCCL wants equal parts, the elements of a
+ * reduce-scatter or an all-gather are a multiple of the ranks.
+ *
+ * The 2D torus is made of library calls as Sony did: ncclReduceScatter along the row, ncclAllReduce
+ * down the column on the shard, ncclAllGather along the row. NCCL wants equal shards, so a buffer
+ * is padded to a multiple of X elements.
  */
-#ifndef AR_VALIDATE_NCCL_LIBRARY_H
-#define AR_VALIDATE_NCCL_LIBRARY_H
+#ifndef AR_VALIDATE_NCCL_RANKS_H
+#define AR_VALIDATE_NCCL_RANKS_H
 
 #include <nccl.h>
 
-#include "ar_error.h"
+#include "runner.h"
 
 /** The functions of NCCL that are used: name in this program, name in the library. */
 #define NCCL_FUNCTIONS(X)                                                                          \
@@ -41,5 +49,22 @@ enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *
 /** AR_OK, or AR_INTERNAL with what NCCL says about `call`. */
 enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code, const char *call,
                           struct ar_error *err);
+
+/** Which ranks are here and on what GPU. */
+struct nccl_place {
+    uint32_t first; /**< rank */
+    uint32_t count; /**< ranks of this process, from `first` on */
+    int device;     /**< GPU of the first one; the others have the next ones */
+    bool is_alone;  /**< all ranks are in this process; else `id` brings them together */
+    ncclUniqueId id;
+};
+
+/** Makes communicators, buffers and streams, all the arena's. A run is the collective behind a sum
+ * of one element that all ranks wait for. Its time is that of the slowest rank of this process,
+ * between events around the collective; AR_INTERNAL if it takes longer than `timeout_s`. */
+enum ar_status nccl_ranks_create(const struct nccl_library *library,
+                                 const struct measurement *measurement,
+                                 const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *arena, struct crew **crew, struct ar_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "backend.h"
 #include "cuda_device.h"
-#include "rank.h"
+#include "runner.h"
 #include "test_fake_cuda.h"
 
 static struct run_config make_manner(uint32_t window, bool uses_graph)

@@ -1,4 +1,4 @@
-/* Ranks on the GPUs of this process; more ranks than GPUs share them. */
+/* The backend `cuda`: ranks on the GPUs of this process; more ranks than GPUs share them. */
 #include "backend.h"
 #include "cuda_device.h"
 #include "cuda_schedule.h"
@@ -7,8 +7,8 @@ enum { RANKS_MAX = 256, RANKS_STANDARD = 4 };
 
 static uint32_t gpus;
 
-static enum ar_status start(const struct run_config *config, struct machine *machine,
-                            struct ar_error *err)
+static enum ar_status cuda_start(const struct run_config *config, struct machine *machine,
+                                 struct ar_error *err)
 {
     (void)config;
     *machine = (struct machine){
@@ -17,25 +17,25 @@ static enum ar_status start(const struct run_config *config, struct machine *mac
     return cuda_enable_peers(gpus, err);
 }
 
-static void stop(int code)
+static void cuda_stop(int code)
 {
     (void)code;
 }
 
-static void describe(FILE *file)
+static void cuda_describe_run(FILE *file)
 {
     cuda_describe(file, gpus);
     fprintf(file, "# ranks: one per GPU; of more than %u, several VIRTUAL RANKS share a GPU\n",
             gpus);
 }
 
-static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
+static const char *cuda_tier_of_ranks(uint32_t ranks, uint32_t from, uint32_t to)
 {
     return cuda_tier(cuda_device_of(gpus, ranks, from), cuda_device_of(gpus, ranks, to));
 }
 
-static enum ar_status run(const struct run_config *config, struct ar_arena *arena,
-                          struct measurement *measurement, struct ar_error *err)
+static enum ar_status cuda_run(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
 {
     struct payload payload;
     struct crew *crew;
@@ -53,9 +53,9 @@ const struct backend backend_cuda = {
     .summary = "GPUs of this machine, several virtual ranks on one if asked for more",
     .memories = {&memory_device},
     .has_graphs = true,
-    .start = start,
-    .stop = stop,
-    .describe = describe,
-    .tier = tier,
-    .run = run,
+    .start = cuda_start,
+    .stop = cuda_stop,
+    .describe = cuda_describe_run,
+    .tier = cuda_tier_of_ranks,
+    .run = cuda_run,
 };

@@ -6,7 +6,7 @@
 #ifndef AR_VALIDATE_TEST_FAKE_NCCL_H
 #define AR_VALIDATE_TEST_FAKE_NCCL_H
 
-#include "nccl_library.h"
+#include "nccl_ranks.h"
 
 /** The functions of the fake. */
 struct nccl_library fake_nccl(void);

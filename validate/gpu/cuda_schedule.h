@@ -4,18 +4,17 @@
  * Each rank has a buffer on its GPU and a stream per channel; each connection a ring of slots on
  * the receiver's GPU and two events per slot. A send waits until its slot has been taken, copies
  * the span into it (peer-to-peer between GPUs) and records "sent"; a receive waits for "sent", adds
- * or copies the slot into the buffer and records "taken". The host lays out step by step, in each
- * step (of phases at once: in all their steps) all sends before all receives, so no event is waited
- * for before it is recorded. Messages of
- * no elements are left out. Ranks may share a GPU.
+ * or copies the slot into the buffer and records "taken". The host lays out step by step, all sends
+ * of a step before its receives (where the steps of a phase are at once, all sends of the phase),
+ * so that no stream waits for an event that is not recorded. Messages without elements are left
+ * out. Ranks may share a GPU.
  *
- * Probes are those of rank.h: a message is a peer-to-peer copy, a launch that of an empty kernel.
+ * Probes are those of runner.h: a message is a peer-to-peer copy, a launch that of an empty kernel.
  */
 #ifndef AR_VALIDATE_CUDA_SCHEDULE_H
 #define AR_VALIDATE_CUDA_SCHEDULE_H
 
-#include "crew.h"
-#include "measurement.h"
+#include "runner.h"
 
 /** Allocates buffers, slots, streams and events, all the arena's. With `config->uses_graph` the
  * work is captured once, and launched as one graph. The time of a run is that between two events of

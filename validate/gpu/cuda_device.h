@@ -19,8 +19,8 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
 /** Calls a function of CUDA, and leaves the function that calls it with its error. */
 #define CUDA_TRY(function, ...) AR_TRY(cuda_check(function(__VA_ARGS__), #function, err))
 
-/** Memory, streams and events on the current GPU; they end with the arena. Memory of no bytes is
- * some; a timed event is for cudaEventElapsedTime(). */
+/** Make memory (at least one byte), streams and events on the current GPU; they end with the arena.
+ * A timed event is for cudaEventElapsedTime(). */
 enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
                              struct ar_error *err);
 enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err);

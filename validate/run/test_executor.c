@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "backend.h"
-#include "host_transport.h"
-#include "rank.h"
+#include "host.h"
+#include "runner.h"
 
 static struct ar_arena arena;
 
@@ -179,11 +179,9 @@ Test(executor, who_cannot_send_is_named, .timeout = 20)
 Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
 {
     struct ar_error err;
-    struct host_group *group;
     struct measurement row = make_row(find("ring"), (struct ar_shape){.x = 2, .y = 1}, 8);
-    struct ports *ports;
-    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
-    cr_assert_eq(host_group_create(ports, 2, 2, 64, &arena, &group, &err), AR_OK);
+    struct ports *ports = ports_create_all(&row, &arena);
+    struct host_group *group = host_group_create(ports, 2, 2, 64, &arena);
     struct transport *transport = host_group_transport(group, 1);
     cr_expect_eq(transport->calls->barrier(transport, 0.05, &err), AR_INTERNAL);
     cr_expect_str_eq(err.text,
@@ -192,13 +190,10 @@ Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
 
 Test(executor, no_more_than_a_window_is_sent_until_a_message_was_taken)
 {
-    struct ar_error err;
-    struct host_group *group;
     struct measurement row = make_row(find("ring"), (struct ar_shape){.x = 2, .y = 1}, 8);
-    struct ports *ports;
     static const unsigned char messages[2] = {1, 2};
-    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
-    cr_assert_eq(host_group_create(ports, 2, 2, 64, &arena, &group, &err), AR_OK);
+    struct ports *ports = ports_create_all(&row, &arena);
+    struct host_group *group = host_group_create(ports, 2, 2, 64, &arena);
     struct transport *from = host_group_transport(group, 0);
     struct transport *to = host_group_transport(group, 1);
     uint32_t out = ports_find(&ports[0], (struct port){.peer = 1, .sends = true});

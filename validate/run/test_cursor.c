@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 
-#include "host_transport.h"
+#include "host.h"
 
 enum { ELEMENTS = 10 };
 
@@ -94,8 +94,6 @@ struct ranks {
 static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, struct ranks *ranks)
 {
     struct ar_error err;
-    struct ports *ports;
-    struct host_group *group;
     ranks->algorithm = *algorithm;
     ranks->row = (struct measurement){.name = "test",
                                       .operation = &ar_operation_all_reduce,
@@ -108,8 +106,8 @@ static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, str
                                       .elements = ELEMENTS};
     ranks->config = (struct run_config){
         .window = 8, .slot_bytes = 16, .timeout_s = 0.2, .memory = &memory_host};
-    cr_assert_eq(ports_create_all(&ranks->row, &arena, &ports, &err), AR_OK);
-    cr_assert_eq(host_group_create(ports, count, 8, 16, &arena, &group, &err), AR_OK);
+    struct ports *ports = ports_create_all(&ranks->row, &arena);
+    struct host_group *group = host_group_create(ports, count, 8, 16, &arena);
     for (uint32_t rank = 0; rank < count; rank++) {
         struct execution *execution = &ranks->executions[rank];
         *execution = (struct execution){.measurement = &ranks->row,

@@ -1,0 +1,570 @@
+/* NCCL: its own collectives as the reference, and the 2D torus made of them. One process drives all
+ * GPUs of the machine; under mpirun each process drives one. */
+#include "nccl_ranks.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "backend.h"
+#include "cuda_device.h"
+#ifdef VALIDATE_HAS_MPI
+#include "mpi_world.h"
+#endif
+
+struct nccl_rank {
+    uint32_t rank;
+    int device;
+    ncclComm_t all;
+    ncclComm_t row;    /* NULL unless the torus runs */
+    ncclComm_t column; /* NULL unless the torus runs */
+    cudaStream_t stream;
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    unsigned char *buffer; /* X shards */
+    unsigned char *result; /* where an all-to-all ends */
+    unsigned char *token;  /* the one element that a barrier sums */
+};
+
+struct nccl_ranks {
+    struct crew crew;
+    const struct nccl_library *library;
+    const struct measurement *measurement;
+    ncclDataType_t type;
+    uint64_t shard; /* elements */
+    const struct nccl_call_row *library_call;
+    struct nccl_rank *ranks;
+    double timeout_s;
+};
+
+/* The part of a rank in a group of calls. */
+typedef ncclResult_t nccl_call(const struct nccl_ranks *ranks, struct nccl_rank *rank);
+
+/* An operation as a group of calls. */
+struct nccl_call_row {
+    const struct ar_operation *operation;
+    nccl_call *function;
+    const char *name; /* NCCL's functions */
+    bool has_result;  /* beside the buffer; else in place */
+};
+
+/* --- the library -------------------------------------------------------------------------- */
+
+enum ar_status nccl_library_load(struct nccl_library *library, struct ar_error *err)
+{
+    void *handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        return ar_error_set(err, AR_UNAVAILABLE, "found no NCCL (%.200s); expected libnccl.so.2",
+                            dlerror());
+    }
+#define X(member, function)                                                                        \
+    {                                                                                              \
+        void *found = dlsym(handle, #function);                                                    \
+        if (found == NULL) {                                                                       \
+            return ar_error_set(err, AR_UNAVAILABLE,                                               \
+                                "libnccl.so.2 has no " #function "; expected NCCL 2.18 or later"); \
+        }                                                                                          \
+        memcpy(&library->member, &found, sizeof found);                                            \
+    }
+    NCCL_FUNCTIONS(X)
+#undef X
+    return AR_OK;
+}
+
+enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code, const char *call,
+                          struct ar_error *err)
+{
+    if (code == ncclSuccess) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_INTERNAL, "%s: %s", call, library->get_error_string(code));
+}
+
+/* --- operations as the library has them --------------------------------------------------- */
+
+static ncclResult_t call_all_reduce(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
+                                      ranks->type, ncclSum, rank->all, rank->stream);
+}
+
+/* Where the part of a position begins in the buffer at `base`, and its elements. */
+static unsigned char *part_at(const struct nccl_ranks *ranks, unsigned char *base,
+                              uint32_t position, uint64_t *count)
+{
+    const struct measurement *measurement = ranks->measurement;
+    struct ar_span all = {.first = 0, .count = measurement->elements};
+    struct ar_span part = ar_span_part(all, measurement->ranks, position);
+    *count = part.count;
+    return base + part.first * measurement->type->bytes;
+}
+
+static ncclResult_t call_reduce_scatter(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint64_t count;
+    unsigned char *own = part_at(ranks, rank->buffer, rank->rank, &count);
+    return ranks->library->reduce_scatter(rank->buffer, own, count, ranks->type, ncclSum, rank->all,
+                                          rank->stream);
+}
+
+static ncclResult_t call_all_gather(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint64_t count;
+    unsigned char *own = part_at(ranks, rank->buffer, rank->rank, &count);
+    return ranks->library->all_gather(own, rank->buffer, count, ranks->type, rank->all,
+                                      rank->stream);
+}
+
+static ncclResult_t call_broadcast(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->broadcast(rank->buffer, rank->buffer, ranks->measurement->elements,
+                                     ranks->type, (int)ranks->measurement->root, rank->all,
+                                     rank->stream);
+}
+
+static ncclResult_t call_reduce(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
+                                  ranks->type, ncclSum, (int)ranks->measurement->root, rank->all,
+                                  rank->stream);
+}
+
+static uint32_t rank_position(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
+{
+    struct ar_order order = measurement_order(ranks->measurement);
+    return ar_order_position(&order, 0, rank->rank);
+}
+
+/* Sends, or receives, a part; parts without elements are left out at both ends. */
+static ncclResult_t pass_part(const struct nccl_ranks *ranks, struct nccl_rank *rank, bool sends,
+                              unsigned char *base, uint32_t part, uint32_t peer_position)
+{
+    uint64_t count;
+    unsigned char *at = part_at(ranks, base, part, &count);
+    struct ar_order order = measurement_order(ranks->measurement);
+    int peer = (int)ar_order_rank(&order, 0, peer_position % ranks->measurement->ranks);
+    if (count == 0) {
+        return ncclSuccess;
+    }
+    return sends ? ranks->library->send(at, count, ranks->type, peer, rank->all, rank->stream)
+                 : ranks->library->recv(at, count, ranks->type, peer, rank->all, rank->stream);
+}
+
+/* The root, at position 0, sends each rank its part, or receives it. */
+static ncclResult_t pass_parts(const struct nccl_ranks *ranks, struct nccl_rank *rank,
+                               bool root_sends)
+{
+    uint32_t position = rank_position(ranks, rank);
+    ncclResult_t code = ncclSuccess;
+    if (position > 0) {
+        return pass_part(ranks, rank, !root_sends, rank->buffer, position, 0);
+    }
+    for (uint32_t i = 1; i < ranks->measurement->ranks && code == ncclSuccess; i++) {
+        code = pass_part(ranks, rank, root_sends, rank->buffer, i, i);
+    }
+    return code;
+}
+
+static ncclResult_t call_gather(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return pass_parts(ranks, rank, false);
+}
+
+static ncclResult_t call_scatter(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return pass_parts(ranks, rank, true);
+}
+
+/* Part k goes k ranks on; its own part a rank sends to itself. */
+static ncclResult_t call_all_to_all(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint32_t position = rank_position(ranks, rank);
+    uint32_t count = ranks->measurement->ranks;
+    ncclResult_t code = ncclSuccess;
+    for (uint32_t i = 0; i < count && code == ncclSuccess; i++) {
+        code = pass_part(ranks, rank, true, rank->buffer, i, position + i);
+        code = code == ncclSuccess
+                   ? pass_part(ranks, rank, false, rank->result, i, position + count - i)
+                   : code;
+    }
+    return code;
+}
+
+static ncclResult_t call_send(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    const struct measurement *measurement = ranks->measurement;
+    struct ar_order order = measurement_order(measurement);
+    uint32_t last = ar_order_rank(&order, 0, measurement->ranks - 1);
+    if (measurement->ranks > 1 && rank->rank == measurement->root) {
+        return ranks->library->send(rank->buffer, measurement->elements, ranks->type, (int)last,
+                                    rank->all, rank->stream);
+    }
+    return measurement->ranks > 1 && rank->rank == last
+               ? ranks->library->recv(rank->buffer, measurement->elements, ranks->type,
+                                      (int)measurement->root, rank->all, rank->stream)
+               : ncclSuccess;
+}
+
+static const struct nccl_call_row calls[] = {
+    {&ar_operation_all_reduce, call_all_reduce, "ncclAllReduce", false},
+    {&ar_operation_reduce_scatter, call_reduce_scatter, "ncclReduceScatter", false},
+    {&ar_operation_all_gather, call_all_gather, "ncclAllGather", false},
+    {&ar_operation_broadcast, call_broadcast, "ncclBroadcast", false},
+    {&ar_operation_reduce, call_reduce, "ncclReduce", false},
+    {&ar_operation_gather, call_gather, "ncclSend and ncclRecv", false},
+    {&ar_operation_scatter, call_scatter, "ncclSend and ncclRecv", false},
+    {&ar_operation_all_to_all, call_all_to_all, "ncclSend and ncclRecv", true},
+    {&ar_operation_send, call_send, "ncclSend and ncclRecv", false},
+};
+
+static const struct nccl_call_row *find_call(const struct ar_operation *operation)
+{
+    size_t i = 0;
+    while (i + 1 < sizeof calls / sizeof calls[0] && calls[i].operation != operation) {
+        i++;
+    }
+    return &calls[i];
+}
+
+/* --- ranks -------------------------------------------------------------------------------- */
+
+/* The calls of all ranks of this process as one group, as NCCL wants it from one thread. */
+static enum ar_status call_all(struct nccl_ranks *ranks, nccl_call *function, const char *name,
+                               struct ar_error *err)
+{
+    const struct nccl_library *library = ranks->library;
+    AR_TRY(nccl_check(library, library->group_start(), "ncclGroupStart", err));
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
+        CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
+        AR_TRY(nccl_check(library, function(ranks, &ranks->ranks[i]), name, err));
+    }
+    return nccl_check(library, library->group_end(), name, err);
+}
+
+static unsigned char *shard_at(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
+{
+    uint32_t column = rank->rank % ranks->measurement->shape.x;
+    return rank->buffer + column * ranks->shard * ranks->measurement->type->bytes;
+}
+
+static ncclResult_t split_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint32_t x = ranks->measurement->shape.x;
+    return ranks->library->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x),
+                                      &rank->row, NULL);
+}
+
+static ncclResult_t split_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint32_t x = ranks->measurement->shape.x;
+    return ranks->library->comm_split(rank->all, (int)(rank->rank % x), (int)(rank->rank / x),
+                                      &rank->column, NULL);
+}
+
+static ncclResult_t meet_ranks(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_reduce(rank->token, rank->token, 1, ranks->type, ncclSum, rank->all,
+                                      rank->stream);
+}
+
+static ncclResult_t scatter_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->reduce_scatter(rank->buffer, shard_at(ranks, rank), ranks->shard,
+                                          ranks->type, ncclSum, rank->row, rank->stream);
+}
+
+static ncclResult_t reduce_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    unsigned char *shard = shard_at(ranks, rank);
+    return ranks->library->all_reduce(shard, shard, ranks->shard, ranks->type, ncclSum,
+                                      rank->column, rank->stream);
+}
+
+static ncclResult_t gather_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_gather(shard_at(ranks, rank), rank->buffer, ranks->shard,
+                                      ranks->type, rank->row, rank->stream);
+}
+
+static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
+{
+    const struct ar_shape *shape = &ranks->measurement->shape;
+    if (shape->x > 1) {
+        AR_TRY(call_all(ranks, scatter_row, "ncclReduceScatter", err));
+    }
+    if (shape->y > 1) {
+        AR_TRY(call_all(ranks, reduce_column, "ncclAllReduce", err));
+    }
+    if (shape->x > 1) {
+        AR_TRY(call_all(ranks, gather_row, "ncclAllGather", err));
+    }
+    return AR_OK;
+}
+
+/* Makes communicators: for all ranks of this process at once, or for its one rank of several
+ * processes. */
+static enum ar_status connect_ranks(struct nccl_ranks *ranks, const struct nccl_place *place,
+                                    struct ar_arena *arena, struct ar_error *err)
+{
+    const struct nccl_library *library = ranks->library;
+    int all = (int)ranks->measurement->ranks;
+    if (place->is_alone) {
+        ncclComm_t *comms = ar_arena_alloc(arena, ranks->measurement->ranks, sizeof(ncclComm_t));
+        AR_TRY(
+            nccl_check(library, library->comm_init_all(comms, all, NULL), "ncclCommInitAll", err));
+        for (int i = 0; i < all; i++) {
+            ranks->ranks[i].all = comms[i];
+        }
+    } else {
+        CUDA_TRY(cudaSetDevice, place->device);
+        AR_TRY(nccl_check(
+            library,
+            library->comm_init_rank(&ranks->ranks[0].all, all, place->id, (int)place->first),
+            "ncclCommInitRank", err));
+    }
+    if (ranks->measurement->algorithm != NULL) {
+        AR_TRY(call_all(ranks, split_row, "ncclCommSplit", err));
+        AR_TRY(call_all(ranks, split_column, "ncclCommSplit", err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank,
+                                struct ar_arena *arena, struct ar_error *err)
+{
+    const struct measurement *measurement = ranks->measurement;
+    size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
+    CUDA_TRY(cudaSetDevice, rank->device);
+    AR_TRY(cuda_make_stream(arena, &rank->stream, err));
+    AR_TRY(cuda_make_event(arena, true, &rank->begin, err));
+    AR_TRY(cuda_make_event(arena, true, &rank->end, err));
+    AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
+    CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
+    if (ranks->library_call->has_result) {
+        AR_TRY(cuda_allocate(arena, bytes, &rank->result, err));
+    }
+    AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));
+    CUDA_TRY(cudaMemset, rank->token, 0, sizeof(float));
+    CUDA_TRY(cudaDeviceSynchronize);
+    return AR_OK;
+}
+
+static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
+        struct nccl_rank *rank = &ranks->ranks[i];
+        CUDA_TRY(cudaSetDevice, rank->device);
+        CUDA_TRY(cudaEventRecord, is_end ? rank->end : rank->begin, rank->stream);
+    }
+    return AR_OK;
+}
+
+/* Keeps the longest time. */
+static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                 double *time_s, struct ar_error *err)
+{
+    float time_ms;
+    cudaError_t code = cuda_await(rank->end, ranks->timeout_s);
+    if (code == cudaErrorNotReady) {
+        char text[MEASUREMENT_TEXT];
+        return ar_error_set(err, AR_INTERNAL,
+                            "%s: rank %" PRIu32 " waited %g s in NCCL for others of %" PRIu32
+                            " ranks; expected them to come",
+                            measurement_text(ranks->measurement, text), rank->rank,
+                            ranks->timeout_s, ranks->measurement->ranks);
+    }
+    AR_TRY(cuda_check(code, "the collective", err));
+    CUDA_TRY(cudaEventElapsedTime, &time_ms, rank->begin, rank->end);
+    if (1e-3 * (double)time_ms > *time_s) {
+        *time_s = 1e-3 * (double)time_ms;
+    }
+    return AR_OK;
+}
+
+static enum ar_status run_collective_once(struct crew *crew, double *time_s, struct ar_error *err)
+{
+    struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
+    AR_TRY(call_all(ranks, meet_ranks, "ncclAllReduce", err));
+    AR_TRY(record_all(ranks, false, err));
+    if (ranks->measurement->elements > 0) {
+        AR_TRY(
+            ranks->measurement->algorithm != NULL
+                ? run_torus(ranks, err)
+                : call_all(ranks, ranks->library_call->function, ranks->library_call->name, err));
+    }
+    AR_TRY(record_all(ranks, true, err));
+    for (uint32_t i = 0; i < crew->count; i++) {
+        AR_TRY(await_rank(ranks, &ranks->ranks[i], time_s, err));
+    }
+    return AR_OK;
+}
+
+static void destroy_communicators(void *destroyed)
+{
+    struct nccl_ranks *ranks = destroyed;
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
+        struct nccl_rank *rank = &ranks->ranks[i];
+        ncclComm_t comms[] = {rank->row, rank->column, rank->all};
+        cudaSetDevice(rank->device);
+        for (size_t k = 0; k < sizeof comms / sizeof comms[0]; k++) {
+            if (comms[k] != NULL) {
+                ranks->library->comm_destroy(comms[k]);
+            }
+        }
+    }
+}
+
+enum ar_status nccl_ranks_create(const struct nccl_library *library,
+                                 const struct measurement *measurement,
+                                 const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *arena, struct crew **crew, struct ar_error *err)
+{
+    uint32_t x = measurement->shape.x;
+    struct nccl_ranks *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
+    unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
+    unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
+    const struct nccl_call_row *library_call = find_call(measurement->operation);
+    *made = (struct nccl_ranks){
+        .crew = {.memory = &memory_device,
+                 .first = place->first,
+                 .count = place->count,
+                 .buffers = buffers,
+                 .results = library_call->has_result ? results : NULL,
+                 .run = run_collective_once},
+        .library = library,
+        .measurement = measurement,
+        .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
+        .shard = (measurement->elements + x - 1) / x,
+        .library_call = library_call,
+        .ranks = members,
+        .timeout_s = timeout_s,
+    };
+    for (uint32_t i = 0; i < place->count; i++) {
+        members[i].rank = place->first + i;
+        members[i].device = place->device + (int)i;
+        AR_TRY(make_rank(made, &members[i], arena, err));
+        buffers[i] = members[i].buffer;
+        results[i] = members[i].result;
+    }
+    ar_arena_own(arena, made, destroy_communicators);
+    AR_TRY(connect_ranks(made, place, arena, err));
+    *crew = &made->crew;
+    return AR_OK;
+}
+
+/* --- the backend -------------------------------------------------------------------------- */
+
+static struct nccl_library library;
+static uint32_t gpus;
+
+#ifdef VALIDATE_HAS_MPI
+static const struct mpi_world *world;
+
+static bool is_alone(void)
+{
+    return world->ranks == 1;
+}
+#else
+static bool is_alone(void)
+{
+    return true;
+}
+#endif
+
+static enum ar_status nccl_start(const struct run_config *config, struct machine *machine,
+                                 struct ar_error *err)
+{
+    (void)config;
+    *machine = (struct machine){.is_first = true};
+#ifdef VALIDATE_HAS_MPI
+    world = mpi_world_start();
+    *machine = mpi_world_machine(world);
+#endif
+    AR_TRY(cuda_count(&gpus, err));
+    if (is_alone()) {
+        machine->ranks_max = gpus;
+        machine->ranks_standard = gpus;
+        machine->ranks_per_node = gpus;
+    }
+    return nccl_library_load(&library, err);
+}
+
+static void nccl_stop(int code)
+{
+#ifdef VALIDATE_HAS_MPI
+    mpi_world_stop(code);
+#else
+    (void)code;
+#endif
+}
+
+static void nccl_describe(FILE *file)
+{
+    int version = 0;
+    library.get_version(&version);
+    fprintf(file, "# nccl: %d.%d.%d\n", version / 10000, version % 10000 / 100, version % 100);
+    cuda_describe(file, gpus);
+#ifdef VALIDATE_HAS_MPI
+    mpi_world_describe(world, file);
+#endif
+}
+
+static bool nccl_can_run(const struct ar_algorithm *algorithm)
+{
+    return algorithm->calls == AR_CALLS_TORUS;
+}
+
+/* Finds the ranks of this process. With MPI, process 0 draws an id and gives it to all. */
+static enum ar_status find_place(const struct measurement *measurement, struct nccl_place *place,
+                                 struct ar_error *err)
+{
+    *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_alone()};
+#ifdef VALIDATE_HAS_MPI
+    if (!is_alone()) {
+        if (world->rank == 0) {
+            AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
+        }
+        mpi_world_broadcast((unsigned char *)&place->id, sizeof place->id);
+        place->first = world->rank;
+        place->count = world->rank < measurement->ranks;
+        place->device = (int)(world->local_rank % gpus);
+    }
+#endif
+    (void)err;
+    return AR_OK;
+}
+
+static enum ar_status nccl_run(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
+{
+    struct payload payload;
+    struct nccl_place place;
+    struct crew *crew;
+    AR_TRY(payload_create(measurement, arena, &payload, err));
+    AR_TRY(find_place(measurement, &place, err));
+    if (place.count > 0) {
+        AR_TRY(
+            nccl_ranks_create(&library, measurement, &place, config->timeout_s, arena, &crew, err));
+        AR_TRY(crew_repeat(crew, config, &payload, arena, measurement, err));
+    }
+    measurement->nodes = 1;
+#ifdef VALIDATE_HAS_MPI
+    measurement->nodes = mpi_world_nodes(world, is_alone() ? 1 : measurement->ranks);
+    mpi_world_collect(measurement->ranks, measurement);
+#endif
+    return AR_OK;
+}
+
+const struct backend backend_nccl = {
+    .name = "nccl",
+    .summary = "NCCL's collectives, and torus2d made of them; one GPU per rank",
+    .memories = {&memory_device},
+    .is_library = true,
+    .can_run = nccl_can_run,
+    .start = nccl_start,
+    .stop = nccl_stop,
+    .describe = nccl_describe,
+    .run = nccl_run,
+};

@@ -1,0 +1,457 @@
+/* Ranks as processes of MPI: the processes and their nodes, the transport, the backend. */
+#include "mpi_world.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include "ar_clock.h"
+#include "runner.h"
+
+/* --- processes and nodes ------------------------------------------------------------------ */
+
+enum { NAP_NS = 200000 };
+
+static struct mpi_world the_world; /* MPI has one per process */
+
+/* Rank r is on node r / ranks_per_node. */
+static bool is_by_node(const struct mpi_world *world)
+{
+    for (uint32_t rank = 0; rank < world->ranks; rank++) {
+        if (world->first_on_node[rank] != rank - rank % world->ranks_per_node) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_nodes(struct mpi_world *world)
+{
+    MPI_Comm node;
+    int local_rank;
+    uint32_t first = world->rank;
+    world->first_on_node = calloc(world->ranks, sizeof *world->first_on_node);
+    if (world->first_on_node == NULL) {
+        ar_memory_fail("the nodes");
+    }
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &local_rank);
+    MPI_Bcast(&first, 1, MPI_UINT32_T, 0, node);
+    MPI_Comm_free(&node);
+    MPI_Allgather(&first, 1, MPI_UINT32_T, world->first_on_node, 1, MPI_UINT32_T, MPI_COMM_WORLD);
+    world->local_rank = (uint32_t)local_rank;
+    while (world->ranks_per_node < world->ranks &&
+           world->first_on_node[world->ranks_per_node] == world->first_on_node[0]) {
+        world->ranks_per_node++;
+    }
+    world->is_by_node = is_by_node(world);
+    world->ranks_per_node = world->is_by_node ? world->ranks_per_node : 1;
+}
+
+const struct mpi_world *mpi_world_start(void)
+{
+    int is_started;
+    int rank;
+    int ranks;
+    MPI_Initialized(&is_started);
+    if (!is_started) {
+        MPI_Init(NULL, NULL);
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    the_world = (struct mpi_world){.rank = (uint32_t)rank, .ranks = (uint32_t)ranks};
+    find_nodes(&the_world);
+    return &the_world;
+}
+
+void mpi_world_stop(int code)
+{
+    free(the_world.first_on_node);
+    the_world.first_on_node = NULL;
+    if (code != 0) {
+        MPI_Abort(MPI_COMM_WORLD, code);
+    }
+    MPI_Finalize();
+}
+
+uint32_t mpi_world_nodes(const struct mpi_world *world, uint32_t ranks)
+{
+    uint32_t nodes = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        nodes += world->first_on_node[rank] == rank;
+    }
+    return nodes;
+}
+
+struct machine mpi_world_machine(const struct mpi_world *world)
+{
+    return (struct machine){.is_first = world->rank == 0,
+                            .ranks_max = world->ranks,
+                            .ranks_standard = world->ranks,
+                            .ranks_per_node = world->ranks_per_node};
+}
+
+void mpi_world_describe(const struct mpi_world *world, FILE *file)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    int version;
+    int minor;
+    MPI_Get_version(&version, &minor);
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n,")] = '\0';
+    fprintf(file, "# mpi: %s, MPI %d.%d\n", library, version, minor);
+    fprintf(file, "# processes: %u on %u nodes, %s\n", world->ranks,
+            mpi_world_nodes(world, world->ranks),
+            world->is_by_node ? "ranks placed node by node"
+                              : "ranks not placed node by node: channels share one rank order");
+}
+
+void mpi_world_broadcast(unsigned char *data, uint32_t bytes)
+{
+    MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* Waits for all processes; sleeps in between, so that others may compute meanwhile. */
+static void await_processes(void)
+{
+    MPI_Request request;
+    int is_done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
+         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE)) {
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+}
+
+void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
+{
+    const struct mpi_world *world = &the_world;
+    struct mismatch *mismatch = &measurement->mismatch;
+    bool is_member = world->rank < ranks;
+    int first = is_member && mismatch->wrong > 0 ? (int)world->rank : INT_MAX;
+    uint64_t wrong = mismatch->wrong;
+    await_processes();
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first != INT_MAX) {
+        MPI_Bcast(mismatch, sizeof *mismatch, MPI_BYTE, first, MPI_COMM_WORLD);
+    }
+    mismatch->wrong = wrong;
+    bool is_first = world->rank == 0;
+    MPI_Reduce(is_first ? MPI_IN_PLACE : measurement->times_s, measurement->times_s,
+               (int)measurement->repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
+/* --- the transport ------------------------------------------------------------------------ */
+
+/* Messages are non-blocking point-to-point messages, with the channel as tag. A port has a window
+ * of requests, one that receives also a slot for each. Receives are posted ahead for all slots, so
+ * that a message finds its slot when it arrives. The slots are in the memory of the run, so a
+ * CUDA-aware library sends from one GPU's memory to another's. Buffers are in GPU memory if the
+ * program was built with CUDA, and the library says that it is CUDA-aware. */
+
+static const double BARRIER_PATIENCE_S = 0.2;
+
+/* Requests, and the slots of a receiving port, are used in turn. */
+struct mpi_port {
+    struct port port;
+    unsigned char *slots;
+    MPI_Request requests[AR_WINDOW_MAX]; /* null: free, or arrived */
+    uint32_t taken;                      /* messages, sent or received, modulo 2^32 */
+};
+
+struct mpi_transport {
+    struct transport transport;
+    const struct memory *memory;
+    MPI_Comm ranks;
+    struct mpi_port *ports;
+    uint32_t ports_count;
+};
+
+static struct mpi_transport *owner_of(struct transport *transport)
+{
+    return (struct mpi_transport *)(void *)transport; /* its first member */
+}
+
+static unsigned char *slot_at(const struct mpi_transport *mpi, const struct mpi_port *port)
+{
+    return port->slots + port->taken % mpi->transport.window * mpi->transport.slot_bytes;
+}
+
+static MPI_Request *request_at(const struct mpi_transport *mpi, struct mpi_port *port,
+                               uint32_t number)
+{
+    return &port->requests[number % mpi->transport.window];
+}
+
+static void mpi_send(struct transport *transport, uint32_t index, const unsigned char *data,
+                     size_t bytes)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    MPI_Isend(data, (int)bytes, MPI_BYTE, (int)port->port.peer, (int)port->port.channel, mpi->ranks,
+              request_at(mpi, port, transport->sent[index]++));
+}
+
+static uint32_t mpi_taken(struct transport *transport, uint32_t index)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    int is_done = 1;
+    while (port->taken != transport->sent[index] && is_done) {
+        MPI_Test(request_at(mpi, port, port->taken), &is_done, MPI_STATUS_IGNORE);
+        port->taken += is_done != 0;
+    }
+    return port->taken;
+}
+
+static const unsigned char *mpi_receive(struct transport *transport, uint32_t index)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    int is_done;
+    MPI_Test(request_at(mpi, port, port->taken), &is_done, MPI_STATUS_IGNORE);
+    return is_done ? slot_at(mpi, port) : NULL;
+}
+
+/* Posts the receive of the next slot; messages of a peer and tag find them in this order. */
+static void mpi_release(struct transport *transport, uint32_t index)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    MPI_Irecv(slot_at(mpi, port), (int)transport->slot_bytes, MPI_BYTE, (int)port->port.peer,
+              (int)port->port.channel, mpi->ranks, request_at(mpi, port, port->taken));
+    port->taken++;
+}
+
+static uint32_t mpi_ticket(struct transport *transport)
+{
+    (void)transport;
+    return 0;
+}
+
+/* Looking again is how MPI makes progress; another process may need the core for it. */
+static bool mpi_wait(struct transport *transport, uint32_t seen)
+{
+    (void)transport;
+    (void)seen;
+    sched_yield();
+    return true;
+}
+
+/* One round: tells a rank ahead, waits for one behind. The later the round, the longer it waits in
+ * vain: who is behind may itself wait, and the rank that waits for the missing one speaks first. */
+static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance, uint32_t round,
+                                    double timeout_s, struct ar_error *err)
+{
+    uint32_t rank = mpi->transport.rank;
+    uint32_t ranks = mpi->transport.ranks;
+    uint32_t behind = (rank + ranks - distance) % ranks;
+    int tag = AR_CHANNELS_MAX + (int)round;
+    double until_s = ar_clock_s() + timeout_s + round * BARRIER_PATIENCE_S;
+    MPI_Request requests[2];
+    int is_done = 0;
+    MPI_Irecv(NULL, 0, MPI_BYTE, (int)behind, tag, mpi->ranks, &requests[0]);
+    MPI_Isend(NULL, 0, MPI_BYTE, (int)((rank + distance) % ranks), tag, mpi->ranks, &requests[1]);
+    MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
+    while (!is_done) {
+        if (ar_clock_s() > until_s) {
+            return ar_error_set(err, AR_INTERNAL,
+                                "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
+                                "; expected all %" PRIu32 " ranks",
+                                rank, timeout_s, behind, ranks);
+        }
+        sched_yield();
+        MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
+    }
+    return AR_OK;
+}
+
+/* Dissemination: after round k a rank knows of 2^(k+1) ranks that they are here. MPI_Barrier would
+ * not say who is not. */
+static enum ar_status mpi_barrier(struct transport *transport, double timeout_s,
+                                  struct ar_error *err)
+{
+    uint32_t round = 0;
+    for (uint32_t distance = 1; distance < transport->ranks; distance *= 2) {
+        AR_TRY(barrier_round(owner_of(transport), distance, round, timeout_s, err));
+        round++;
+    }
+    return AR_OK;
+}
+
+static const struct transport_calls calls = {
+    .send = mpi_send,
+    .taken = mpi_taken,
+    .receive = mpi_receive,
+    .release = mpi_release,
+    .ticket = mpi_ticket,
+    .wait = mpi_wait,
+    .barrier = mpi_barrier,
+};
+
+static enum ar_status open_port(struct mpi_transport *mpi, struct port port, struct ar_arena *arena,
+                                struct ar_error *err)
+{
+    uint32_t window = mpi->transport.window;
+    uint32_t index = mpi->ports_count++;
+    struct mpi_port *opened = &mpi->ports[index];
+    opened->port = port;
+    for (uint32_t i = 0; i < window; i++) {
+        opened->requests[i] = MPI_REQUEST_NULL;
+    }
+    if (!port.sends) {
+        AR_TRY(
+            mpi->memory->allocate(arena, window * mpi->transport.slot_bytes, &opened->slots, err));
+        for (uint32_t i = 0; i < window; i++) {
+            mpi_release(&mpi->transport, index);
+        }
+    }
+    return AR_OK;
+}
+
+/* All that was sent has been received. */
+static void close_ports(void *transport)
+{
+    struct mpi_transport *mpi = transport;
+    uint32_t window = mpi->transport.window;
+    for (uint32_t i = 0; i < mpi->ports_count * window; i++) {
+        struct mpi_port *port = &mpi->ports[i / window];
+        MPI_Request *request = &port->requests[i % window];
+        if (!port->port.sends && *request != MPI_REQUEST_NULL) {
+            MPI_Cancel(request);
+        }
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&mpi->ranks);
+}
+
+static MPI_Comm first_processes(uint32_t ranks)
+{
+    MPI_Comm comm;
+    MPI_Group world;
+    MPI_Group members;
+    int range[1][3] = {{0, (int)ranks - 1, 1}};
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, range, &members);
+    MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &comm);
+    MPI_Group_free(&members);
+    MPI_Group_free(&world);
+    return comm;
+}
+
+/* Opens the ports of this process among the first `ranks` processes, which all call it. They are
+ * closed when the arena ends, by which time all that was sent must have been received. */
+static enum ar_status open_transport(const struct ports *ports, uint32_t ranks,
+                                     const struct run_config *config, size_t slot_bytes,
+                                     struct ar_arena *arena, struct transport **transport,
+                                     struct ar_error *err)
+{
+    struct mpi_transport *made = ar_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct mpi_transport){
+        .memory = config->memory,
+        .ranks = first_processes(ranks),
+        .ports = ar_arena_alloc(arena, ports->count + 1, sizeof *made->ports),
+        .transport = {.calls = &calls,
+                      .rank = the_world.rank,
+                      .ranks = ranks,
+                      .window = config->window,
+                      .slot_bytes = slot_bytes,
+                      .sent = ar_arena_alloc(arena, ports->count + 1, sizeof(uint32_t))}};
+    for (uint32_t i = 0; i < ports->count; i++) {
+        AR_TRY(open_port(made, ports->ports[i], arena, err));
+    }
+    ar_arena_own(arena, made, close_ports); /* ends before the slots, which were made before */
+    *transport = &made->transport;
+    return AR_OK;
+}
+
+/* --- the backend -------------------------------------------------------------------------- */
+
+/* MPICH cannot be asked; whoever wants GPU memory with it has built it for GPUs. */
+static bool is_cuda_aware(void)
+{
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() == 1;
+#elif defined(OPEN_MPI)
+    return false;
+#else
+    return true;
+#endif
+}
+
+static enum ar_status mpi_start(const struct run_config *config, struct machine *machine,
+                                struct ar_error *err)
+{
+    const struct memory *memory = config->memory;
+    const struct mpi_world *world = mpi_world_start();
+    *machine = mpi_world_machine(world);
+    if (!memory->is_host && !is_cuda_aware()) {
+        return ar_error_set(
+            err, AR_UNAVAILABLE,
+            "--memory %s: this MPI library is not CUDA-aware; expected one that is, "
+            "or --memory host",
+            memory->name);
+    }
+    return memory->select != NULL ? memory->select(world->local_rank, err) : AR_OK;
+}
+
+static void mpi_describe(FILE *file)
+{
+    mpi_world_describe(&the_world, file);
+}
+
+static const char *mpi_tier(uint32_t ranks, uint32_t from, uint32_t to)
+{
+    (void)ranks;
+    bool is_same_node = the_world.first_on_node[from] == the_world.first_on_node[to];
+    return is_same_node ? "node" : "network";
+}
+
+/* This process as one of the ranks. */
+static enum ar_status run_rank(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
+{
+    struct ports ports = ports_create(measurement, the_world.rank, arena);
+    struct payload payload;
+    struct execution execution = {.measurement = measurement, .config = config, .ports = &ports};
+    AR_TRY(payload_create(measurement, arena, &payload, err));
+    AR_TRY(open_transport(&ports, measurement->ranks, config,
+                          execution_slot_bytes(measurement, config), arena, &execution.transport,
+                          err));
+    return rank_run(&execution, &payload, arena, measurement, err);
+}
+
+static enum ar_status mpi_run(const struct run_config *config, struct ar_arena *arena,
+                              struct measurement *measurement, struct ar_error *err)
+{
+    if (the_world.rank < measurement->ranks) {
+        AR_TRY(run_rank(config, arena, measurement, err));
+    }
+    measurement->nodes = mpi_world_nodes(&the_world, measurement->ranks);
+    mpi_world_collect(measurement->ranks, measurement);
+    return AR_OK;
+}
+
+const struct backend backend_mpi = {
+    .name = "mpi",
+    .summary = "processes of MPI, one rank each; start with mpirun",
+#ifdef VALIDATE_HAS_CUDA
+    .memories = {&memory_host, &memory_device},
+#else
+    .memories = {&memory_host},
+#endif
+    .start = mpi_start,
+    .stop = mpi_world_stop,
+    .describe = mpi_describe,
+    .tier = mpi_tier,
+    .run = mpi_run,
+};

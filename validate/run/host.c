@@ -1,0 +1,492 @@
+/* Ranks as threads of this process: their transport, and the backend that starts them. */
+#include "host.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend.h"
+#include "runner.h"
+
+enum {
+    CACHE_LINE = 64,    /* bytes, of x86-64 */
+    EAGER_BYTES = 4096, /* messages up to here are copied; chosen: a page */
+    LOOKS = 500, /* at a bell before a rank sleeps; chosen: they take about as long as to sleep
+                    and be woken */
+    NAP_NS = 10000000, /* after which a sleeper looks whether the group has failed */
+    RANKS_STANDARD = 4
+};
+
+struct mailbox {
+    alignas(CACHE_LINE) _Atomic uint32_t sent;  /* by the sender */
+    const unsigned char **messages;             /* [number % window] */
+    alignas(CACHE_LINE) _Atomic uint32_t taken; /* by the receiver */
+};
+
+struct host_rank {
+    struct transport transport;
+    struct host_group *group;
+    struct mailbox **boxes; /* [port] */
+    const struct port *ports;
+    pthread_mutex_t mutex;
+    pthread_cond_t awake;
+    alignas(CACHE_LINE) _Atomic uint32_t bell; /* rings so far */
+    _Atomic uint32_t sleepers;
+    _Atomic uint32_t barriers; /* entered so far, modulo 2^32 */
+};
+
+struct host_group {
+    struct host_rank *members;
+    struct mailbox *boxes;
+    uint32_t boxes_count;
+    uint32_t ranks;
+    uint32_t looks; /* before a rank sleeps */
+    _Atomic bool has_failed;
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    alignas(CACHE_LINE) _Atomic uint32_t waiting;  /* ranks in the barrier */
+    alignas(CACHE_LINE) _Atomic uint32_t barriers; /* opened so far, modulo 2^32 */
+    struct ar_error error;
+};
+
+static struct host_rank *host_rank_of(struct transport *transport)
+{
+    return (struct host_rank *)(void *)transport; /* its first member */
+}
+
+static struct timespec time_after(int64_t after_ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + after_ns;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    return until;
+}
+
+/* A sleeper is counted before it looks at the bell, and the bell is rung before anyone looks for
+ * sleepers: one of the two sees the other. */
+static void ring_bell(struct host_rank *rank)
+{
+    atomic_fetch_add(&rank->bell, 1);
+    if (atomic_load(&rank->sleepers) != 0) {
+        pthread_mutex_lock(&rank->mutex);
+        pthread_cond_signal(&rank->awake);
+        pthread_mutex_unlock(&rank->mutex);
+    }
+}
+
+static void host_send(struct transport *transport, uint32_t port, const unsigned char *data,
+                      size_t bytes)
+{
+    struct host_rank *rank = host_rank_of(transport);
+    struct mailbox *box = rank->boxes[port];
+    (void)bytes; /* both ends know it from the move */
+    box->messages[transport->sent[port]++ % transport->window] = data;
+    atomic_store_explicit(&box->sent, transport->sent[port], memory_order_release);
+    ring_bell(&rank->group->members[rank->ports[port].peer]);
+}
+
+static uint32_t host_taken(struct transport *transport, uint32_t port)
+{
+    return atomic_load_explicit(&host_rank_of(transport)->boxes[port]->taken, memory_order_acquire);
+}
+
+static const unsigned char *host_receive(struct transport *transport, uint32_t port)
+{
+    const struct mailbox *box = host_rank_of(transport)->boxes[port];
+    uint32_t number = atomic_load_explicit(&box->taken, memory_order_relaxed);
+    uint32_t sent = atomic_load_explicit(&box->sent, memory_order_acquire);
+    return sent != number ? box->messages[number % transport->window] : NULL;
+}
+
+static void host_release(struct transport *transport, uint32_t port)
+{
+    struct host_rank *rank = host_rank_of(transport);
+    struct mailbox *box = rank->boxes[port];
+    uint32_t number = atomic_load_explicit(&box->taken, memory_order_relaxed);
+    atomic_store_explicit(&box->taken, number + 1, memory_order_release);
+    ring_bell(&rank->group->members[rank->ports[port].peer]);
+}
+
+/* Leaves the core's units to its other hardware thread for a moment. */
+static void pause_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Looks at a counter that others write, a bounded number of times; true: it is another one. */
+static bool look_at_counter(const struct host_group *group, _Atomic uint32_t *counter,
+                            uint32_t seen)
+{
+    for (uint32_t i = 0; i < group->looks; i++) {
+        if (atomic_load_explicit(counter, memory_order_acquire) != seen) {
+            return true;
+        }
+        pause_core();
+    }
+    return false;
+}
+
+static uint32_t host_ticket(struct transport *transport)
+{
+    return atomic_load(&host_rank_of(transport)->bell);
+}
+
+static bool host_wait(struct transport *transport, uint32_t seen)
+{
+    struct host_rank *rank = host_rank_of(transport);
+    if (!look_at_counter(rank->group, &rank->bell, seen)) {
+        struct timespec until = time_after(NAP_NS);
+        int timed_out = 0;
+        pthread_mutex_lock(&rank->mutex);
+        atomic_fetch_add(&rank->sleepers, 1);
+        while (atomic_load(&rank->bell) == seen && timed_out == 0) {
+            timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
+        }
+        atomic_fetch_sub(&rank->sleepers, 1);
+        pthread_mutex_unlock(&rank->mutex);
+    }
+    return !atomic_load(&rank->group->has_failed);
+}
+
+/* Reports who is missing from the barrier in which `rank` waits. */
+static enum ar_status report_missing(const struct host_rank *rank, double timeout_s,
+                                     struct ar_error *err)
+{
+    const struct host_group *group = rank->group;
+    uint32_t missing = 0;
+    while (missing < group->ranks && group->members[missing].barriers == rank->barriers) {
+        missing++;
+    }
+    return ar_error_set(err, AR_INTERNAL,
+                        "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
+                        "; expected all %" PRIu32 " ranks",
+                        rank->transport.rank, timeout_s, missing, group->ranks);
+}
+
+/* Called by the last rank that enters. Sleepers look at the number of barriers under the mutex. */
+static void open_barrier(struct host_group *group, uint32_t entered)
+{
+    atomic_store(&group->waiting, 0);
+    pthread_mutex_lock(&group->mutex);
+    atomic_store(&group->barriers, entered + 1);
+    pthread_cond_broadcast(&group->opened);
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static void sleep_at_barrier(struct host_group *group, uint32_t entered, double timeout_s)
+{
+    struct timespec until = time_after((int64_t)(timeout_s * 1e9));
+    int timed_out = 0;
+    pthread_mutex_lock(&group->mutex);
+    while (atomic_load(&group->barriers) == entered && timed_out == 0 &&
+           !atomic_load(&group->has_failed)) {
+        timed_out = pthread_cond_timedwait(&group->opened, &group->mutex, &until);
+    }
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static enum ar_status host_barrier(struct transport *transport, double timeout_s,
+                                   struct ar_error *err)
+{
+    struct host_rank *rank = host_rank_of(transport);
+    struct host_group *group = rank->group;
+    uint32_t entered = atomic_fetch_add(&rank->barriers, 1); /* as many as were opened */
+    if (atomic_fetch_add(&group->waiting, 1) + 1 == group->ranks) {
+        open_barrier(group, entered);
+    } else if (!look_at_counter(group, &group->barriers, entered)) {
+        sleep_at_barrier(group, entered, timeout_s);
+    }
+    if (atomic_load(&group->has_failed)) {
+        return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
+    }
+    return atomic_load(&group->barriers) != entered ? AR_OK : report_missing(rank, timeout_s, err);
+}
+
+static const struct transport_calls calls = {
+    .send = host_send,
+    .taken = host_taken,
+    .receive = host_receive,
+    .release = host_release,
+    .ticket = host_ticket,
+    .wait = host_wait,
+    .barrier = host_barrier,
+};
+
+static void init_waiting(pthread_mutex_t *mutex, pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(mutex, NULL);
+}
+
+static void init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
+                      uint32_t window, size_t slot_bytes, struct ar_arena *arena)
+{
+    struct host_rank *member = &group->members[rank];
+    member->transport =
+        (struct transport){.calls = &calls,
+                           .rank = rank,
+                           .ranks = group->ranks,
+                           .window = window,
+                           .slot_bytes = slot_bytes,
+                           .eager_bytes = EAGER_BYTES,
+                           .sent = ar_arena_alloc(arena, ports->count + 1, sizeof(uint32_t))};
+    member->group = group;
+    init_waiting(&member->mutex, &member->awake);
+    member->boxes = ar_arena_alloc(arena, ports->count + 1, sizeof(struct mailbox *));
+    member->ports = ports->ports;
+}
+
+/* Gives every sending port a mailbox, and the same to the receiving port at its other end. */
+static void connect_ports(struct host_group *group, const struct ports *ports, uint32_t rank,
+                          struct ar_arena *arena)
+{
+    uint32_t window = group->members[rank].transport.window;
+    for (uint32_t i = 0; i < ports[rank].count; i++) {
+        struct port port = ports[rank].ports[i];
+        if (port.sends) {
+            struct mailbox *box = &group->boxes[group->boxes_count++];
+            box->messages = ar_arena_alloc(arena, window, sizeof *box->messages);
+            group->members[rank].boxes[i] = box;
+            group->members[port.peer].boxes[ports_other_end(ports, rank, i)] = box;
+        }
+    }
+}
+
+/* Zeros that begin at a cache line. */
+static void *allocate_lines(struct ar_arena *arena, size_t count, size_t size)
+{
+    size_t bytes = (count * size / CACHE_LINE + 1) * CACHE_LINE;
+    return memset(ar_arena_own(arena, aligned_alloc(CACHE_LINE, bytes), free), 0, bytes);
+}
+
+static uint32_t usable_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+static void destroy_waiting(void *destroyed)
+{
+    struct host_group *group = destroyed;
+    for (uint32_t i = 0; i < group->ranks; i++) {
+        pthread_cond_destroy(&group->members[i].awake);
+        pthread_mutex_destroy(&group->members[i].mutex);
+    }
+    pthread_cond_destroy(&group->opened);
+    pthread_mutex_destroy(&group->mutex);
+}
+
+struct host_group *host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,
+                                     size_t slot_bytes, struct ar_arena *arena)
+{
+    struct host_group *group = allocate_lines(arena, 1, sizeof *group);
+    uint32_t ports_count = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        ports_count += ports[rank].count;
+    }
+    group->members = allocate_lines(arena, ranks, sizeof *group->members);
+    group->boxes = allocate_lines(arena, ports_count, sizeof *group->boxes);
+    group->ranks = ranks;
+    group->looks = usable_cores() >= ranks ? LOOKS : 0;
+    init_waiting(&group->mutex, &group->opened);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        init_rank(group, rank, &ports[rank], window, slot_bytes, arena);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        connect_ports(group, ports, rank, arena);
+    }
+    return ar_arena_own(arena, group, destroy_waiting);
+}
+
+struct transport *host_group_transport(struct host_group *group, uint32_t rank)
+{
+    return &group->members[rank].transport;
+}
+
+void host_group_fail(struct host_group *group, const struct ar_error *err)
+{
+    pthread_mutex_lock(&group->mutex);
+    if (group->error.status == AR_OK && err->status != AR_INTERRUPTED) {
+        group->error = *err;
+    }
+    atomic_store(&group->has_failed, true);
+    pthread_cond_broadcast(&group->opened);
+    pthread_mutex_unlock(&group->mutex);
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        ring_bell(&group->members[rank]);
+    }
+}
+
+enum ar_status host_group_status(const struct host_group *group, struct ar_error *err)
+{
+    if (group->error.status != AR_OK) {
+        *err = group->error;
+    }
+    return group->error.status;
+}
+
+/* --- the backend -------------------------------------------------------------------------- */
+
+/* The thread of a rank, with its memory and results. */
+struct member {
+    struct host_group *group;
+    struct execution execution;
+    const struct payload *payload;
+    struct ar_arena arena;
+    struct measurement own;
+    pthread_t thread;
+};
+
+static enum ar_status host_start(const struct run_config *config, struct machine *machine,
+                                 struct ar_error *err)
+{
+    (void)config;
+    (void)err;
+    *machine = (struct machine){
+        .is_first = true, .ranks_max = HOST_RANKS_MAX, .ranks_standard = RANKS_STANDARD};
+    return AR_OK;
+}
+
+static void host_stop(int code)
+{
+    (void)code;
+}
+
+static void host_describe(FILE *file)
+{
+    fputs("# ranks: threads of one process, one core each where there are enough\n", file);
+}
+
+static const char *host_tier(uint32_t ranks, uint32_t from, uint32_t to)
+{
+    (void)ranks;
+    (void)from;
+    (void)to;
+    return "shared-memory";
+}
+
+static void *run_member(void *argument)
+{
+    struct member *member = argument;
+    struct ar_error err;
+    if (rank_run(&member->execution, member->payload, &member->arena, &member->own, &err) !=
+        AR_OK) {
+        host_group_fail(member->group, &err);
+    }
+    return NULL;
+}
+
+/* Gives every rank a core of its own if there are enough; otherwise the system moves them. */
+static void bind_ranks(uint32_t ranks, const struct member *members)
+{
+    cpu_set_t usable;
+    uint32_t rank = 0;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0 || (uint32_t)CPU_COUNT(&usable) < ranks) {
+        return;
+    }
+    for (size_t core = 0; rank < ranks; core++) {
+        if (CPU_ISSET(core, &usable)) {
+            cpu_set_t own;
+            CPU_ZERO(&own);
+            CPU_SET(core, &own);
+            pthread_setaffinity_np(members[rank++].thread, sizeof own, &own);
+        }
+    }
+}
+
+/* Runs all threads to their end; until then they may read each other's memory. */
+static enum ar_status run_threads(uint32_t ranks, struct member *members, struct ar_error *err)
+{
+    struct host_group *group = members[0].group;
+    uint32_t started = 0;
+    for (; started < ranks; started++) {
+        struct member *member = &members[started];
+        int failure = pthread_create(&member->thread, NULL, run_member, member);
+        if (failure != 0) {
+            struct ar_error cause;
+            ar_error_set(&cause, AR_NO_MEMORY, "cannot start a thread for rank %u: %s", started,
+                         strerror(failure));
+            host_group_fail(group, &cause);
+            break;
+        }
+    }
+    bind_ranks(started, members);
+    for (uint32_t rank = 0; rank < started; rank++) {
+        pthread_join(members[rank].thread, NULL);
+    }
+    for (uint32_t rank = 0; rank < started; rank++) {
+        ar_arena_end(&members[rank].arena);
+    }
+    return host_group_status(group, err);
+}
+
+/* A repetition takes as long as its slowest rank. */
+static void add_results(const struct measurement *own, struct measurement *measurement)
+{
+    for (uint32_t i = 0; i < measurement->repetitions; i++) {
+        double slowest_s = measurement->times_s[i];
+        measurement->times_s[i] = own->times_s[i] > slowest_s ? own->times_s[i] : slowest_s;
+    }
+    uint64_t wrong = measurement->mismatch.wrong + own->mismatch.wrong;
+    if (measurement->mismatch.wrong == 0) {
+        measurement->mismatch = own->mismatch;
+    }
+    measurement->mismatch.wrong = wrong;
+}
+
+static enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
+{
+    uint32_t ranks = measurement->ranks;
+    struct payload payload;
+    AR_TRY(payload_create(measurement, arena, &payload, err));
+    struct ports *ports = ports_create_all(measurement, arena);
+    struct host_group *group = host_group_create(ports, ranks, config->window,
+                                                 execution_slot_bytes(measurement, config), arena);
+    struct member *members = ar_arena_alloc(arena, ranks, sizeof *members);
+    double *times_s =
+        ar_arena_alloc(arena, (size_t)ranks * measurement->repetitions, sizeof(double));
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        members[rank] =
+            (struct member){.group = group,
+                            .execution = {.measurement = measurement,
+                                          .config = config,
+                                          .ports = &ports[rank],
+                                          .transport = host_group_transport(group, rank)},
+                            .payload = &payload,
+                            .own = *measurement};
+        members[rank].own.times_s = times_s + (size_t)rank * measurement->repetitions;
+    }
+    AR_TRY(run_threads(ranks, members, err));
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        add_results(&members[rank].own, measurement);
+    }
+    measurement->nodes = 1;
+    return AR_OK;
+}
+
+const struct backend backend_host = {
+    .name = "host",
+    .summary = "threads and shared memory, any number of ranks",
+    .memories = {&memory_host},
+    .start = host_start,
+    .stop = host_stop,
+    .describe = host_describe,
+    .tier = host_tier,
+    .run = host_run,
+};

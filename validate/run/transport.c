@@ -1,0 +1,81 @@
+#include "transport.h"
+
+static bool ports_equal(struct port a, struct port b)
+{
+    return a.channel == b.channel && a.peer == b.peer && a.sends == b.sends;
+}
+
+uint32_t ports_find(const struct ports *ports, struct port port)
+{
+    uint32_t i = 0;
+    while (i < ports->count && !ports_equal(ports->ports[i], port)) {
+        i++;
+    }
+    return i;
+}
+
+static void add_port(struct port port, struct ar_arena *arena, struct ports *ports)
+{
+    if (ports_find(ports, port) == ports->count) {
+        ports->ports = ar_arena_grow(arena, ports->ports, ports->count, 1, sizeof port);
+        ports->ports[ports->count++] = port;
+    }
+}
+
+static void add_ports_of_moves(const struct measurement *measurement, uint32_t channel,
+                               uint32_t position, struct ar_arena *arena, struct ports *ports)
+{
+    const struct ar_algorithm *algorithm = measurement->algorithm;
+    struct ar_order order = measurement_order(measurement);
+    uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
+    uint64_t elements = measurement_part(measurement, channel).count;
+    for (uint32_t step = 0; step < steps; step++) {
+        struct ar_move move =
+            ar_algorithm_move(algorithm, &measurement->shape, elements, position, step);
+        if (move.sends) {
+            uint32_t peer = ar_order_rank(&order, channel, move.send_to);
+            add_port((struct port){channel, peer, true}, arena, ports);
+        }
+        if (move.receive != AR_RECEIVE_NONE) {
+            uint32_t peer = ar_order_rank(&order, channel, move.receive_from);
+            add_port((struct port){channel, peer, false}, arena, ports);
+        }
+    }
+}
+
+struct ports ports_create(const struct measurement *measurement, uint32_t rank,
+                          struct ar_arena *arena)
+{
+    struct ar_order order = measurement_order(measurement);
+    struct ports ports = {.ports = NULL, .count = 0};
+    if (measurement->probe != PROBE_NONE) {
+        bool is_from = rank == measurement->from;
+        uint32_t peer = is_from ? measurement->to : measurement->from;
+        if (probe_is_of_link(measurement->probe) && (is_from || rank == measurement->to)) {
+            add_port((struct port){0, peer, true}, arena, &ports);
+            add_port((struct port){0, peer, false}, arena, &ports);
+        }
+        return ports;
+    }
+    for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+        uint32_t position = ar_order_position(&order, channel, rank);
+        add_ports_of_moves(measurement, channel, position, arena, &ports);
+    }
+    return ports;
+}
+
+struct ports *ports_create_all(const struct measurement *measurement, struct ar_arena *arena)
+{
+    struct ports *ports = ar_arena_alloc(arena, measurement->ranks, sizeof *ports);
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        ports[rank] = ports_create(measurement, rank, arena);
+    }
+    return ports;
+}
+
+uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index)
+{
+    struct port port = ports[rank].ports[index];
+    struct port other = {.channel = port.channel, .peer = rank, .sends = !port.sends};
+    return ports_find(&ports[port.peer], other);
+}
