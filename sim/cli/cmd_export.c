@@ -1,59 +1,61 @@
-/* export: what other programs read. */
+/* export: what other programs read. A format is a row: how its scenario is loaded, and its writer.
+ */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_cluster.h"
 #include "ar_kind.h"
+#include "ar_note.h"
+#include "ar_run.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
-#include "chrome_trace.h"
+#include "astra_workload.h"
 #include "cmd_run.h"
 #include "commands.h"
+#include "goal.h"
 #include "lists.h"
 #include "made_by.h"
-#include "pipeline.h"
+#include "timeline.h"
+#include "tuner.h"
 
-static enum ar_status export_platform(const struct options *options, struct ar_error *err)
+/* --- platforms of SimGrid --------------------------------------------------------------------- */
+
+static enum ar_status load_platform(const struct options *options, struct ar_scenario *scenario,
+                                    struct ar_error *err)
 {
-    key_set allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
-    struct ar_scenario scenario;
-    struct ar_output *output;
-    const char *mark;
-    AR_TRY(option_refuse_others(options, allowed, "--format simgrid-xml", err));
-    if (options->ranks != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "export: found --ranks; expected none with --format simgrid-xml, see "
-                            "'allreckon export --help'");
-    }
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-    AR_TRY(options_scenario(options, 0, &scenario, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, options->inputs, err));
-    AR_TRY(ar_scenario_check_gpus(&scenario, err));
-    uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
-    uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
-    AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    AR_TRY(made_by_begin(options, &output, &mark, err));
-    AR_TRY(ar_cluster_write_simgrid(scenario.cluster, nodes, NULL, 0, output->file, err));
-    fprintf(output->file, "<!-- %s -->\n", mark);
-    return made_by_end(output, err);
+    AR_TRY(options_scenario(options, 0, scenario, err));
+    AR_TRY(ar_scenario_load_cluster(scenario, options->inputs, err));
+    return ar_scenario_check_gpus(scenario, err);
 }
+
+static enum ar_status write_platform(const struct options *options, struct ar_scenario *scenario,
+                                     FILE *file, const char *mark, struct ar_error *err)
+{
+    (void)options;
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
+    AR_TRY(ar_cluster_check_reach(scenario->cluster, nodes * per_node, err));
+    AR_TRY(ar_cluster_write_simgrid(scenario->cluster, nodes, NULL, 0, file, err));
+    fprintf(file, "<!-- %s -->\n", mark);
+    return AR_OK;
+}
+
+/* --- timelines -------------------------------------------------------------------------------- */
 
 static int compare_ranks(const void *a, const void *b)
 {
-    const uint32_t *first = a;
-    const uint32_t *second = b;
+    const uint32_t *first = a, *second = b;
     return (*first > *second) - (*first < *second);
 }
 
 /* The ranks to show in ascending order, in the arena. */
 static enum ar_status read_ranks(const struct options *options, const struct ar_scenario *scenario,
-                                 uint32_t **ranks, uint32_t *count, struct ar_error *err)
+                                 const uint32_t **ranks, uint32_t *count, struct ar_error *err)
 {
-    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t ranks_count = ar_shape_ranks(&scenario->shape);
     uint64_t *listed;
     size_t listed_count = 0;
@@ -61,83 +63,18 @@ static enum ar_status read_ranks(const struct options *options, const struct ar_
         AR_TRY(list_ranks(options->arena, "--ranks", options->ranks, ranks_count, &listed,
                           &listed_count, err));
     }
-    size_t capacity = listed_count > CHROME_TRACE_RANKS ? listed_count : CHROME_TRACE_RANKS;
-    uint32_t *made = ar_arena_alloc(options->arena, capacity, sizeof *made);
-    for (size_t i = 0; made != NULL && i < listed_count; i++) {
-        made[i] = (uint32_t)listed[i];
+    uint32_t *chosen =
+        ar_arena_alloc(options->arena, listed_count + TIMELINE_RANKS, sizeof *chosen);
+    for (size_t i = 0; i < listed_count; i++) {
+        chosen[i] = (uint32_t)listed[i];
     }
-    AR_NEED(made, err, "the ranks");
-    *count = options->ranks != NULL ? (uint32_t)listed_count
-                                    : chrome_trace_choose(ranks_count, per_node, made);
-    qsort(made, *count, sizeof *made, compare_ranks);
-    *ranks = made;
+    *count = options->ranks != NULL
+                 ? (uint32_t)listed_count
+                 : timeline_choose_ranks(
+                       ranks_count, ar_cluster_facts(scenario->cluster)->gpus_per_node, chosen);
+    qsort(chosen, *count, sizeof *chosen, compare_ranks);
+    *ranks = chosen;
     return AR_OK;
-}
-
-/* Room for the marks of a step. Contention may make other buckets than the scenario knows of; no
- * more than there are tensors. */
-static enum ar_status make_marks(const struct options *options, const struct ar_scenario *scenario,
-                                 struct ar_timeline *timeline, struct ar_error *err)
-{
-    struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
-                             .jobs_count = scenario->trace->tensors_count,
-                             .timeline = timeline};
-    timeline->marks_s =
-        ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *timeline->marks_s);
-    return timeline->marks_s != NULL ? AR_OK : ar_error_no_memory(err, "the timeline");
-}
-
-/* Runs one step and writes it: with a timeline its ranks, with workers these, else its roles. */
-static enum ar_status run_step(const struct options *options, const struct ar_scenario *scenario,
-                               struct ar_timeline *timeline, const uint32_t *workers,
-                               uint32_t workers_count, struct ar_error *err)
-{
-    struct ar_row row;
-    struct ar_output *output;
-    const char *mark;
-    struct ar_job job = ar_scenario_job(scenario);
-    struct ar_timing timing;
-    job.timeline = timeline;
-    job.async.spans_room = workers != NULL ? (uint32_t)pipeline_spans(scenario) : 0;
-    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
-    row.wall_s = NAN; /* the same step gives the same file */
-    if (timeline != NULL) {
-        ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
-    }
-    AR_TRY(made_by_begin(options, &output, &mark, err));
-    if (workers != NULL) {
-        chrome_trace_write_servers(output->file, &timing.async, workers, workers_count, &row, mark);
-    } else {
-        chrome_trace_write(output->file, &timing, &row, mark);
-    }
-    return made_by_end(output, err);
-}
-
-static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    if (scenario->engine->has_timeline) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--engine: found %s, which does not say when ranks do what; expected "
-                        "simgrid or recurrence with --format chrome-trace",
-                        scenario->engine->name);
-}
-
-/* All steps of some workers. */
-static enum ar_status export_servers(const struct options *options,
-                                     const struct ar_scenario *scenario, struct ar_error *err)
-{
-    uint32_t *workers = NULL, workers_count;
-    if (pipeline_spans(scenario) > PIPELINE_SPANS_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
-                                  "found %" PRIu32 " workers, too many for a timeline of %" PRIu32
-                                  " steps; expected fewer",
-                                  scenario->gpus, scenario->iterations_count);
-    }
-    AR_TRY(read_ranks(options, scenario, &workers, &workers_count, err));
-    ar_note_before(option_notes(options), scenario, NULL, 0);
-    return run_step(options, scenario, NULL, workers, workers_count, err);
 }
 
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
@@ -146,58 +83,300 @@ static bool shows_ranks(const struct ar_scenario *scenario)
     return scenario->trace != NULL && scenario->layout.strategy->sends_buckets;
 }
 
-static enum ar_status export_trace(const struct options *options, struct ar_error *err)
+static enum ar_status load_timeline(const struct options *options, struct ar_scenario *scenario,
+                                    struct ar_error *err)
 {
-    struct ar_scenario scenario;
-    uint32_t *ranks = NULL;
-    struct ar_timeline timeline = {.ranks_count = 0};
-    key_set allowed =
-        key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED);
-    AR_TRY(option_refuse_others(options, allowed, "--format chrome-trace", err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (!option_is_laid_out(options)) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
-    AR_TRY(options_load(options, &scenario, err));
-    if (scenario.layout.strategy->is_asynchronous) {
-        return export_servers(options, &scenario, err);
+    AR_TRY(options_load(options, scenario, err));
+    if (scenario->layout.strategy->is_asynchronous) {
+        return AR_OK;
     }
-    scenario.iterations_count = 1;
-    if (!shows_ranks(&scenario) && options->ranks != NULL) {
+    scenario->iterations_count = 1;
+    if (!shows_ranks(scenario)) {
+        return options->ranks == NULL
+                   ? AR_OK
+                   : ar_error_set(err, AR_USAGE,
+                                  "export: found --ranks; expected none with --workload, or a "
+                                  "strategy other than data, of which all stages are shown");
+    }
+    AR_TRY(option_check_messages(options, scenario, err));
+    return scenario->engine->has_timeline
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--engine: found %s, which does not say when ranks do what; expected "
+                              "simgrid or recurrence with --format chrome-trace",
+                              scenario->engine->name);
+}
+
+/* With servers all steps of some workers are shown, with buckets the last step of some ranks, else
+ * all roles of the last step. */
+static enum ar_status write_timeline(const struct options *options, struct ar_scenario *scenario,
+                                     FILE *file, const char *mark, struct ar_error *err)
+{
+    struct ar_row row;
+    struct ar_timeline shown = {.ranks_count = 0};
+    FILE *notes = option_notes(options);
+    struct ar_timing timing;
+    struct ar_job job = ar_scenario_job(scenario);
+    bool has_servers = job.kind == &ar_kind_servers;
+    if (has_servers) {
+        AR_TRY(timeline_room(scenario, "a timeline", &job.async.spans_room, err));
+    }
+    if (has_servers || shows_ranks(scenario)) {
+        AR_TRY(read_ranks(options, scenario, &shown.ranks, &shown.ranks_count, err));
+    }
+    if (!has_servers && shows_ranks(scenario)) {
+        /* Contention may make other buckets than the scenario has, up to one for each tensor. */
+        struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
+                                 .jobs_count = scenario->trace->tensors_count,
+                                 .timeline = &shown};
+        shown.marks_s =
+            ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown.marks_s);
+        job.timeline = &shown;
+    }
+    ar_note_before(notes, scenario, has_servers ? NULL : options->inputs,
+                   has_servers ? 0 : ar_run_cost_s(scenario));
+    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
+    row.wall_s = NAN; /* the same step gives the same file */
+    if (job.timeline != NULL) {
+        ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
+    }
+    timeline_write_trace(file, &timing, shown.ranks, has_servers ? shown.ranks_count : 0, &row,
+                         mark);
+    return AR_OK;
+}
+
+/* --- messages: GOAL, ASTRA-sim ---------------------------------------------------------------- */
+
+/* A collective, or a step whose ranks follow a task graph. */
+static enum ar_status load_messages(const struct options *options, struct ar_scenario *scenario,
+                                    struct ar_error *err)
+{
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    if (!option_is_laid_out(options)) {
+        AR_TRY(option_require_work(options, err));
+    }
+    AR_TRY(options_load(options, scenario, err));
+    AR_TRY(option_check_messages(options, scenario, err));
+    if (ar_scenario_is_bare(scenario)) {
+        AR_TRY(ar_scenario_check_payload(scenario, err));
+    }
+    if (ar_scenario_is_placed(scenario) || scenario->layout.strategy->is_asynchronous) {
         return ar_error_set(err, AR_USAGE,
-                            "export: found --ranks; expected none with --workload, or a strategy "
-                            "other than data, of which all stages are shown");
+                            "--strategy: found %s; expected one whose ranks follow a task graph "
+                            "with --format %s",
+                            scenario->layout.strategy->name, options->format);
     }
-    if (shows_ranks(&scenario)) {
-        AR_TRY(option_check_messages(options, &scenario, err));
-        AR_TRY(read_ranks(options, &scenario, &ranks, &timeline.ranks_count, err));
-        AR_TRY(refuse_closed(&scenario, err));
-        timeline.ranks = ranks;
-        AR_TRY(make_marks(options, &scenario, &timeline, err));
+    scenario->iterations_count = 1;
+    ar_note_before(option_notes(options), scenario, options->inputs, ar_run_cost_s(scenario));
+    return AR_OK;
+}
+
+static enum ar_status load_workload(const struct options *options, struct ar_scenario *scenario,
+                                    struct ar_error *err)
+{
+    return option_key(options, AR_KEY_PAYLOAD) == NULL
+               ? load_messages(options, scenario, err)
+               : ar_error_set(err, AR_USAGE,
+                              "--payload: found with --format astra-sim; expected a step, --trace "
+                              "or --workload");
+}
+
+static enum ar_status write_schedule(const struct options *options,
+                                     const struct ar_graph_trial *trial, FILE *file,
+                                     struct ar_error *err)
+{
+    struct ar_path path;
+    if (trial->ranks < 2) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gpus: found 1, which sends nothing; expected several GPUs with "
+                            "--format goal");
     }
-    ar_note_before(option_notes(options), &scenario, options->inputs, ar_run_cost_s(&scenario));
-    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL, NULL, 0, err);
+    AR_TRY(goal_write(file, trial, made_by_with_command(options, "// "), err));
+    ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
+    double byte_ns = 1e9 / path.bandwidth_Bps;
+    if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
+        ar_note(option_notes(options),
+                "LogGOPSim takes G in whole numbers: %.4g ns a byte become %.0f, unless you count "
+                "in a smaller unit (G, L, g and calcs alike; the first lines of the schedule)",
+                byte_ns, round(byte_ns));
+    }
+    return AR_OK;
+}
+
+/* A collective alone is a graph of one task. */
+static enum ar_status write_goal(const struct options *options, struct ar_scenario *scenario,
+                                 FILE *file, const char *mark, struct ar_error *err)
+{
+    struct ar_row row;
+    struct ar_graph_trial trial;
+    (void)mark; /* the schedule has one with the command */
+    if (!ar_scenario_is_bare(scenario)) {
+        struct ar_job job = ar_scenario_job(scenario);
+        struct ar_timing timing;
+        AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
+        ar_timing_graph_trial(&timing, &trial);
+        return write_schedule(options, &trial, file, err);
+    }
+    struct ar_graph_sending sending = {.collective = ar_scenario_collective(scenario)};
+    sending.elements = scenario->payload_bytes / sending.collective.element_bytes;
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = scenario->operation,
+                                 .bytes = scenario->payload_bytes};
+    struct ar_graph *graph;
+    AR_TRY(ar_graph_create(options->arena, 1, &graph, err));
+    const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1};
+    ar_graph_add(graph, &task);
+    trial = (struct ar_graph_trial){.graph = graph,
+                                    .cluster = scenario->cluster,
+                                    .ranks = ar_scenario_ranks(scenario),
+                                    .sendings = &sending};
+    return write_schedule(options, &trial, file, err);
+}
+
+static enum ar_status write_workload(const struct options *options, struct ar_scenario *scenario,
+                                     FILE *file, const char *mark, struct ar_error *err)
+{
+    struct ar_row row;
+    double left_out_s = 0;
+    (void)mark; /* the grammar has no comments */
+    struct ar_job job = ar_scenario_job(scenario);
+    struct ar_timing timing;
+    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
+    AR_TRY(astra_workload_write(file, &timing, &left_out_s, err));
+    if (left_out_s > 0) {
+        ar_note(option_notes(options),
+                "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
+                left_out_s * 1e3);
+    }
+    return AR_OK;
+}
+
+/* --- NCCL's tuner plug-in --------------------------------------------------------------------- */
+
+/* Notes what the table rests on; `operation`: the only one that it has, NULL: all. */
+static void note_basis(const struct options *options, const struct ar_library *library,
+                       bool is_fitted, const struct ar_operation *operation)
+{
+    const char *name = library->tuning.release->name, *missing = NULL;
+    FILE *notes = option_notes(options);
+    if (!library->tuning.release->has_tuner) {
+        ar_note(notes, "%s loads no tuner plug-in, NCCL does from 2.19.1 on", name);
+    }
+    if (!is_fitted) {
+        ar_note(notes,
+                "constants of %s, nothing is fitted: without a table it chooses by them, too; "
+                "'allreckon calibrate' fits a cluster",
+                name);
+        return;
+    }
+    for (int i = 0; library->calls != 0 && i < AR_LIBRARY_CALLS_COUNT; i++) {
+        const struct ar_operation *of_call = ar_library_call_facts[i].operation;
+        if ((operation == NULL || operation == of_call) && (library->calls >> i & 1) == 0) {
+            missing = missing == NULL
+                          ? of_call->command
+                          : ar_arena_format(options->arena, "%s, %s", missing, of_call->command);
+        }
+    }
+    if (missing != NULL) {
+        ar_note(notes,
+                "not measured: %s: their lines follow from the measured operations by %s's model",
+                missing, name);
+    }
+}
+
+static enum ar_status write_tuner(const struct options *options, struct ar_scenario *scenario,
+                                  FILE *file, const char *mark, struct ar_error *err)
+{
+    struct tuner_gain gain = {.factor = 1};
+    const struct ar_library *fitted = ar_scenario_fitted(scenario);
+    bool is_fitted = scenario->engine->needs_library ? scenario->engine->is_fitted : fitted != NULL;
+    const struct ar_library *library = is_fitted ? fitted : scenario->constants;
+    const struct ar_collective collective = {
+        .cluster = scenario->cluster,
+        .operation = ar_scenario_has(scenario, AR_KEY_OPERATION) ? scenario->operation : NULL,
+        .shape = {.x = scenario->gpus, .y = 1},
+        .element_bytes = 1};
+    if (library == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--cluster: found %s without a cost table and library.node_bus; "
+                            "expected one from 'allreckon calibrate LOG... --out NAME.topo', or "
+                            "--set library.node_bus=...",
+                            scenario->cluster_name);
+    }
+    AR_TRY(tuner_write(file, library, is_fitted, &collective, mark, &gain, err));
+    note_basis(options, library, is_fitted, collective.operation);
+    if (gain.factor > 1) {
+        ar_note(option_notes(options),
+                "%s's own choices take up to %.2f times as long (%s of %.4g B)",
+                library->tuning.release->name, gain.factor, gain.operation->command, gain.bytes);
+    }
+    return AR_OK;
+}
+
+/* --- the formats ------------------------------------------------------------------------------ */
+
+/* Keys with one of the `uses`, or of the bits `more`, may be given; uses 0: all of the command. */
+static const struct export_format {
+    const char *name;
+    unsigned uses;
+    key_set more;
+    bool takes_ranks;
+    enum ar_status (*load)(const struct options *options, struct ar_scenario *scenario,
+                           struct ar_error *err);
+    enum ar_status (*write)(const struct options *options, struct ar_scenario *scenario, FILE *file,
+                            const char *mark, struct ar_error *err);
+} formats[] = {
+    {"simgrid-xml", AR_KEY_OF_CLUSTER, KEY_BIT(AR_KEY_GPUS), false, load_platform, write_platform},
+    {"chrome-trace", AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED, 0,
+     true, load_timeline, write_timeline},
+    {"goal", 0, 0, false, load_messages, write_goal},
+    {"astra-sim", 0, 0, false, load_workload, write_workload},
+    {"tuner", AR_KEY_OF_CLUSTER,
+     KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_ENGINE) |
+         KEY_BIT(AR_KEY_TUNING),
+     false, options_load, write_tuner},
+};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static enum ar_status find_format(const struct options *options,
+                                  const struct export_format **format, struct ar_error *err)
+{
+    const char *names[FORMATS];
+    AR_TRY(option_required(options, "format", options->format, err));
+    for (size_t i = 0; i < FORMATS; i++) {
+        names[i] = formats[i].name;
+        if (strcmp(options->format, names[i]) == 0) {
+            *format = &formats[i];
+            return AR_OK;
+        }
+    }
+    return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names, FORMATS);
 }
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
-    static const struct {
-        const char *name;
-        enum ar_status (*run)(const struct options *options, struct ar_error *err);
-    } formats[] = {{"simgrid-xml", export_platform},
-                   {"chrome-trace", export_trace},
-                   {"goal", export_goal},
-                   {"astra-sim", export_astra},
-                   {"tuner", export_tuner}};
-    enum { FORMATS = sizeof formats / sizeof formats[0] };
-    const char *names[FORMATS];
-    AR_TRY(option_required(options, "format", options->format, err));
+    const struct export_format *format = NULL;
+    struct ar_scenario scenario;
+    struct ar_output *output;
+    const char *mark;
+    AR_TRY(find_format(options, &format, err));
     AR_TRY(made_by_check_file(options, options->out, err));
-    for (size_t i = 0; i < FORMATS; i++) {
-        names[i] = formats[i].name;
-        if (strcmp(options->format, names[i]) == 0) {
-            return formats[i].run(options, err);
-        }
+    if (format->uses != 0) {
+        AR_TRY(option_refuse_others(options, key_bits(format->uses) | format->more,
+                                    ar_arena_format(options->arena, "--format %s", format->name),
+                                    err));
     }
-    return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names, FORMATS);
+    if (options->ranks != NULL && !format->takes_ranks) {
+        return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with --format %s",
+                            format->name);
+    }
+    AR_TRY(format->load(options, &scenario, err));
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    AR_TRY(format->write(options, &scenario, output->file, mark, err));
+    return made_by_end(output, err);
 }

@@ -62,9 +62,4 @@ bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
 enum ar_status command_collective(const struct options *options, struct ar_error *err);
 
-/** Formats of export. */
-enum ar_status export_goal(const struct options *options, struct ar_error *err);
-enum ar_status export_astra(const struct options *options, struct ar_error *err);
-enum ar_status export_tuner(const struct options *options, struct ar_error *err);
-
 #endif

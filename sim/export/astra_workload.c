@@ -284,7 +284,6 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
     }
     writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
     writer.backward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
-    AR_NEED(writer.forward.slots && writer.backward.slots, err, "a workload");
     AR_TRY(fill(&writer, err));
     write_lines(file, &writer);
     *left_out_s = writer.left_out_s + timing->input_wait_s;

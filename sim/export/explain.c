@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "ar_cluster.h"
+#include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_link_load.h"
 #include "ar_units.h"
+#include "parameters.h"
 
-static void write_head(const struct ar_scenario *scenario, const struct ar_timing *timing)
+static void write_step_head(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
     char shape[AR_SHAPE_TEXT];
     uint32_t gpus = ar_shape_ranks(&timing->job->collective.shape);
@@ -87,7 +89,7 @@ static void write_buckets(const struct ar_timing *timing)
     puts("  the backward pass begins at forward's end; all times since the step began\n");
 }
 
-/* --- what the communication stream does ------------------------------------------------------ */
+/* --- the communication stream ----------------------------------------------------------------- */
 
 /* The collectives of a step, or one alone. */
 struct stream {
@@ -98,17 +100,6 @@ struct stream {
     double statistics_s; /* of batch norm */
     double time_s;       /* all of it, by the engine */
 };
-
-static struct stream stream_of_step(const struct ar_scenario *scenario,
-                                    const struct ar_timing *timing)
-{
-    return (struct stream){.scenario = scenario,
-                           .trial = &timing->trial,
-                           .has_buckets = true,
-                           .copy_s = timing->copy_s,
-                           .statistics_s = timing->statistics_s,
-                           .time_s = timing->allreduce_s};
-}
 
 /* A heading, such as "All-reduce by the closed form, ms". */
 static void write_heading(const struct stream *stream, const char *how, const char *of_last)
@@ -124,7 +115,7 @@ static void write_heading(const struct stream *stream, const char *how, const ch
 /* --- by the closed form ---------------------------------------------------------------------- */
 
 /* Sums the phases of all buckets into the phases of one. */
-static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *time)
+static void add_closed_times(struct ar_closed_time *sum, const struct ar_closed_time *time)
 {
     sum->time_s += time->time_s;
     sum->setup_s += time->setup_s;
@@ -170,7 +161,7 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
 }
 
 /* A part of the stream's time that is no phase. */
-static void write_part(const char *name, double time_s)
+static void write_stream_part(const char *name, double time_s)
 {
     printf("  %-22s %6s %10s %-6s %9.3f\n", name, "", "", "", time_s * 1e3);
 }
@@ -189,19 +180,19 @@ static void write_phases(const struct stream *stream, const struct ar_closed_tim
         printf(" %8s %8s", "latency", "bandw.");
     }
     puts("");
-    write_part("setup", sum->setup_s);
+    write_stream_part("setup", sum->setup_s);
     for (uint32_t i = 0; i < sum->phases_count; i++) {
         write_phase(scenario, &sum->phases[i]);
     }
     if (stream->has_buckets) {
-        write_part("copies of buckets", stream->copy_s);
-        write_part("batch-norm statistics", stream->statistics_s);
+        write_stream_part("copies of buckets", stream->copy_s);
+        write_stream_part("batch-norm statistics", stream->statistics_s);
     }
     snprintf(name, sizeof name, "= %s", scenario->operation->name);
-    write_part(name, sum->time_s + stream->copy_s + stream->statistics_s);
+    write_stream_part(name, sum->time_s + stream->copy_s + stream->statistics_s);
 }
 
-static void write_closed(const struct stream *stream)
+static void write_closed_form(const struct stream *stream)
 {
     const struct ar_trial *trial = stream->trial;
     const char *engine = stream->scenario->engine->name;
@@ -209,7 +200,7 @@ static void write_closed(const struct stream *stream)
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
         ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
-        add_times(&sum, &time);
+        add_closed_times(&sum, &time);
     }
     double time_s = sum.time_s + stream->copy_s + stream->statistics_s;
     double error = 100 * (time_s / stream->time_s - 1);
@@ -226,7 +217,7 @@ static void write_closed(const struct stream *stream)
 
 /* --- by calls of the library ----------------------------------------------------------------- */
 
-static void write_calls(const struct stream *stream)
+static void write_library_calls(const struct stream *stream)
 {
     const struct ar_trial *trial = stream->trial;
     const struct ar_engine *engine = stream->scenario->engine;
@@ -262,61 +253,64 @@ static void write_calls(const struct stream *stream)
     puts("  sharing: such calls that leave each node together, over the same HCAs\n");
 }
 
-/* --- the whole ---------------------------------------------------------------------------- */
-
 static void write_stream(const struct stream *stream)
 {
     if (ar_shape_ranks(&stream->scenario->shape) == 1) {
         return;
     }
     if (stream->scenario->engine->needs_library) {
-        write_calls(stream);
+        write_library_calls(stream);
     } else {
-        write_closed(stream);
+        write_closed_form(stream);
     }
 }
 
 static void write_parameters(const struct stream *stream)
 {
     const struct ar_scenario *scenario = stream->scenario;
-    printf("%-26s %-18s %s\n", "Parameter", "value", "source");
-    for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
-        struct ar_cluster_parameter parameter = ar_cluster_parameter(scenario->cluster, i);
-        if (strcmp(parameter.key, "description") != 0) {
-            printf("  %-24s %-18s %s\n", parameter.key, parameter.text,
-                   parameter.source[0] != '\0' ? parameter.source : "not stated");
-        }
-    }
-    if (scenario->trace != NULL) {
-        printf("  %-24s %-18s %s\n", "layer times", scenario->trace->name, scenario->trace->source);
-    }
-    printf("  %-24s %-18s %s\n", "algorithm", ar_algorithm_name(scenario->algorithm),
-           ar_algorithm_source(scenario->algorithm));
+    const char *algorithm = ar_algorithm_name(scenario->algorithm);
+    struct parameters parameters = {0};
+    parameters_add_inputs(&parameters, scenario, scenario->arena);
+    parameters_add(
+        &parameters,
+        (struct parameter){"algorithm", algorithm, ar_algorithm_source(scenario->algorithm)},
+        scenario->arena);
     if (stream->trial->options[0] != '\0') {
-        printf("  %-24s %-18s %s\n", "engine", scenario->engine->name, stream->trial->options);
+        parameters_add(&parameters,
+                       (struct parameter){"engine", scenario->engine->name, stream->trial->options},
+                       scenario->arena);
+    }
+    printf("%-26s %-18s %s\n", "Parameter", "value", "source");
+    for (size_t i = 0; i < parameters.count; i++) {
+        const struct parameter *row = &parameters.list[i];
+        printf("  %-24s %-18s %s\n", row->parameter, row->value, row->source);
     }
 }
 
-enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                            struct ar_error *err)
+/* Where the time of a step of a trace goes. */
+static void explain_trace(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
-    struct stream stream = stream_of_step(scenario, timing);
-    write_head(scenario, timing);
+    const struct stream stream = {.scenario = scenario,
+                                  .trial = &timing->trial,
+                                  .has_buckets = true,
+                                  .copy_s = timing->copy_s,
+                                  .statistics_s = timing->statistics_s,
+                                  .time_s = timing->allreduce_s};
+    write_step_head(scenario, timing);
     write_iteration(scenario->trace, timing);
     if (timing->graph->has_series) {
         write_buckets(timing);
         write_stream(&stream);
     } else {
-        AR_TRY(explain_graph(timing, err));
+        explain_graph(timing, scenario->arena);
         puts("");
     }
     write_parameters(&stream);
-    return AR_OK;
 }
 
 /* --- one collective ------------------------------------------------------------------------- */
 
-static void write_collective(const struct ar_scenario *scenario, const struct ar_row *row)
+static void write_collective_head(const struct ar_scenario *scenario, const struct ar_row *row)
 {
     char text[AR_UNIT_TEXT];
     printf("%s of %s, %s, on %" PRIu64 " GPU%s of %s\n", scenario->operation->name,
@@ -343,8 +337,8 @@ static void write_collective(const struct ar_scenario *scenario, const struct ar
 }
 
 /* The link that is busy for the longest time, and who shares it. */
-static void write_busiest(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                          double time_s, bool has_groups)
+static void write_busiest_link(const struct ar_cluster *cluster, const struct ar_link_load *loads,
+                               double time_s, bool has_groups)
 {
     uint32_t busiest = 0;
     double busiest_s = 0;
@@ -370,20 +364,38 @@ static void write_busiest(const struct ar_cluster *cluster, const struct ar_link
     }
 }
 
-enum ar_status explain_collective(const struct ar_scenario *scenario,
-                                  const struct ar_timing *timing, const struct ar_row *row,
-                                  struct ar_error *err)
+static enum ar_status explain_collective(const struct ar_scenario *scenario,
+                                         const struct ar_timing *timing, const struct ar_row *row,
+                                         struct ar_error *err)
 {
-    struct stream stream = {
+    const struct stream stream = {
         .scenario = scenario, .trial = &timing->trial, .time_s = row->allreduce_s};
     uint32_t links = ar_cluster_links_count(scenario->cluster);
     struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
     if (!scenario->engine->needs_library) {
         AR_TRY(ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
     }
-    write_collective(scenario, row);
+    write_collective_head(scenario, row);
     write_stream(&stream);
-    write_busiest(scenario->cluster, loads, row->allreduce_s, ar_scenario_groups(scenario) > 1);
+    write_busiest_link(scenario->cluster, loads, row->allreduce_s,
+                       ar_scenario_groups(scenario) > 1);
     write_parameters(&stream);
+    return AR_OK;
+}
+
+enum ar_status explain_timing(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                              const struct ar_row *row, struct ar_error *err)
+{
+    const struct ar_kind *kind = timing->job->kind;
+    if (kind->is_collective) {
+        return explain_collective(scenario, timing, row, err);
+    }
+    if (kind == &ar_kind_servers) {
+        explain_servers(timing, row);
+    } else if (kind->has_layout) {
+        explain_layout(scenario, timing, row);
+    } else {
+        explain_trace(scenario, timing);
+    }
     return AR_OK;
 }

@@ -1,34 +1,26 @@
 /** \file explain.h
- * A step, or one collective, that was run, split into its terms, each parameter with its source.
+ * Where the time of a step, or of one collective, that was run goes, each parameter with its
+ * source.
  */
 #ifndef AR_EXPLAIN_H
 #define AR_EXPLAIN_H
 
 #include "ar_run.h"
+#include "ar_timing.h"
 
-/** Writes where the time of a step goes, to stdout: the iteration, its buckets, the all-reduces by
- * the closed form or by calls of the library, all buckets summed up, and the parameters; of a
- * strategy without buckets what it sends. */
-enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                            struct ar_error *err);
-
-/** Writes the graph of a step: where the time of each role goes, and what is sent. */
-enum ar_status explain_graph(const struct ar_timing *timing, struct ar_error *err);
-
-/** Writes where the time of a step of a workload goes, to stdout: stages, what is sent, kernels of
- * a layer; of placed operators devices, and what is sent. */
-enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
+/** Writes where the time goes, to stdout. A collective: the closed form or the calls of the
+ * library, who shares the busiest link, and the parameters. A step of a trace: also the iteration
+ * and its buckets, all summed up. A strategy without buckets, a workload, placed operators: roles
+ * and messages. Servers: workers, messages, bounds. */
+enum ar_status explain_timing(const struct ar_scenario *scenario, const struct ar_timing *timing,
                               const struct ar_row *row, struct ar_error *err);
 
-/** Writes where the time of a step with servers goes, to stdout: workers, what they send, bounds.
- */
+/** The parts of that: the task graph of a step, a step of a workload or of operators, a step with
+ * servers. */
+void explain_graph(const struct ar_timing *timing, struct ar_arena *arena);
+void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                    const struct ar_row *row);
 void explain_servers(const struct ar_timing *timing, const struct ar_row *row);
-
-/** Writes where the time of one collective goes, to stdout: as above without a step, and who shares
- * the link that is the busiest. */
-enum ar_status explain_collective(const struct ar_scenario *scenario,
-                                  const struct ar_timing *timing, const struct ar_row *row,
-                                  struct ar_error *err);
 
 /** Writes every term of the framework that is on, its value and source, and how much longer the
  * step takes than with that term alone at its default, everything else being the same. Each such

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ar_pool.h"
 #include "ar_kind.h"
+#include "ar_pool.h"
 #include "ar_run.h"
 #include "explain.h"
 
 /* The terms that are on, and what each costs. */
-struct context {
+struct term_costs {
     const struct ar_scenario *scenario;
     struct ar_inputs *inputs;
     double iteration_s;
@@ -18,7 +18,7 @@ struct context {
 };
 
 /* The step without a term. */
-struct answer {
+struct step_answer {
     double iteration_s;  /* NAN: others need the term */
     struct ar_error err; /* AR_OK: none */
 };
@@ -40,12 +40,12 @@ static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs
     return AR_OK;
 }
 
-static uint32_t compute(void *context, uint32_t item, char *bytes)
+static uint32_t compute_without_term(void *context, uint32_t item, char *bytes)
 {
-    const struct context *own = context;
+    const struct term_costs *own = context;
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario changed = *own->scenario;
-    struct answer answer = {.iteration_s = NAN, .err.status = AR_OK};
+    struct step_answer answer = {.iteration_s = NAN, .err.status = AR_OK};
     changed.arena = &arena;
     enum ar_status status =
         run_without(&changed, own->inputs, own->terms[item], &answer.iteration_s, &answer.err);
@@ -56,10 +56,11 @@ static uint32_t compute(void *context, uint32_t item, char *bytes)
     return sizeof answer;
 }
 
-static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
+static enum ar_status take_answer(void *context, const struct ar_pool_answer *answer,
+                                  struct ar_error *err)
 {
-    struct context *own = context;
-    struct answer taken;
+    struct term_costs *own = context;
+    struct step_answer taken;
     if (answer->is_lost) {
         return ar_error_set(err, AR_INTERNAL, "without %s: %s",
                             ar_terms[own->terms[answer->item]].key, answer->bytes);
@@ -75,29 +76,29 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
 }
 
 /* Without one of its terms a step takes about as long to run as with them. */
-static double cost_s(const void *context, uint32_t item)
+static double estimate_cost_s(const void *context, uint32_t item)
 {
-    const struct context *own = context;
+    const struct term_costs *own = context;
     (void)item;
     return ar_run_cost_s(own->scenario);
 }
 
-static enum ar_status run_all(struct context *context, struct ar_arena *arena, bool shows_progress,
-                              struct ar_error *err)
+static enum ar_status run_without_each(struct term_costs *context, struct ar_arena *arena,
+                                       bool shows_progress, struct ar_error *err)
 {
     struct ar_pool_queue queue;
     const struct ar_pool_work work = {.context = context,
                                       .items_name = "terms",
-                                      .bytes_max = sizeof(struct answer),
-                                      .compute = compute,
-                                      .take = take,
-                                      .cost_s = cost_s,
+                                      .bytes_max = sizeof(struct step_answer),
+                                      .compute = compute_without_term,
+                                      .take = take_answer,
+                                      .cost_s = estimate_cost_s,
                                       .shows_progress = shows_progress};
     AR_TRY(ar_pool_queue_create(arena, &work, NULL, context->count, &queue, err));
     return ar_pool_run(&work, ar_pool_processors(), &queue, err);
 }
 
-static void write_term(const struct context *context, uint32_t item)
+static void write_term(const struct term_costs *context, uint32_t item)
 {
     enum ar_term term = context->terms[item];
     const struct ar_term_value *value = &context->scenario->framework->terms[term];
@@ -128,9 +129,10 @@ double explain_terms_cost_s(const struct ar_scenario *scenario)
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                              double iteration_s, bool shows_progress, struct ar_error *err)
 {
-    struct context context = {.scenario = scenario, .inputs = inputs, .iteration_s = iteration_s};
+    struct term_costs context = {
+        .scenario = scenario, .inputs = inputs, .iteration_s = iteration_s};
     context.count = list_terms(scenario, context.terms);
-    AR_TRY(run_all(&context, scenario->arena, shows_progress, err));
+    AR_TRY(run_without_each(&context, scenario->arena, shows_progress, err));
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rates != NULL) {
         printf(", compute times multiplied by %.4f for --samples-per-s-at %s",

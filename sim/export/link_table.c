@@ -7,13 +7,13 @@
 
 #include "ar_units.h"
 
-/* From here on a link limits the whole all-reduce, from here on a good part of it. */
+/* From this busy fraction on a link is called the bottleneck, or a part of it. */
 #define BUSY_MAX_FRAC  0.8
 #define BUSY_HALF_FRAC 0.5
 
 enum { NAME_SIZE = 64, KINDS_MAX = 16 };
 
-/* A link that carries messages, for one row in a list, for all of them in a table. */
+/* A link that carries messages. */
 struct line {
     uint32_t number;
     ar_cell_string link, kind;
@@ -21,43 +21,42 @@ struct line {
     ar_cell_number bandwidth_Bps;
     ar_cell_number busy_s; /* bytes / bandwidth */
     ar_cell_number busy_frac[LINK_TABLE_ROWS_MAX];
-    ar_cell_string cluster, algorithm, shape, engine, operation, mesh, along;
-    ar_cell_count gpus, channels, payload_bytes, groups;
-    ar_cell_count sharers; /* groups whose messages are on it together; of a mesh */
-    ar_cell_number allreduce_s;
+    ar_cell_count sharers; /* groups of a mesh whose messages are on it together */
 };
 
-/* The links that carry messages, busiest first, then by number. */
-struct table {
-    struct line *lines;
-    size_t count;
+/* The same in a list, which has a line for each row that was timed. */
+struct list_line {
+    struct line line; /* busy_frac[0]: by this row */
+    struct ar_row row;
+};
+
+#define LIST(kind, field, name) AR_COLUMN(kind, struct list_line, field, name, "")
+
+static const struct ar_column list_columns[] = {
+    LIST(text, row.cluster, "cluster"),
+    LIST(count, row.gpus, "gpus"),
+    LIST(word, row.algorithm, "algorithm"),
+    LIST(word, row.shape, "shape"),
+    LIST(count, row.channels, "channels"),
+    LIST(word, row.engine, "engine"),
+    LIST(count, row.payload_bytes, "payload_bytes"),
+    LIST(number, row.allreduce_s, "allreduce_s"),
+    LIST(string, line.link, "link"),
+    LIST(string, line.kind, "kind"),
+    LIST(number, line.bandwidth_Bps, "bandwidth_Bps"),
+    LIST(count, line.load.bytes, "bytes"),
+    LIST(count, line.load.messages_count, "messages_count"),
+    LIST(count, line.load.flows_max, "flows_count"),
+    LIST(number, line.busy_s, "busy_s"),
+    LIST(number, line.busy_frac[0], "busy_frac"),
+    LIST(word, row.operation, "operation"),
+    LIST(text, row.mesh, "mesh"),
+    LIST(word, row.along, "along"),
+    LIST(count, row.groups, "groups"),
+    LIST(count, line.sharers, "sharing_groups"),
 };
 
 #define COLUMN(kind, field, name, ...) AR_COLUMN(kind, struct line, field, name, __VA_ARGS__)
-
-static const struct ar_column list_columns[] = {
-    COLUMN(string, cluster, "cluster", ""),
-    COLUMN(count, gpus, "gpus", ""),
-    COLUMN(string, algorithm, "algorithm", ""),
-    COLUMN(string, shape, "shape", ""),
-    COLUMN(count, channels, "channels", ""),
-    COLUMN(string, engine, "engine", ""),
-    COLUMN(count, payload_bytes, "payload_bytes", ""),
-    COLUMN(number, allreduce_s, "allreduce_s", ""),
-    COLUMN(string, link, "link", ""),
-    COLUMN(string, kind, "kind", ""),
-    COLUMN(number, bandwidth_Bps, "bandwidth_Bps", ""),
-    COLUMN(count, load.bytes, "bytes", ""),
-    COLUMN(count, load.messages_count, "messages_count", ""),
-    COLUMN(count, load.flows_max, "flows_count", ""),
-    COLUMN(number, busy_s, "busy_s", ""),
-    COLUMN(number, busy_frac[0], "busy_frac", ""),
-    COLUMN(string, operation, "operation", ""),
-    COLUMN(string, mesh, "mesh", ""),
-    COLUMN(string, along, "along", ""),
-    COLUMN(count, groups, "groups", ""),
-    COLUMN(count, sharers, "sharing_groups", ""),
-};
 
 static const struct ar_column table_columns[] = {
     COLUMN(string, link, "", "", .heading = "link"),
@@ -71,8 +70,18 @@ static const struct ar_column table_columns[] = {
 
 enum { TABLE_COLUMNS = sizeof table_columns / sizeof table_columns[0] };
 
+/* The request, and the links that carry messages: busiest first, then by number. */
+struct table {
+    FILE *file;
+    const struct ar_row *rows;
+    size_t rows_count;
+    struct ar_arena *arena;
+    struct line *lines;
+    size_t count;
+};
+
 /* The kind of a link: the first word of its name behind its node, "hca" of "node-3.hca-0.out". */
-static const char *kind_of(const char *link, struct ar_arena *arena)
+static const char *link_kind(const char *link, struct ar_arena *arena)
 {
     const char *dot = strchr(link, '.');
     const char *word = strncmp(link, "node-", 5) == 0 && dot != NULL ? dot + 1 : link;
@@ -93,37 +102,35 @@ static int compare_lines(const void *a, const void *b)
     return (first->number > second->number) - (first->number < second->number);
 }
 
-static enum ar_status make_table(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                                 const struct ar_row *rows, size_t rows_count,
-                                 struct ar_arena *arena, struct table *table, struct ar_error *err)
+static void fill_lines(const struct ar_cluster *cluster, const struct ar_link_load *loads,
+                       struct table *table)
 {
     uint32_t links = ar_cluster_links_count(cluster);
     size_t loaded_count = 0;
     for (uint32_t i = 0; i < links; i++) {
         loaded_count += loads[i].messages_count > 0;
     }
-    *table = (struct table){.lines = ar_arena_alloc(arena, loaded_count + 1, sizeof *table->lines)};
-    AR_NEED(table->lines, err, "the table of links");
+    table->lines = ar_arena_alloc(table->arena, loaded_count + 1, sizeof *table->lines);
     for (uint32_t i = 0; i < links; i++) {
         char name[NAME_SIZE];
         struct line *line = &table->lines[table->count];
         if (loads[i].messages_count == 0) {
             continue;
         }
-        *line = (struct line){
-            .number = i, .load = loads[i], .bandwidth_Bps = ar_cluster_link_bandwidth(cluster, i)};
+        line->number = i;
+        line->load = loads[i];
+        line->bandwidth_Bps = ar_cluster_link_bandwidth(cluster, i);
         line->busy_s = (double)line->load.bytes / line->bandwidth_Bps;
-        line->sharers = rows[0].groups != AR_NO_COUNT ? loads[i].groups_max : AR_NO_COUNT;
-        for (size_t row = 0; row < rows_count; row++) {
-            line->busy_frac[row] = line->busy_s / rows[row].allreduce_s;
+        line->sharers = table->rows[0].groups != AR_NO_COUNT ? loads[i].groups_max : AR_NO_COUNT;
+        for (size_t row = 0; row < table->rows_count; row++) {
+            line->busy_frac[row] = line->busy_s / table->rows[row].allreduce_s;
         }
-        line->link = ar_arena_text(arena, ar_cluster_link_name(cluster, i, name, sizeof name));
-        line->kind = line->link != NULL ? kind_of(line->link, arena) : NULL;
-        AR_NEED(line->kind, err, "the table of links");
+        line->link =
+            ar_arena_text(table->arena, ar_cluster_link_name(cluster, i, name, sizeof name));
+        line->kind = link_kind(line->link, table->arena);
         table->count++;
     }
     qsort(table->lines, table->count, sizeof *table->lines, compare_lines);
-    return AR_OK;
 }
 
 /* --- for people --------------------------------------------------------------------------- */
@@ -143,8 +150,8 @@ static void write_verdict(FILE *file, const struct line *busiest, double frac,
             ar_format_seconds(row->allreduce_s, time), row->engine);
 }
 
-/* What the time goes to besides the links. */
-static void write_split(FILE *file, const struct ar_row *row)
+/* Splits the time by the closed form. */
+static void write_time_split(FILE *file, const struct ar_row *row)
 {
     double percent = 100 / (row->setup_s + row->latency_s + row->bandwidth_s + row->reduction_s);
     fprintf(file,
@@ -154,7 +161,7 @@ static void write_split(FILE *file, const struct ar_row *row)
             percent * row->reduction_s);
 }
 
-static void write_load(FILE *file, const struct table *table)
+static void write_busiest_load(FILE *file, const struct table *table)
 {
     const struct line *line = &table->lines[0];
     char bytes[AR_UNIT_TEXT];
@@ -180,7 +187,7 @@ static void write_load(FILE *file, const struct table *table)
 }
 
 /* The busiest link of each kind: phases may use one kind after the other. */
-static void write_kinds(FILE *file, const struct table *table)
+static void write_busiest_kinds(FILE *file, const struct table *table)
 {
     const char *kinds[KINDS_MAX];
     size_t count = 0;
@@ -200,75 +207,51 @@ static void write_kinds(FILE *file, const struct table *table)
     fputs(".\n\n", file);
 }
 
-static enum ar_status write_lines(FILE *file, const struct ar_view *view, const struct table *table,
-                                  const struct ar_row *rows, size_t rows_count, uint64_t top,
-                                  struct ar_arena *arena, struct ar_error *err)
+static void write_lines(const struct table *table, const struct ar_view *view, uint64_t top)
 {
-    struct ar_column *columns = ar_arena_alloc(arena, TABLE_COLUMNS + rows_count, sizeof *columns);
-    AR_NEED(columns, err, "the columns of a table");
+    size_t columns_count = TABLE_COLUMNS + table->rows_count;
+    struct ar_column *columns = ar_arena_alloc(table->arena, columns_count, sizeof *columns);
     size_t shown = table->count < top ? table->count : (size_t)top;
     memcpy(columns, table_columns, sizeof table_columns);
-    for (size_t i = 0; i < rows_count; i++) {
+    for (size_t i = 0; i < table->rows_count; i++) {
         columns[TABLE_COLUMNS + i] = (struct ar_column)COLUMN(
             number, busy_frac[i], "", "",
-            .heading = ar_arena_format(arena, "busy %%\n(%s)", rows[i].engine), .factor = 100,
-            .decimals = 1);
+            .heading = ar_arena_format(table->arena, "busy %%\n(%s)", table->rows[i].engine),
+            .factor = 100, .decimals = 1);
     }
-    ar_records_write(file, view, (struct ar_columns){columns, TABLE_COLUMNS + rows_count},
-                     table->lines, shown, sizeof *table->lines);
+    ar_records_write(table->file, view, (struct ar_columns){columns, columns_count}, table->lines,
+                     shown, sizeof *table->lines);
     if (table->count > shown) {
-        fprintf(file, "and %zu more (--top, or --format csv)\n", table->count - shown);
+        fprintf(table->file, "and %zu more (--top, or --format csv)\n", table->count - shown);
     }
-    return AR_OK;
 }
 
-static enum ar_status write_table(FILE *file, const struct ar_view *view, const struct table *table,
-                                  const struct ar_row *rows, size_t rows_count, uint64_t top,
-                                  struct ar_arena *arena, struct ar_error *err)
+void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cluster *cluster,
+                      const struct ar_link_load *loads, const struct ar_row *rows,
+                      size_t rows_count, uint64_t top, struct ar_arena *arena)
 {
-    if (table->count == 0) {
-        fputs("There are no messages: one GPU has nothing to send.\n", file);
-        return AR_OK;
-    }
-    for (size_t i = 0; i < rows_count; i++) {
-        write_verdict(file, &table->lines[0], table->lines[0].busy_frac[i], &rows[i]);
-    }
-    write_split(file, &rows[0]);
-    write_load(file, table);
-    write_kinds(file, table);
-    return write_lines(file, view, table, rows, rows_count, top, arena, err);
-}
-
-enum ar_status link_table_write(FILE *file, const struct ar_view *view,
-                                const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                                const struct ar_row *rows, size_t rows_count, uint64_t top,
-                                struct ar_arena *arena, struct ar_error *err)
-{
-    struct table table;
+    struct table table = {.file = file, .rows = rows, .rows_count = rows_count, .arena = arena};
     struct ar_records records;
-    AR_TRY(make_table(cluster, loads, rows, rows_count, arena, &table, err));
+    fill_lines(cluster, loads, &table);
+    if (view->format == AR_FORMAT_TABLE && table.count == 0) {
+        fputs("There are no messages: one GPU has nothing to send.\n", file);
+        return;
+    }
     if (view->format == AR_FORMAT_TABLE) {
-        return write_table(file, view, &table, rows, rows_count, top, arena, err);
+        for (size_t i = 0; i < rows_count; i++) {
+            write_verdict(file, &table.lines[0], table.lines[0].busy_frac[i], &rows[i]);
+        }
+        write_time_split(file, &rows[0]);
+        write_busiest_load(file, &table);
+        write_busiest_kinds(file, &table);
+        write_lines(&table, view, top);
+        return;
     }
     ar_records_begin(&records, file, view, AR_COLUMNS(list_columns));
     for (size_t i = 0; i < rows_count * table.count; i++) {
-        struct line line = table.lines[i % table.count];
-        const struct ar_row *row = &rows[i / table.count];
-        line.busy_frac[0] = line.busy_frac[i / table.count];
-        line.cluster = row->cluster;
-        line.algorithm = row->algorithm;
-        line.shape = row->shape;
-        line.engine = row->engine;
-        line.operation = row->operation;
-        line.mesh = row->mesh;
-        line.along = row->along;
-        line.groups = row->groups;
-        line.gpus = row->gpus;
-        line.channels = row->channels;
-        line.payload_bytes = row->payload_bytes;
-        line.allreduce_s = row->allreduce_s;
+        struct list_line line = {table.lines[i % table.count], rows[i / table.count]};
+        line.line.busy_frac[0] = line.line.busy_frac[i / table.count];
         ar_records_add(&records, &line);
     }
     ar_records_end(&records);
-    return AR_OK;
 }

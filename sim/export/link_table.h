@@ -18,9 +18,8 @@ enum { LINK_TABLE_ROWS_MAX = 4 };
  * LINK_TABLE_ROWS_MAX rows, one for each engine that timed the same all-reduces. A table is what
  * the bottleneck is, then the busiest `top` links; CSV and JSON are all links of each row, and
  * their columns explain themselves. */
-enum ar_status link_table_write(FILE *file, const struct ar_view *view,
-                                const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                                const struct ar_row *rows, size_t rows_count, uint64_t top,
-                                struct ar_arena *arena, struct ar_error *err);
+void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cluster *cluster,
+                      const struct ar_link_load *loads, const struct ar_row *rows,
+                      size_t rows_count, uint64_t top, struct ar_arena *arena);
 
 #endif

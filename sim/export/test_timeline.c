@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chrome_trace.h"
 #include "test_cli.h"
+#include "timeline.h"
 
 TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
 
@@ -326,7 +326,7 @@ Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
 {
     static const struct {
         uint32_t ranks, per_node, count;
-        uint32_t chosen[CHROME_TRACE_RANKS];
+        uint32_t chosen[TIMELINE_RANKS];
     } rows[] = {
         {1, 4, 1, {0}},
         {2, 1, 2, {0, 1}},
@@ -339,8 +339,8 @@ Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
         {16, 2, 8, {0, 1, 2, 4, 6, 8, 10, 15}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        uint32_t chosen[CHROME_TRACE_RANKS] = {0};
-        uint32_t count = chrome_trace_choose(rows[i].ranks, rows[i].per_node, chosen);
+        uint32_t chosen[TIMELINE_RANKS] = {0};
+        uint32_t count = timeline_choose_ranks(rows[i].ranks, rows[i].per_node, chosen);
         cr_expect_eq(count, rows[i].count, "%u ranks: %u", rows[i].ranks, count);
         cr_expect_arr_eq(chosen, rows[i].chosen, sizeof chosen, "%u ranks", rows[i].ranks);
     }

@@ -1,18 +1,19 @@
-#include "chrome_trace.h"
+#include "timeline.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "ar_units.h"
 
 enum { NAME_SIZE = 96, TRACKS_MAX = 2 * AR_COLLECTIVE_CHANNELS_MAX };
 
-uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
-                             uint32_t ranks[CHROME_TRACE_RANKS])
+uint32_t timeline_choose_ranks(uint32_t ranks_count, uint32_t gpus_per_node,
+                               uint32_t ranks[TIMELINE_RANKS])
 {
     uint32_t count = 0;
-    for (uint32_t rank = 0; rank < ranks_count && count < CHROME_TRACE_RANKS - 1;) {
+    for (uint32_t rank = 0; rank < ranks_count && count < TIMELINE_RANKS - 1;) {
         ranks[count++] = rank;
         bool stays = rank + 1 < gpus_per_node && rank + 1 < 4;
         rank = stays ? rank + 1 : (rank / gpus_per_node + 1) * gpus_per_node;
@@ -23,7 +24,9 @@ uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
     return count;
 }
 
-/* The list of events, and the track that is written to. */
+/* --- the Trace Event Format ------------------------------------------------------------------- */
+
+/* The list of events, and the track to which they are added. */
 struct events {
     FILE *file;
     bool has_any;
@@ -38,7 +41,7 @@ static void begin_event(struct events *events, const char *kind)
     events->has_any = true;
 }
 
-/* Names a process or a thread and says where it stands among its like. */
+/* Names a process or a thread, and places it among the others. */
 static void write_title(struct events *events, const char *what, const char *name, uint32_t place)
 {
     begin_event(events, "M");
@@ -79,7 +82,7 @@ static void write_compute(struct events *events, const char *name, double begin_
     write_slice(events, "compute", name, begin_s, end_s, "%s", "");
 }
 
-/* When a rank is how far in the traced step: its compute times are stretched. */
+/* Turns times of the traced step into those of a rank, whose computations are stretched. */
 struct rank_clock {
     double start_s;
     double factor;
@@ -93,7 +96,7 @@ static struct rank_clock clock_of(const struct ar_timing *timing, uint32_t rank)
     return (struct rank_clock){.start_s = start_s, .factor = factor};
 }
 
-static double at(const struct rank_clock *clock, double traced_s)
+static double clock_time(const struct rank_clock *clock, double traced_s)
 {
     return clock->start_s + clock->factor * traced_s;
 }
@@ -111,7 +114,8 @@ static double walk_layers(struct events *events, const struct ar_timing *timing,
         const struct ar_layer *layer = &trace->layers[is_forward ? i : trace->layers_count - 1 - i];
         double end_s = begin_s + (is_forward ? layer->forward_s : stretch * layer->backward_s);
         if (events != NULL) {
-            write_compute(events, layer->name, at(clock, begin_s), at(clock, end_s));
+            write_compute(events, layer->name, clock_time(clock, begin_s),
+                          clock_time(clock, end_s));
         }
         begin_s = end_s;
     }
@@ -122,7 +126,8 @@ static double walk_layers(struct events *events, const struct ar_timing *timing,
 static double optimizer_begin(const struct ar_timing *timing, uint32_t rank)
 {
     struct rank_clock clock = clock_of(timing, rank);
-    return fmax(at(&clock, timing->workload->backward_end_s), timing->trial.rank_finish_s[rank]) +
+    return fmax(clock_time(&clock, timing->workload->backward_end_s),
+                timing->trial.rank_finish_s[rank]) +
            timing->statistics_s;
 }
 
@@ -134,12 +139,14 @@ static void write_compute_track(struct events *events, const struct ar_timing *t
     double overhead_s = timing->job->trace->step_overhead_s;
     double forward_end_s = walk_layers(NULL, timing, &clock, true, overhead_s);
     double backward_end_s = walk_layers(NULL, timing, &clock, false, forward_end_s);
-    write_compute(events, "overhead", at(&clock, 0), at(&clock, overhead_s));
-    write_compute(events, "forward", at(&clock, overhead_s), at(&clock, forward_end_s));
+    write_compute(events, "overhead", clock_time(&clock, 0), clock_time(&clock, overhead_s));
+    write_compute(events, "forward", clock_time(&clock, overhead_s),
+                  clock_time(&clock, forward_end_s));
     walk_layers(events, timing, &clock, true, overhead_s);
-    write_compute(events, "backward", at(&clock, forward_end_s), at(&clock, backward_end_s));
+    write_compute(events, "backward", clock_time(&clock, forward_end_s),
+                  clock_time(&clock, backward_end_s));
     walk_layers(events, timing, &clock, false, forward_end_s);
-    write_compute(events, "wait", at(&clock, backward_end_s), optimizer_begin_s);
+    write_compute(events, "wait", clock_time(&clock, backward_end_s), optimizer_begin_s);
     write_compute(events, "optimizer", optimizer_begin_s,
                   optimizer_begin_s + clock.factor * timing->job->trace->optimizer_s);
 }
@@ -194,7 +201,8 @@ static void begin_track(struct events *events, uint32_t index, const char *name)
     write_title(events, "thread", name, index);
 }
 
-static void write_rank(struct events *events, const struct ar_timing *timing, uint32_t index)
+static void write_rank_process(struct events *events, const struct ar_timing *timing,
+                               uint32_t index)
 {
     uint32_t rank = timing->job->timeline->ranks[index];
     uint32_t per_node = ar_cluster_facts(timing->job->collective.cluster)->gpus_per_node;
@@ -216,19 +224,9 @@ static void write_rank(struct events *events, const struct ar_timing *timing, ui
     }
 }
 
-static void begin_file(FILE *file, const struct ar_row *row, const char *made_by)
-{
-    fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
-    fputs("\"allreckon " AR_VERSION "\", \"made_by\": ", file);
-    ar_json_text(file, made_by);
-    fputs(", \"row\": ", file);
-    ar_json_object(file, ar_row_columns, row);
-    fputs("},\n\"traceEvents\": [", file);
-}
-
 /* `backward 3`, `all-reduce tp`, `send to 2`. */
-static void write_task(struct events *events, const struct ar_timing *timing,
-                       const struct ar_task *task)
+static void write_task_slice(struct events *events, const struct ar_timing *timing,
+                             const struct ar_task *task)
 {
     const struct ar_work *work = &timing->graph->works[task->work];
     struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
@@ -274,26 +272,11 @@ static void write_roles(struct events *events, const struct ar_timing *timing)
         const struct ar_task *task = &graph->tasks[i];
         events->process = task->role + 1;
         events->thread = events->process * TRACKS_MAX + (uint32_t)task->stream;
-        write_task(events, timing, task);
+        write_task_slice(events, timing, task);
     }
 }
 
-void chrome_trace_write(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
-                        const char *made_by)
-{
-    struct events events = {.file = file};
-    begin_file(file, row, made_by);
-    for (uint32_t i = 0; timing->job->timeline != NULL && i < timing->job->timeline->ranks_count;
-         i++) {
-        write_rank(&events, timing, i);
-    }
-    if (timing->job->timeline == NULL) {
-        write_roles(&events, timing);
-    }
-    fputs("\n]}\n", file);
-}
-
-static void write_worker(struct events *events, const struct ar_async *run, uint32_t worker)
+static void write_worker_process(struct events *events, const struct ar_async *run, uint32_t worker)
 {
     static const char *const tracks[] = {"compute", "push", "pull"};
     static const uint32_t track_of[AR_ASYNC_DOINGS_COUNT] = {
@@ -317,13 +300,150 @@ static void write_worker(struct events *events, const struct ar_async *run, uint
     }
 }
 
-void chrome_trace_write_servers(FILE *file, const struct ar_async *run, const uint32_t *workers,
-                                uint32_t count, const struct ar_row *row, const char *made_by)
+void timeline_write_trace(FILE *file, const struct ar_timing *timing, const uint32_t *workers,
+                          uint32_t workers_count, const struct ar_row *row, const char *made_by)
 {
     struct events events = {.file = file};
-    begin_file(file, row, made_by);
-    for (uint32_t i = 0; i < count; i++) {
-        write_worker(&events, run, workers[i]);
+    fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
+    fputs("\"allreckon " AR_VERSION "\", \"made_by\": ", file);
+    ar_json_text(file, made_by);
+    fputs(", \"row\": ", file);
+    ar_json_object(file, ar_row_columns, row);
+    fputs("},\n\"traceEvents\": [", file);
+    for (uint32_t i = 0; i < workers_count; i++) {
+        write_worker_process(&events, &timing->async, workers[i]);
+    }
+    for (uint32_t i = 0; timing->job->timeline != NULL && i < timing->job->timeline->ranks_count;
+         i++) {
+        write_rank_process(&events, timing, i);
+    }
+    if (workers_count == 0 && timing->job->timeline == NULL) {
+        write_roles(&events, timing);
     }
     fputs("\n]}\n", file);
+}
+
+/* --- tasks as rows of a CSV file -------------------------------------------------------------- */
+
+struct task_row {
+    uint32_t stage;
+    const char *kind;
+    const char *stream;
+    uint32_t batch;
+    uint32_t chunk;
+    uint64_t tensors;
+    const char *name;
+    double begin_s, end_s;
+};
+
+#define ROW(kind, field, help) AR_COLUMN(kind, struct task_row, field, #field, help)
+static const struct ar_column task_columns[] = {
+    ROW(count, stage, "of the pipeline, or worker, from 0"),
+    ROW(string, kind,
+        "forward, backward, optimizer, or the axis along which it sends; with servers what a "
+        "worker does"),
+    ROW(string, stream, "compute or gradients; with servers compute, push or pull"),
+    ROW(count, batch, "number of the micro-batch, or of the worker's step"),
+    ROW(count, chunk, "of the layers of the stage"),
+    ROW(count, tensors, "of a bucket of gradients"),
+    ROW(string, name, "of a task that the others do not tell"),
+    ROW(number, begin_s, "since the step began"),
+    ROW(number, end_s, "its end"),
+};
+
+static const char *task_kind(const struct ar_graph *graph, const struct ar_task *task)
+{
+    const struct ar_work *work = &graph->works[task->work];
+    return work->kind == AR_TASK_COMPUTE ? ar_duty_names[task->duty]
+                                         : ar_axis_names[ar_work_axis(work)];
+}
+
+static uint32_t fill_tasks(const struct ar_graph *graph, struct task_row *rows)
+{
+    static const char *const streams[] = {"compute", "gradients", "parts"};
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        rows[i] = (struct task_row){.stage = task->role,
+                                    .kind = task_kind(graph, task),
+                                    .stream = streams[task->stream],
+                                    .batch = task->batch,
+                                    .chunk = task->chunk,
+                                    .tensors = task->tensors > 0 ? task->tensors : AR_NO_COUNT,
+                                    .name = task->name,
+                                    .begin_s = task->start_s,
+                                    .end_s = task->end_s};
+    }
+    return graph->tasks_count;
+}
+
+uint32_t timeline_workers_shown(const struct ar_async *run)
+{
+    uint32_t shown = TIMELINE_TASKS_MAX / (run->spans_count / run->workers + 1);
+    return shown < run->workers ? shown : run->workers;
+}
+
+static int compare_task_rows(const void *a, const void *b)
+{
+    const struct task_row *first = a, *second = b;
+    if (first->stage != second->stage) {
+        return first->stage < second->stage ? -1 : 1;
+    }
+    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+}
+
+static uint32_t fill_workers(const struct ar_async *run, struct task_row *rows)
+{
+    uint32_t shown = timeline_workers_shown(run), count = 0;
+    for (uint32_t i = 0; i < run->spans_count; i++) {
+        const struct ar_async_span *span = &run->spans[i];
+        bool is_computed = span->doing == AR_ASYNC_COMPUTES || span->doing == AR_ASYNC_WAITS;
+        if (span->worker < shown && count < TIMELINE_TASKS_MAX) {
+            rows[count++] = (struct task_row){
+                .stage = span->worker,
+                .kind = ar_async_doing_names[span->doing],
+                .stream = is_computed ? "compute" : ar_async_doing_names[span->doing],
+                .batch = span->step,
+                .tensors = AR_NO_COUNT,
+                .begin_s = span->begin_s,
+                .end_s = span->end_s};
+        }
+    }
+    qsort(rows, count, sizeof *rows, compare_task_rows);
+    return count;
+}
+
+enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
+                                    struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_graph *graph = timing->graph;
+    if (graph != NULL && graph->tasks_count > TIMELINE_TASKS_MAX) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found %u tasks; expected at most %d for a picture: fewer "
+                            "micro-batches or stages",
+                            graph->tasks_count, TIMELINE_TASKS_MAX);
+    }
+    uint32_t most = graph != NULL ? graph->tasks_count : timing->async.spans_count;
+    most = most < TIMELINE_TASKS_MAX ? most : TIMELINE_TASKS_MAX;
+    struct task_row *rows = ar_arena_alloc(arena, (size_t)most + 1, sizeof *rows);
+    uint32_t count = graph != NULL ? fill_tasks(graph, rows) : fill_workers(&timing->async, rows);
+    ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows, count,
+                     sizeof *rows);
+    return AR_OK;
+}
+
+enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use, uint32_t *spans,
+                             struct ar_error *err)
+{
+    enum { SPANS_MAX = 10000000 };
+    uint64_t slices = ar_scenario_is_laid_out(scenario) ? scenario->layout.model->layers
+                                                        : scenario->buckets_count;
+    uint64_t room = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
+    if (room > SPANS_MAX) {
+        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                  "found %" PRIu32 " workers, too many for %s of %" PRIu32
+                                  " steps; expected fewer",
+                                  scenario->gpus, use, scenario->iterations_count);
+    }
+    *spans = (uint32_t)room;
+    return AR_OK;
 }

@@ -1,0 +1,304 @@
+/* Where the time of a step goes by its task graph (stages of a pipeline, GPUs that operators are
+ * placed on, collectives, kernels of a layer), and with parameter servers (workers, messages). */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ar_units.h"
+#include "explain.h"
+
+enum { STAGES_MAX = 16 }; /* more of them: the first and the last ones */
+
+static void print_seconds(double time_s)
+{
+    char text[AR_UNIT_TEXT];
+    printf("  %12s", time_s > 0 ? ar_format_seconds(time_s, text) : "-");
+}
+
+/* The parts of a role's time: computations by duty, messages by axis, waiting. */
+enum { PARTS_COUNT = AR_DUTIES_COUNT + AR_AXES_COUNT + 1 };
+
+static double split_part(const struct ar_graph_split *split, int part)
+{
+    return part < AR_DUTIES_COUNT   ? split->duty_s[part]
+           : part < PARTS_COUNT - 1 ? split->axis_s[part - AR_DUTIES_COUNT]
+                                    : split->bubble_s;
+}
+
+/* Whether the roles are GPUs with operators, which send each other messages without a pipeline. */
+static bool has_placed_operators(const struct ar_timing *timing)
+{
+    return timing->layout.placed != NULL && timing->graph->roles_count > 1;
+}
+
+/* Names the parts that are shown; NULL: it is not. Computations of one duty alone are "compute". */
+static void name_split_parts(const struct ar_timing *timing, const char *names[PARTS_COUNT])
+{
+    int duties = 0;
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        bool is_duty = i < AR_DUTIES_COUNT;
+        bool is_there = timing->graph->roles_count > 1 && !has_placed_operators(timing);
+        is_there = is_there || split_part(&timing->split, i) > 0;
+        duties += is_duty && is_there;
+        names[i] = !is_there ? NULL
+                   : is_duty ? ar_duty_names[i]
+                             : ar_axis_names[i - AR_DUTIES_COUNT];
+    }
+    for (int i = 0; i < AR_DUTIES_COUNT && duties == 1; i++) {
+        names[i] = names[i] != NULL ? "compute" : NULL;
+    }
+    names[PARTS_COUNT - 1] = has_placed_operators(timing) ? "waiting" : "bubble";
+    if (has_placed_operators(timing)) {
+        names[AR_DUTIES_COUNT + AR_AXIS_PP] = timing->layout.strategy->sends;
+    }
+}
+
+static void print_role_split(const char *const names[PARTS_COUNT], const char *name,
+                             const struct ar_graph_split *split)
+{
+    printf("  %-8s", name);
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        if (names[i] != NULL) {
+            print_seconds(split_part(split, i));
+        }
+    }
+    puts("");
+}
+
+/* Counts how often the first role does a work, and how often all roles do. */
+static void count_tasks(const struct ar_graph *graph, uint32_t work, uint64_t *first, uint64_t *all)
+{
+    *first = *all = 0;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        *first += task->work == work && task->role == 0 ? task->count : 0;
+        *all += task->work == work ? task->count : 0;
+    }
+}
+
+static void write_messages(const struct ar_timing *timing)
+{
+    const struct ar_graph *graph = timing->graph;
+    char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
+    bool has_places = has_placed_operators(timing);
+    printf("\nwhat is sent, timed by %s%s%s\n  %-14s %-8s %12s %12s %12s "
+           "%12s\n",
+           has_places ? "the links of its path, alone" : "engine ",
+           has_places ? "" : timing->job->engine->name, has_places ? "" : ", in all groups at once",
+           "operation", has_places ? "" : "along", "payload", "time",
+           has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        const struct ar_work *work = &graph->works[i];
+        uint64_t first, all;
+        if (work->kind == AR_TASK_COMPUTE) {
+            continue;
+        }
+        struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
+        count_tasks(graph, i, &first, &all);
+        printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n",
+               has_places ? timing->layout.strategy->sends : work->operation->name,
+               has_places ? "" : ar_mesh_format_along(&mesh, axes),
+               ar_format_bytes(work->bytes, bytes),
+               work->time_s >= 0 ? ar_format_seconds(work->time_s + work->latency_s, time)
+                                 : "in series",
+               first, all);
+    }
+}
+
+void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
+{
+    uint32_t count = timing->graph->roles_count;
+    struct ar_graph_split *splits = ar_arena_alloc(arena, count, sizeof *splits);
+    const char *names[PARTS_COUNT];
+    char name[24];
+    ar_graph_split(timing->graph, splits);
+    name_split_parts(timing, names);
+    bool has_stages = count > 1 && !has_placed_operators(timing);
+    printf("\n%s: compute, what is sent and not hidden%s, waiting\n  %-8s",
+           has_stages   ? "stages of the pipeline"
+           : count == 1 ? "GPUs, all alike"
+                        : "GPUs",
+           has_placed_operators(timing) ? "" : " by axis", has_stages ? "stage" : "GPU");
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        if (names[i] != NULL) {
+            printf("  %12s", names[i]);
+        }
+    }
+    puts("");
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > STAGES_MAX && i == STAGES_MAX / 2) {
+            puts("  ...");
+            i = count - STAGES_MAX / 2;
+        }
+        snprintf(name, sizeof name, "%" PRIu32, i);
+        print_role_split(names, name, &splits[i]);
+    }
+    if (count > 1) {
+        print_role_split(names, "mean", &timing->split);
+    }
+    if (timing->split.longer_s > 0) {
+        char longer[AR_UNIT_TEXT];
+        printf("  beside communication, or on slower ranks, computations take %s longer\n",
+               ar_format_seconds(timing->split.longer_s, longer));
+    }
+    write_messages(timing);
+}
+
+static double kernel_s(const struct ar_scenario *scenario, const struct ar_kernel *kernel)
+{
+    const struct ar_kernels one = {.list = {*kernel}, .count = 1};
+    return ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
+}
+
+static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_transformer_pass pass,
+                                const char *title)
+{
+    struct ar_kernels kernels;
+    struct ar_transformer_slice slice = ar_layout_slice(&scenario->layout);
+    char time[AR_UNIT_TEXT], bytes[AR_UNIT_TEXT];
+    ar_transformer_kernels(scenario->layout.model, &slice, AR_PART_LAYER, pass, &kernels);
+    printf(
+        "\n%s of a layer: %s by cost table %s\n", title,
+        ar_format_seconds(ar_kernels_s(&kernels, scenario->cost, scenario->layout.precision), time),
+        scenario->cost->name);
+    for (size_t i = 0; i < kernels.count; i++) {
+        const struct ar_kernel *kernel = &kernels.list[i];
+        printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s(scenario, kernel), time));
+        if (kernel->kind == AR_KERNEL_MEMORY) {
+            printf("%s of memory\n", ar_format_bytes((uint64_t)kernel->bytes, bytes));
+        } else if (kernel->kind == AR_KERNEL_GEMM) {
+            const struct ar_gemm *gemm = &kernel->gemm;
+            printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64, gemm->m, gemm->n, gemm->k);
+            printf(gemm->count > 1 ? ", %" PRIu64 " of them\n" : "\n", gemm->count);
+        } else {
+            printf("%" PRIu64 " heads over %" PRIu64 " tokens\n", kernel->attention.count,
+                   kernel->attention.keys);
+        }
+    }
+}
+
+void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                    const struct ar_row *row)
+{
+    char time[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT];
+    if (scenario->layout.recorded != NULL) {
+        printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step\n", row->trace, row->gpus,
+               row->cluster, row->mesh, ar_format_seconds(row->iteration_s, time));
+        explain_graph(timing, scenario->arena);
+        return;
+    }
+    if (timing->layout.placed != NULL) {
+        printf("%s on %" PRIu64 " GPUs of %s, %s: %s per step, %" PRIu32 " operators, %" PRIu64
+               " messages\n",
+               row->trace, row->gpus, row->cluster, row->strategy,
+               ar_format_seconds(row->iteration_s, time), timing->layout.placed->operators->count,
+               row->messages_count);
+        explain_graph(timing, scenario->arena);
+        return;
+    }
+    struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
+    printf("%s on %" PRIu64 " GPUs of %s, %s, %s, %s, recompute %s: %s per step, %.1f Tflop/s per "
+           "GPU, mfu %.1f %%\n",
+           row->trace, row->gpus, row->cluster, row->mesh, row->strategy, row->schedule,
+           row->recompute, ar_format_seconds(row->iteration_s, time), row->tflops_per_gpu,
+           100 * row->mfu_frac);
+    printf("memory of the fullest GPU: %s of parameters, gradients and optimizer, %s of "
+           "activations\n",
+           ar_format_bytes((uint64_t)memory.states_bytes, states),
+           ar_format_bytes((uint64_t)memory.activations_bytes, activations));
+    explain_graph(timing, scenario->arena);
+    write_layer_kernels(scenario, AR_PASS_FORWARD, "forward pass");
+    write_layer_kernels(scenario, AR_PASS_BACKWARD, "backward pass");
+}
+
+/* --- parameter servers ------------------------------------------------------------------------ */
+
+static void print_worker_part(const char *name, double time_s, double all_s)
+{
+    char text[AR_UNIT_TEXT];
+    printf("  %-26s %12s %8.2f %%\n", name, time_s > 0 ? ar_format_seconds(time_s, text) : "-",
+           100 * time_s / all_s);
+}
+
+static void print_worker_split(const struct ar_timing *timing)
+{
+    struct ar_async_split split = ar_async_split_mean(&timing->async);
+    printf("\nwhere the time of a worker goes, mean over the workers\n");
+    print_worker_part("compute", split.compute_s, timing->iteration_s);
+    print_worker_part("push, not hidden", split.push_s, timing->iteration_s);
+    print_worker_part("wait for slower workers", split.wait_s, timing->iteration_s);
+    print_worker_part("pull, not hidden", split.pull_s, timing->iteration_s);
+    print_worker_part("step", timing->iteration_s, timing->iteration_s);
+}
+
+/* The slowest and the fastest worker. */
+static void print_extreme_workers(const struct ar_timing *timing)
+{
+    const struct ar_async *run = &timing->async;
+    uint32_t first = 0, last = 0;
+    char text[AR_UNIT_TEXT];
+    for (uint32_t i = 1; i < run->workers; i++) {
+        first = run->end_s[i] < run->end_s[first] ? i : first;
+        last = run->end_s[i] > run->end_s[last] ? i : last;
+    }
+    const uint32_t ends[] = {first, last};
+    bool is_even = run->end_s[last] <= run->end_s[first] * (1 + 1e-9);
+    printf("\nworkers, a step of each: compute, push, wait, pull%s\n",
+           is_even ? "; all are alike" : "");
+    for (int i = 0; i < (is_even ? 1 : 2); i++) {
+        const struct ar_async_split *split = &run->splits[ends[i]];
+        const double parts_s[] = {split->compute_s, split->push_s, split->wait_s, split->pull_s};
+        printf("  %-8s %6" PRIu32 " %12s",
+               is_even  ? "as"
+               : i == 0 ? "fastest"
+                        : "slowest",
+               ends[i], ar_format_seconds(run->end_s[ends[i]] / run->steps_count, text));
+        for (int j = 0; j < 4; j++) {
+            double part_s = parts_s[j] / run->steps_count;
+            printf(" %12s", part_s > 0 ? ar_format_seconds(part_s, text) : "-");
+        }
+        puts("");
+    }
+}
+
+/* Prints the times that no order of messages can beat: those of the HCAs of a node of workers, and
+ * of the servers. */
+static void print_server_bounds(const struct ar_timing *timing)
+{
+    const struct ar_async *run = &timing->async;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
+    char bytes[AR_UNIT_TEXT], text[AR_UNIT_TEXT];
+    double node_Bps =
+        ar_cluster_link_cost(run->cluster, AR_LINK_HCA_BANDWIDTH) * facts->hcas_per_node;
+    double each = (double)timing->payload_bytes / run->every;
+    uint32_t each_node = facts->gpus_per_node / run->gpus_each;
+    double of_node = run->workers < each_node ? run->workers : each_node;
+    printf("\nwhat is sent: each worker pushes and pulls %s; slices: %" PRIu32 "; servers: %" PRIu32
+           "; steps between: %" PRIu32 "; timed by engine %s\n",
+           ar_format_bytes(timing->payload_bytes, bytes), run->slices_count, run->servers,
+           run->every, timing->job->engine->name);
+    if (node_Bps > 0 && run->servers_at == AR_SERVERS_AT_NODES) {
+        printf("  %-42s %12s\n", "a node's HCAs alone, each way",
+               ar_format_seconds(of_node * each / node_Bps, text));
+        printf("  %-42s %12s\n", "the servers' HCAs alone, each way",
+               ar_format_seconds(run->workers * each / (run->servers * node_Bps), text));
+    }
+}
+
+void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
+{
+    const struct ar_async *run = &timing->async;
+    char text[AR_UNIT_TEXT];
+    printf("%s on %" PRIu64 " GPUs of %s, %s, %" PRIu32 " servers at %s: %s per step, mean of "
+           "%" PRIu32 " steps\n",
+           row->trace, row->gpus, row->cluster, row->strategy, run->servers,
+           ar_servers_at_names[run->servers_at], ar_format_seconds(timing->iteration_s, text),
+           run->steps_count);
+    print_worker_split(timing);
+    print_extreme_workers(timing);
+    print_server_bounds(timing);
+    if (timing->layout.strategy->deals_units) {
+        printf("\nunits: %" PRIu32 " a step; %" PRIu64 " of all steps were begun again, %" PRIu64
+               " of them done first so\n",
+               timing->units.count, timing->units.backups_count, timing->units.won_count);
+    }
+}
