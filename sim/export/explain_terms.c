@@ -86,7 +86,6 @@ static double estimate_cost_s(const void *context, uint32_t item)
 static enum ar_status run_without_each(struct term_costs *context, struct ar_arena *arena,
                                        bool shows_progress, struct ar_error *err)
 {
-    struct ar_pool_queue queue;
     const struct ar_pool_work work = {.context = context,
                                       .items_name = "terms",
                                       .bytes_max = sizeof(struct step_answer),
@@ -94,7 +93,7 @@ static enum ar_status run_without_each(struct term_costs *context, struct ar_are
                                       .take = take_answer,
                                       .cost_s = estimate_cost_s,
                                       .shows_progress = shows_progress};
-    AR_TRY(ar_pool_queue_create(arena, &work, NULL, context->count, &queue, err));
+    struct ar_pool_queue queue = ar_pool_queue_create(arena, &work, NULL, context->count);
     return ar_pool_run(&work, ar_pool_processors(), &queue, err);
 }
 

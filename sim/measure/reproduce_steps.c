@@ -227,7 +227,6 @@ static double cost_s(const void *context, uint32_t item)
 enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, bool shows_progress,
                                struct ar_error *err)
 {
-    struct ar_pool_queue queue;
     uint32_t place = predictions->steps_count;
     const struct ar_pool_work work = {.context = predictions,
                                       .items_name = "steps",
@@ -244,8 +243,8 @@ enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, b
     for (struct step *step = predictions->last_step; step != NULL; step = step->before) {
         predictions->steps[--place] = step;
     }
-    AR_TRY(ar_pool_queue_create(predictions->arena, &work, NULL, predictions->steps_count, &queue,
-                                err));
+    struct ar_pool_queue queue =
+        ar_pool_queue_create(predictions->arena, &work, NULL, predictions->steps_count);
     return ar_pool_run(&work, jobs, &queue, err);
 }
 

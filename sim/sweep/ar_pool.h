@@ -55,9 +55,7 @@ struct ar_pool_work {
  * most AR_POOL_JOBS_MAX. */
 uint32_t ar_pool_processors(void);
 
-/** Bytes of the largest answer of the work, and one with room for it; NULL if there is no memory.
- */
-size_t ar_pool_answer_max(const struct ar_pool_work *work);
+/** An answer with room for the largest one of the work. */
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
                                              const struct ar_pool_work *work);
 
@@ -71,13 +69,9 @@ struct ar_pool_queue {
     size_t count; /**< with those that were taken */
 };
 
-/** Estimated time of an item; a short one where nothing is known. */
-double ar_pool_item_cost_s(const struct ar_pool_work *work, uint32_t item);
-
-/** Makes the queue of `count` items, NULL: of 0 to count - 1. */
-enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
-                                    const uint32_t *items, size_t count,
-                                    struct ar_pool_queue *queue, struct ar_error *err);
+/** Makes the queue of `count` items; NULL: those from 0 to count - 1. */
+struct ar_pool_queue ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
+                                          const uint32_t *items, size_t count);
 
 /** Estimated time of the next item; 0 if there is none. */
 double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work);
@@ -91,7 +85,7 @@ enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
 /** A pool in a process of its own, for a process that cannot fork when workers die. */
 struct ar_pool_server {
     pid_t process; /**< 0: none */
-    int end;       /**< socket: readable when there is an answer, or the server is gone */
+    int socket;    /**< readable when there is an answer, or the server is gone */
     size_t answer_max;
 };
 

@@ -149,7 +149,7 @@ static enum ar_status give_own(const struct ranks *ranks, const uint32_t *points
 /* Whether they answer within so long. The signals that are held back elsewhere come here. */
 static bool has_own(const struct ranks *ranks, long patience_ns)
 {
-    struct pollfd end = {.fd = ranks->server.end, .events = POLLIN};
+    struct pollfd end = {.fd = ranks->server.socket, .events = POLLIN};
     struct timespec patience = {.tv_nsec = patience_ns};
     return ppoll(&end, 1, &patience, &ranks->before.mask) > 0;
 }
@@ -333,7 +333,6 @@ static enum ar_status prepare(struct ranks *ranks, struct ar_error *err)
 {
     struct sweep *sweep = ranks->sweep;
     ranks->answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
-    AR_NEED(ranks->answer, err, "the answers of workers");
     return ar_pool_server_start(&sweep->work, sweep->request->jobs, sweep->space->points_count,
                                 &ranks->server, err);
 }

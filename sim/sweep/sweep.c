@@ -101,12 +101,11 @@ static void announce(const struct sweep *sweep, uint32_t processes)
 }
 
 /* Queues the points without a row, and those that failed, but for twins of others. */
-static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
+static void queue_points(struct sweep *sweep)
 {
     struct space *space = sweep->space;
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
     size_t count = 0;
-    AR_NEED(missing, err, "the points of a sweep");
     for (uint32_t i = 0; i < space->points_count; i++) {
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
@@ -115,7 +114,7 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
             missing[count++] = i;
         }
     }
-    return ar_pool_queue_create(&sweep->arena, &sweep->work, missing, count, &sweep->queue, err);
+    sweep->queue = ar_pool_queue_create(&sweep->arena, &sweep->work, missing, count);
 }
 
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
@@ -132,7 +131,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                                             .resumes = request->resumes,
                                             .forces = request->forces};
     AR_TRY(journal_open(&journal, &sweep->arena, &sweep->journal, err));
-    AR_TRY(queue_points(sweep, err));
+    queue_points(sweep);
     announce(sweep, processes);
     ar_note_flush(request->notes);
     return AR_OK;

@@ -62,15 +62,14 @@ static struct squares squares;
 static enum ar_status run(uint32_t jobs, size_t count, bool has_costs, struct ar_error *err)
 {
     struct ar_arena arena = {0};
-    struct ar_pool_queue queue;
     struct ar_pool_work work = {.context = &squares,
                                 .items_name = "squares",
                                 .bytes_max = sizeof(uint32_t),
                                 .compute = compute,
                                 .take = take,
                                 .cost_s = has_costs ? cost_s : NULL};
-    enum ar_status status = ar_pool_queue_create(&arena, &work, NULL, count, &queue, err);
-    status = status == AR_OK ? ar_pool_run(&work, jobs, &queue, err) : status;
+    struct ar_pool_queue queue = ar_pool_queue_create(&arena, &work, NULL, count);
+    enum ar_status status = ar_pool_run(&work, jobs, &queue, err);
     ar_arena_end(&arena);
     return status;
 }
@@ -123,12 +122,10 @@ static double tenths_s(const void *context, uint32_t item)
 
 Test(pool, the_shortest_of_long_items_come_first_for_two_seconds)
 {
-    struct ar_error err;
     struct ar_arena arena = {0};
-    struct ar_pool_queue queue;
     const struct ar_pool_work work = {.items_name = "squares", .cost_s = tenths_s};
     static const uint32_t first[] = {0, 1, 2, 3, 4, 59, 58};
-    cr_assert_eq(ar_pool_queue_create(&arena, &work, NULL, 60, &queue, &err), AR_OK);
+    struct ar_pool_queue queue = ar_pool_queue_create(&arena, &work, NULL, 60);
     cr_expect_arr_eq(queue.items, first, sizeof first);
     cr_expect_eq(queue.items[59], 5);
     ar_arena_end(&arena);
