@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ar_accuracy.h"
+#include "ar_calibrate.h"
 #include "ar_note.h"
 #include "ar_text.h"
 #include "cmd_run.h"
@@ -34,33 +35,28 @@ static enum ar_status read_sets(const struct options *options, struct sets *sets
 }
 
 /* The files; those of a set that is named in place of one, unless there is a file of that name. */
-static enum ar_status list_paths(const struct options *options, const struct sets *sets,
-                                 const char *const **paths, size_t *count, struct ar_error *err)
+static const char *const *list_paths(const struct options *options, const struct sets *sets,
+                                     size_t *count)
 {
-    const char **of_set;
-    *paths = options->arguments;
+    const char *const *paths = options->arguments;
     *count = options->arguments_count;
-    if (sets->one == NULL || strcmp(sets->one->name, *paths[0]) != 0 ||
-        made_by_is_file(*paths[0])) {
-        return AR_OK;
-    }
-    AR_TRY(ar_measured_set_paths(&sets->index, sets->one, *paths + 1, *count - 1, options->arena,
-                                 &of_set, count, err));
-    *paths = of_set;
-    return AR_OK;
+    return sets->one == NULL || strcmp(sets->one->name, paths[0]) != 0 || made_by_is_file(paths[0])
+               ? paths
+               : ar_measured_set_paths(&sets->index, sets->one, paths + 1, *count - 1,
+                                       options->arena, count);
 }
 
-/* What both commands take; texts and lists are those of the options and of the scenario. Rows are
- * those of the set that the file is of; of one of several sets, or none, those of the machine that
- * the cluster is a model of. */
+/* The request that `calibrate` and `compare` have in common. Rows are those of the set that the
+ * file is of; of one of several sets, or none, those of the machine that the cluster is a model of.
+ */
 static enum ar_status make_request(const struct options *options, const struct sets *sets,
                                    const struct ar_scenario *scenario,
-                                   struct ar_calibrate_request *request, struct ar_error *err)
+                                   struct ar_measured_request *request, struct ar_error *err)
 {
     unsigned time;
     AR_TRY(ar_error_as_usage(
         ar_parse_choice("--time", options->time, ar_measured_time_names, &time, err), err));
-    *request = (struct ar_calibrate_request){
+    *request = (struct ar_measured_request){
         .command = options->command->name,
         .notes = option_notes(options),
         .time = (enum ar_measured_time)time,
@@ -68,13 +64,12 @@ static enum ar_status make_request(const struct options *options, const struct s
         .inputs = options->inputs,
         .called = &sets->index.called,
         .system = ar_measured_index_system(&sets->index, scenario->cluster_name),
-        .folds = options->folds,
-        .pair = options->pair,
-        .out = options->out};
+        .has_pair = options->pair != NULL};
     if (sets->one != NULL) {
         ar_set_ask_rows(sets->one, request);
     }
-    return list_paths(options, sets, &request->paths, &request->paths_count, err);
+    request->paths = list_paths(options, sets, &request->paths_count);
+    return AR_OK;
 }
 
 static enum ar_status expect_cluster(const struct options *options, const struct sets *sets,
@@ -101,97 +96,78 @@ static enum ar_status expect_cluster(const struct options *options, const struct
 
 /* --- calibrate ---------------------------------------------------------------------------- */
 
-static enum ar_status prepare_out(const struct options *options,
-                                  struct ar_calibrate_request *request, struct ar_error *err)
-{
-    AR_TRY(ar_calibrate_check_out(request, options->arena, err));
-    AR_TRY(made_by_check_file(options, options->out, err));
-    AR_TRY(made_by_check_file(options, request->table_path, err));
-    request->made_by = made_by(options);
-    return AR_OK;
-}
-
-static enum ar_status take_hold_out(const struct options *options,
-                                    struct ar_calibrate_request *request, struct ar_error *err)
-{
-    uint64_t *held_out;
-    request->is_all_fitted = options->hold_out != NULL && strcmp(options->hold_out, "none") == 0;
-    if (options->hold_out != NULL && !request->is_all_fitted) {
-        AR_TRY(list_counts(options->arena, "--hold-out", options->hold_out, UINT32_MAX, &held_out,
-                           &request->held_out_count, err));
-        request->held_out = held_out;
-    }
-    return AR_OK;
-}
-
 enum ar_status command_calibrate(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
     struct sets sets;
     struct ar_scenario scenario;
-    struct ar_calibrate_request request;
+    struct ar_calibrate_request request = {.folds = options->folds,
+                                           .pair = options->pair,
+                                           .out = options->out,
+                                           .made_by = made_by(options)};
     char source[RESOURCE_PATH];
     struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
+    uint64_t *held_out = NULL;
+    bool has_cluster = option_key(options, AR_KEY_CLUSTER) != NULL;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     AR_TRY(read_sets(options, &sets, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    if (option_key(options, AR_KEY_CLUSTER) == NULL) {
+    if (!has_cluster) {
         AR_TRY(sets.one != NULL ? ar_set_scenario(sets.one, options->arena, &scenario, err)
                                 : expect_cluster(options, &sets, err));
     }
-    AR_TRY(make_request(options, &sets, &scenario, &request, err));
+    AR_TRY(make_request(options, &sets, &scenario, &request.rows, err));
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
     request.source_path = source;
     if (options->out != NULL) {
-        AR_TRY(prepare_out(options, &request, err));
+        AR_TRY(ar_calibrate_check_out(&request, options->arena, err));
+        AR_TRY(made_by_check_file(options, options->out, err));
+        AR_TRY(made_by_check_file(options, request.table_path, err));
     }
-    AR_TRY(take_hold_out(options, &request, err));
+    request.is_all_fitted = options->hold_out != NULL && strcmp(options->hold_out, "none") == 0;
+    if (options->hold_out != NULL && !request.is_all_fitted) {
+        AR_TRY(list_counts(options->arena, "--hold-out", options->hold_out, UINT32_MAX, &held_out,
+                           &request.held_out_count, err));
+        request.held_out = held_out;
+    }
     AR_TRY(ar_scenario_make_cluster(&scenario, options->inputs, &cluster, err));
     if (options->algorithm != NULL) {
-        request.algorithm_name = options->algorithm;
-        request.is_messages = true;
-    } else if (option_key(options, AR_KEY_CLUSTER) == NULL) {
-        ar_set_ask_algorithm(sets.one, &request);
+        request.rows.algorithm_name = options->algorithm;
+        request.rows.is_messages = true;
+    } else if (!has_cluster) {
+        ar_set_ask_algorithm(sets.one, &request.rows);
     }
     scenario.cluster = cluster;
-    ar_note_platform(request.notes, &scenario);
+    ar_note_platform(request.rows.notes, &scenario);
     return ar_calibrate_run(&request, cluster, &view, options->arena, err);
 }
 
 /* --- compare ------------------------------------------------------------------------------ */
 
-static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
-                           struct ar_cluster **cluster, struct ar_error *err)
+/* Rows beside predictions by the cluster and the engine that the command line names. */
+static enum ar_status compare_cluster(const struct options *options, const struct sets *sets,
+                                      struct ar_comparison *comparison, const char **subject,
+                                      struct parameters *parameters, struct ar_error *err)
 {
-    const char *asked = options->engine != NULL ? options->engine : "library";
+    struct ar_scenario *scenario = ar_arena_alloc(options->arena, 1, sizeof *scenario);
+    const char *engine = options->engine != NULL ? options->engine : "library";
+    struct ar_measured_request request;
+    struct ar_measured *measured;
+    struct ar_cluster *cluster = NULL;
     AR_TRY(options_scenario(options, 0, scenario, err));
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, asked, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, engine, err));
     if (options->algorithm != NULL) {
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, options->algorithm, err));
     } else if (!scenario->engine->needs_library) { /* a library chooses */
         AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
                                  err));
     }
-    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, cluster, err));
-    scenario->cluster = *cluster;
+    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
+    scenario->cluster = cluster;
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
     ar_note_platform(option_notes(options), scenario);
-    return AR_OK;
-}
-
-/* By the cluster and the engine that the command line names. */
-static enum ar_status compare_cluster(const struct options *options, const struct sets *sets,
-                                      struct ar_comparison *comparison, const char **subject,
-                                      struct parameters *parameters, struct ar_error *err)
-{
-    struct ar_scenario *scenario = ar_arena_alloc(options->arena, 1, sizeof *scenario);
-    struct ar_calibrate_request request;
-    struct ar_measured *measured;
-    struct ar_cluster *cluster = NULL;
-    AR_NEED(scenario, err, "a scenario");
-    AR_TRY(load(options, scenario, &cluster, err));
-    if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it has to say so */
+    if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it refuses `auto` */
         struct ar_collective choice = {
             .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
@@ -211,58 +187,31 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     return AR_OK;
 }
 
-/* Loads the sets that the first file is of, with further rows of these files. */
-static enum ar_status load_sets(const struct options *options, const struct sets *sets,
-                                struct ar_set_rows **rows, size_t *count, struct ar_error *err)
+/* Further rows of the measured sets that have a file of this stem, beside fits to the shipped ones.
+ */
+static enum ar_status compare_sets(const struct options *options, const struct sets *sets,
+                                   struct ar_comparison *comparison, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    const char *const *paths;
-    size_t paths_count;
-    *count = 0;
+    struct ar_set_rows **rows =
+        ar_arena_alloc(options->arena, sets->count + 1, sizeof(struct ar_set_rows *));
+    size_t paths_count, count = 0;
+    const char *const *paths = list_paths(options, sets, &paths_count);
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    AR_TRY(list_paths(options, sets, &paths, &paths_count, err));
     for (size_t i = 0; i < sets->index.sets_count; i++) {
         const struct ar_measured_set *set = &sets->index.sets[i];
         if (ar_measured_set_has(set, options->arguments[0])) {
             AR_TRY(ar_set_load(&sets->index, set, &scenario, options->inputs, paths, paths_count,
-                               option_notes(options), options->arena, &rows[(*count)++], err));
+                               option_notes(options), options->arena, &rows[count++], err));
         }
     }
-    return ar_sets_check(options->command->name, rows, *count, options->arena, err);
-}
-
-/* Further rows of measured sets, which the stem of the file names, by a fit to those that are
- * shipped. */
-static enum ar_status compare_sets(const struct options *options, const struct sets *sets,
-                                   struct ar_comparison *comparison, struct ar_error *err)
-{
-    struct ar_library_nodes nodes = {.count = 0};
-    struct ar_set_rows **rows =
-        ar_arena_alloc(options->arena, sets->count + 1, sizeof(struct ar_set_rows *));
-    size_t count = 0;
-    size_t capacity = 0;
-    AR_NEED(rows, err, "measured sets");
-    AR_TRY(load_sets(options, sets, rows, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        capacity += rows[i]->measured->rows_count;
-    }
-    AR_TRY(ar_comparison_begin(capacity, options->arena, comparison, err));
-    for (size_t i = 0; i < count; i++) {
-        const struct ar_library_nodes *of_set = &rows[i]->measured->nodes;
-        const struct ar_measured_set *set = rows[i]->set;
-        AR_TRY(ar_set_compare(rows[i], count > 1 ? set->cluster : NULL, options->arena, comparison,
-                              err));
-        for (size_t k = 0; k < of_set->count; k++) {
-            AR_TRY(ar_library_nodes_add(&nodes, of_set->counts[k], err));
-        }
-    }
-    if (comparison->rows_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s: found no row that is modelled; expected some",
-                            options->arguments[0]);
-    }
-    ar_comparison_sort(comparison);
-    return ar_comparison_sum(&nodes, false, options->arena, comparison, err);
+    AR_TRY(ar_sets_check(options->command->name, rows, count, options->arena, err));
+    AR_TRY(ar_comparison_run_sets(rows, count, options->arena, comparison, err));
+    return comparison->rows_count > 0
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.200s: found no row that is modelled; expected some",
+                              options->arguments[0]);
 }
 
 /* Whether the file is of measured sets, and the command line says nothing that asks for another
@@ -288,15 +237,6 @@ static enum ar_status check_sets(const struct options *options, const struct set
                                         other, options->arguments[0]);
 }
 
-static enum ar_status write_out(const struct options *options, const char *subject,
-                                const struct ar_comparison *comparison,
-                                const struct parameters *parameters, struct ar_error *err)
-{
-    AR_TRY(ar_comparison_save(comparison, options->out, options->arena, err));
-    AR_TRY(made_by_sign(options, NULL, parameters, err));
-    return option_draw(options, AR_PLOT_COMPARE, subject, err);
-}
-
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -316,7 +256,9 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     AR_TRY(is_of_set ? compare_sets(options, &sets, &comparison, err)
                      : compare_cluster(options, &sets, &comparison, &subject, &parameters, err));
     if (options->out != NULL) {
-        AR_TRY(write_out(options, subject, &comparison, &parameters, err));
+        AR_TRY(ar_comparison_save(&comparison, options->out, err));
+        AR_TRY(made_by_sign(options, NULL, &parameters, err));
+        AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
     }
     ar_note_flush(option_notes(options));
     ar_comparison_write(stdout, &view, &comparison);
@@ -324,15 +266,6 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
 }
 
 /* --- accuracy ----------------------------------------------------------------------------- */
-
-static enum ar_status write_accuracy(const struct options *options,
-                                     const struct ar_accuracies *accuracies, struct ar_error *err)
-{
-    AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies->rows,
-                           accuracies->count, sizeof *accuracies->rows, err));
-    AR_TRY(made_by_sign(options, NULL, NULL, err));
-    return option_draw(options, AR_PLOT_ACCURACY, NULL, err);
-}
 
 enum ar_status command_accuracy(const struct options *options, struct ar_error *err)
 {
@@ -350,7 +283,10 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
                            options->inputs, option_notes(options), options->arena, &accuracies,
                            err));
     if (options->out != NULL) {
-        AR_TRY(write_accuracy(options, &accuracies, err));
+        AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies.rows,
+                               accuracies.count, sizeof *accuracies.rows, err));
+        AR_TRY(made_by_sign(options, NULL, NULL, err));
+        AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
     }
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count,

@@ -2,256 +2,367 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "accuracy_sum.h"
+#include "ar_library_engine.h"
 #include "ar_note.h"
 
-/* --- one set ------------------------------------------------------------------------------- */
+/* --- the predictions of a set -------------------------------------------------------------- */
 
-/* The node counts from `low` to `high`, blanks between. */
-static const char *counts_text(const struct ar_library_nodes *nodes, uint32_t low, uint32_t high,
-                               struct ar_arena *arena)
+/* A set and one list of its predictions: of each row with nothing fitted, of each row with all of
+ * them fitted, and of the rows on the largest node counts with the others fitted. */
+struct predicted_set {
+    const struct ar_set_rows *rows;
+    struct ar_comparison list;
+    uint32_t fitted_nodes_max;               /* larger counts are held out */
+    const char *fitted_text, *held_out_text; /* counts, `8 16`; both empty: none is held out */
+};
+
+static bool is_held_out(const struct predicted_set *set, const struct ar_measured_row *row)
 {
-    char text[AR_LIBRARY_NODES_MAX * 12] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < nodes->count; i++) {
-        if (nodes->counts[i] >= low && nodes->counts[i] <= high) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu32,
-                                     used > 0 ? " " : "", nodes->counts[i]);
-        }
-    }
-    return ar_arena_text(arena, text);
+    return row->call.run.nodes > set->fitted_nodes_max;
 }
 
-/* Marks the rows of the largest counts, and writes these. */
-static enum ar_status hold_out(struct judged *judged, struct ar_arena *arena, struct ar_error *err)
+/* Adds the predictions of one estimate to the list; or notes why some rows have none. */
+static enum ar_status add_estimate(struct predicted_set *set, enum ar_compared_set use,
+                                   const char *what, FILE *notes, struct ar_arena *arena,
+                                   struct ar_error *err)
 {
-    const struct ar_measured *measured = judged->rows->measured;
-    const struct ar_library_nodes *nodes = &measured->nodes;
-    uint32_t max = judged->rows->set->fitted_nodes_max;
-    if (max == 0) {
-        max = nodes->count > 1 ? nodes->counts[nodes->count - 2] : UINT32_MAX - 1;
-    }
-    judged->is_held_out = ar_arena_alloc(arena, measured->rows_count + 1, sizeof(bool));
-    judged->held_out_text = counts_text(nodes, max + 1, UINT32_MAX, arena);
-    bool has_held_out = judged->held_out_text != NULL && judged->held_out_text[0] != '\0';
-    judged->fitted_text = has_held_out ? counts_text(nodes, 0, max, arena) : "";
-    AR_NEED(judged->is_held_out && judged->fitted_text && judged->held_out_text, err,
-            "the rows of a fit");
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        judged->is_held_out[i] = measured->rows[i].call.run.nodes > max;
-    }
-    return AR_OK;
-}
-
-/* An estimate, or a note of why there is none of some rows. */
-static enum ar_status estimate(const struct judged *judged, const bool *is_fitted, const char *what,
-                               FILE *notes, struct ar_arena *arena, const struct ar_estimate **made,
-                               struct ar_error *err)
-{
+    const struct ar_measured_request *request = &set->rows->request;
+    const struct ar_measured *measured = set->rows->measured;
+    struct ar_estimate *estimate;
     struct ar_error why;
-    struct ar_estimate *found = NULL;
-    const struct ar_measured *measured = judged->rows->measured;
-    enum ar_status status =
-        ar_estimate_run(&judged->rows->request, measured, is_fitted, arena, &found, &why);
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        is_fitted[i] = use == AR_COMPARED_FITTED || !is_held_out(set, &measured->rows[i]);
+    }
+    enum ar_status status = ar_estimate_run(
+        request, measured, use != AR_COMPARED_UNFITTED ? is_fitted : NULL, arena, &estimate, &why);
     if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
         return ar_error_set(err, status, "%s", why.text);
     }
     if (status != AR_OK) {
-        ar_note(notes, "%s: %s: %s", judged->rows->set->name, what, why.text);
+        ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
-    *made = found;
-    return is_fitted != NULL && found != NULL
-               ? ar_estimate_correct(measured, is_fitted, arena, found, err)
-               : AR_OK;
+    if (use != AR_COMPARED_UNFITTED) {
+        AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        if (use == AR_COMPARED_HELD_OUT && !is_held_out(set, row)) {
+            continue;
+        }
+        struct ar_compared *made =
+            ar_comparison_add(&set->list, row, use, &estimate->predictions[i], NULL);
+        if (use == AR_COMPARED_UNFITTED && row->is_call && isfinite(made->predicted_s)) {
+            struct ar_library_row call =
+                ar_library_engine_row(request->scenario->cluster, &row->call);
+            made->tuning_s =
+                ar_tuning_predict(&estimate->library.tuning, call.calls, &call.run).time_s;
+        }
+    }
+    return AR_OK;
 }
 
-static enum ar_status judge(struct judged *judged, FILE *notes, struct ar_arena *arena,
-                            struct ar_error *err)
+/* Predicts a set. Held out are node counts above the limit of the set, else the largest one. */
+static enum ar_status predict_set(struct predicted_set *set, FILE *notes, struct ar_arena *arena,
+                                  struct ar_error *err)
 {
-    const struct ar_measured *measured = judged->rows->measured;
-    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
-    if (is_fitted == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
+    const struct ar_measured *measured = set->rows->measured;
+    const struct ar_library_nodes *nodes = &measured->nodes;
+    uint32_t max = set->rows->set->fitted_nodes_max;
+    if (max == 0) {
+        max = nodes->count > 1 ? nodes->counts[nodes->count - 2] : UINT32_MAX;
     }
-    AR_TRY(hold_out(judged, arena, err));
-    AR_TRY(estimate(judged, NULL, "nothing fitted", notes, arena, &judged->zero_shot, err));
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        is_fitted[i] = true;
+    set->fitted_nodes_max = max;
+    set->fitted_text = set->held_out_text = "";
+    for (size_t i = 0; i < nodes->count; i++) {
+        const char **text = nodes->counts[i] > max ? &set->held_out_text : &set->fitted_text;
+        *text = ar_arena_format(arena, "%s%s%" PRIu32, *text, (*text)[0] != '\0' ? " " : "",
+                                nodes->counts[i]);
     }
-    AR_TRY(estimate(judged, is_fitted, "all fitted", notes, arena, &judged->fit, err));
-    if (judged->held_out_text[0] == '\0') {
+    set->list = ar_comparison_begin(3 * measured->rows_count, arena);
+    AR_TRY(add_estimate(set, AR_COMPARED_UNFITTED, "nothing fitted", notes, arena, err));
+    AR_TRY(add_estimate(set, AR_COMPARED_FITTED, "all fitted", notes, arena, err));
+    if (set->held_out_text[0] == '\0') {
+        set->fitted_text = "";
         return AR_OK;
     }
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        is_fitted[i] = !judged->is_held_out[i];
-    }
-    return estimate(judged, is_fitted, "largest held out", notes, arena, &judged->held_out, err);
+    return add_estimate(set, AR_COMPARED_HELD_OUT, "largest held out", notes, arena, err);
 }
 
-/* --- all sets ------------------------------------------------------------------------------ */
+/* --- sums ---------------------------------------------------------------------------------- */
+
+/* Pairs of held-out rows of two algorithms, not of two names. */
+struct pairs {
+    uint64_t count, right;
+    uint64_t scattered; /* of the wrong ones, a time of which scatters */
+};
+
+/* Whether a line of errors is of the row: of an operation, or of all (NULL). */
+static bool counts_in_line(const struct ar_compared *row, const struct ar_operation *operation)
+{
+    return row->row.run.bytes >= AR_ACCURACY_BYTES_MIN &&
+           (operation == NULL || row->measured->operation == operation);
+}
+
+static void add_pairs(const struct predicted_set *set, const struct ar_operation *operation,
+                      struct pairs *pairs)
+{
+    const struct ar_compared *held = set->list.rows + 2 * set->rows->measured->rows_count;
+    const struct ar_compared *end = set->list.rows + set->list.rows_count;
+    for (const struct ar_compared *a = held; a < end; a++) {
+        if (a->measured->is_call || !counts_in_line(a, operation)) {
+            continue;
+        }
+        for (const struct ar_compared *b = held; b < a; b++) {
+            double ratio = a->row.time_s / b->row.time_s;
+            if (a->measured->operation == b->measured->operation &&
+                a->row.run.bytes == b->row.run.bytes && a->row.run.ranks == b->row.run.ranks &&
+                a->row.run.nodes == b->row.run.nodes &&
+                a->measured->messages.collective.algorithm !=
+                    b->measured->messages.collective.algorithm &&
+                fabs(log(ratio)) > log(AR_ACCURACY_PAIR_RATIO)) {
+                double predicted = a->predicted_s / b->predicted_s;
+                bool is_right = (predicted > 1) == (ratio > 1) && predicted != 1;
+                pairs->count++;
+                pairs->right += is_right;
+                pairs->scattered += !is_right && (ar_accuracy_scatters(a->measured) ||
+                                                  ar_accuracy_scatters(b->measured));
+            }
+        }
+    }
+}
+
+/* The times of a row on the two largest node counts that were fitted, ranks per node alike, as a
+ * power of the nodes; NAN: there are none. */
+static double law_through(const struct predicted_set *set, const struct ar_measured_row *row)
+{
+    const struct ar_measured *measured = set->rows->measured;
+    const struct ar_library_row *low = NULL;
+    const struct ar_library_row *high = NULL;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *other = &measured->rows[i];
+        uint32_t nodes = other->call.run.nodes;
+        if (is_held_out(set, other) || other->operation != row->operation ||
+            other->call.run.bytes != row->call.run.bytes ||
+            (uint64_t)other->call.run.ranks * row->call.run.nodes !=
+                (uint64_t)row->call.run.ranks * nodes ||
+            strcmp(other->run->algorithm, row->run->algorithm) != 0) {
+            continue;
+        }
+        if (high == NULL || nodes > high->run.nodes) {
+            low = high;
+            high = &other->call;
+        } else if (nodes < high->run.nodes && (low == NULL || nodes > low->run.nodes)) {
+            low = &other->call;
+        }
+    }
+    return low == NULL ? NAN
+                       : high->time_s * pow(row->call.run.nodes / (double)high->run.nodes,
+                                            log(high->time_s / low->time_s) /
+                                                log(high->run.nodes / (double)low->run.nodes));
+}
+
+/* Where the error of a set's held-out rows sits; "" if the goals are met. */
+static const char *find_why(const struct predicted_set *set, const struct ar_operation *operation,
+                            const struct pairs *pairs, struct ar_arena *arena)
+{
+    const struct ar_measured *measured = set->rows->measured;
+    struct ar_accuracy_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    size_t count = 0;
+    for (size_t i = 2 * measured->rows_count; i < set->list.rows_count; i++) {
+        const struct ar_compared *held = &set->list.rows[i];
+        const struct ar_compared *fitted =
+            &set->list.rows[measured->rows_count + (size_t)(held->measured - measured->rows)];
+        if (counts_in_line(held, operation) && isfinite(held->predicted_s)) {
+            rows[count++] = (struct ar_accuracy_row){.row = held->measured,
+                                                     .predicted_s = held->predicted_s,
+                                                     .fitted_s = fitted->predicted_s,
+                                                     .law_s = law_through(set, held->measured)};
+        }
+    }
+    const char *why = ar_accuracy_why(rows, count, AR_ACCURACY_GOAL, arena);
+    return (double)pairs->right >= AR_ACCURACY_RIGHT_GOAL * (double)pairs->count
+               ? why
+               : ar_arena_format(arena,
+                                 "%s%s%" PRIu64 " of %" PRIu64
+                                 " wrong pairs have a row that scatters by more than %.0f %%",
+                                 why, why[0] != '\0' ? "; " : "", pairs->scattered,
+                                 pairs->count - pairs->right, (AR_ACCURACY_SCATTER - 1) * 100);
+}
+
+/* Writes how many rows of the files of sets do not count, and why. Rows of other machines belong to
+ * other sets. */
+static void count_unused(const struct predicted_set *const *sets, size_t count,
+                         struct ar_arena *arena, struct ar_accuracy *line)
+{
+    size_t left[AR_LEFT_SYSTEM + 1] = {0}; /* and behind them those that are too small */
+    line->unused = 0;
+    line->unused_why = "";
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_measured *measured = sets[i]->rows->measured;
+        for (size_t k = 0; k < AR_LEFT_SYSTEM; k++) {
+            left[k] += measured->left[k].rows_count;
+        }
+        left[AR_LEFT_SYSTEM] += measured->empty_count;
+        for (size_t k = 0; k < measured->rows_count; k++) {
+            left[AR_LEFT_SYSTEM] += measured->rows[k].call.run.bytes < AR_ACCURACY_BYTES_MIN;
+        }
+    }
+    for (size_t k = 0; k <= AR_LEFT_SYSTEM; k++) {
+        line->unused += left[k];
+        if (left[k] > 0) {
+            line->unused_why = ar_arena_format(
+                arena, "%s%s%zu of %s", line->unused_why, line->unused_why[0] != '\0' ? "; " : "",
+                left[k], k < AR_LEFT_SYSTEM ? ar_measured_left_texts[k] : "less than 1 KiB");
+        }
+    }
+}
+
+/* One line: of sets, and one operation or all (NULL). */
+static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
+                                   const struct ar_operation *operation, struct ar_arena *arena)
+{
+    enum { ZERO_SHOT, LARGE, OWN, OWN_LARGE, FIT, HELD_OUT, SUMS };
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct ar_error_sum sums[SUMS] = {{NULL, 0, 0, false}};
+    struct pairs pairs = {0, 0, 0};
+    size_t rows_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        rows_count += sets[i]->rows->measured->rows_count;
+    }
+    for (int k = 0; k < SUMS; k++) {
+        sums[k].errors = ar_arena_alloc(&scratch, rows_count, sizeof(double));
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sets[i]->list.rows_count; k++) {
+            const struct ar_compared *row = &sets[i]->list.rows[k];
+            bool is_large = row->row.run.bytes >= AR_ACCURACY_LARGE_BYTES;
+            if (!counts_in_line(row, operation)) {
+                continue;
+            }
+            if (row->set != AR_COMPARED_UNFITTED) {
+                ar_error_sum_add(&sums[row->set == AR_COMPARED_FITTED ? FIT : HELD_OUT], row,
+                                 false);
+                continue;
+            }
+            ar_error_sum_add(&sums[ZERO_SHOT], row, false);
+            ar_error_sum_add(&sums[OWN], row, true);
+            if (is_large) {
+                ar_error_sum_add(&sums[LARGE], row, false);
+                ar_error_sum_add(&sums[OWN_LARGE], row, true);
+            }
+        }
+        add_pairs(sets[i], operation, &pairs);
+    }
+    return (struct ar_accuracy){
+        .operation = operation != NULL ? operation->command : "",
+        .zero_shot = ar_error_sum_end(&sums[ZERO_SHOT]),
+        .large = ar_error_sum_end(&sums[LARGE]),
+        .own = ar_error_sum_end(&sums[OWN]),
+        .own_large = ar_error_sum_end(&sums[OWN_LARGE]),
+        .fit = ar_error_sum_end(&sums[FIT]),
+        .held_out = ar_error_sum_end(&sums[HELD_OUT]),
+        .unused = AR_NO_COUNT,
+        .unused_why = "",
+        .fitted_nodes = "",
+        .held_out_nodes = "",
+        .pairs = pairs.count > 0 ? pairs.count : AR_NO_COUNT,
+        .right_frac = pairs.count > 0 ? (double)pairs.right / (double)pairs.count : NAN,
+        .unseen = AR_NO_FLAG,
+        .seen = "",
+        .why = count == 1 ? find_why(sets[0], operation, &pairs, arena) : ""};
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+/* The lines of a set: each operation it has and, if these are several, all. The last one has what
+ * was not used; it is noted where its error sits. */
+static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_arena *arena,
+                      struct ar_accuracies *accuracies)
+{
+    struct ar_accuracy *first = &accuracies->rows[accuracies->count], *line = first;
+    for (size_t k = 0; k < ar_operations_count; k++) {
+        bool has_rows = false;
+        for (size_t i = 0; i < set->rows->measured->rows_count; i++) {
+            has_rows = has_rows || counts_in_line(&set->list.rows[i], ar_operations[k]);
+        }
+        if (has_rows) {
+            *line++ = sum_sets(&set, 1, ar_operations[k], arena);
+        }
+    }
+    if (line > first + 1) {
+        *line++ = sum_sets(&set, 1, NULL, arena);
+    }
+    for (struct ar_accuracy *at = first; at < line; at++) {
+        at->set = set->rows->set->name;
+        at->fitted_nodes = set->fitted_text;
+        at->held_out_nodes = set->held_out_text;
+        at->seen = set->rows->set->seen;
+        at->unseen = at->seen[0] == '\0';
+    }
+    if (line > first) {
+        count_unused(&set, 1, arena, line - 1);
+        accuracies->count += (size_t)(line - first);
+        if (line[-1].why[0] != '\0') {
+            ar_note(notes, "%s: %.1f %% held out: %s", line[-1].set,
+                    100 * line[-1].held_out.median_frac, line[-1].why);
+        }
+    }
+}
+
+static bool is_of_library(const struct predicted_set *set)
+{
+    return set->rows->scenario.engine->needs_library;
+}
+
+static bool is_fitted_to_64_nodes(const struct predicted_set *set)
+{
+    return set->rows->set->fitted_nodes_max == 64;
+}
+
+static bool has_three_counts(const struct predicted_set *set)
+{
+    return set->rows->measured->nodes.count >= 3;
+}
+
+static bool is_unseen(const struct predicted_set *set)
+{
+    return set->rows->set->seen[0] == '\0';
+}
+
+static bool is_any(const struct predicted_set *set)
+{
+    return set != NULL;
+}
+
+/* Lines of several sets, behind those of each. */
+static const struct {
+    const char *name;
+    bool (*has)(const struct predicted_set *set);
+} groups[] = {{"all_of_nccl_and_rccl", is_of_library},
+              {"all_of_mpi_to_64_nodes", is_fitted_to_64_nodes},
+              {"all_of_3_node_counts", has_three_counts},
+              {"all_unseen", is_unseen},
+              {"all", is_any}};
+enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 static bool is_asked(const struct ar_measured_set *set, const char *name)
 {
     return strcmp(set->name, name) == 0 || ar_measured_set_has(set, name);
 }
 
-static enum ar_status check_names(const struct ar_measured_index *index, const char *const *names,
-                                  size_t count, struct ar_error *err)
+/* Adds the sets that a name stands for, NULL for all, to the marks; returns how many. */
+static size_t mark_sets(const struct ar_measured_index *index, const char *name, bool *is_wanted)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (k < index->sets_count && !is_asked(&index->sets[k], names[i])) {
-            k++;
-        }
-        if (k == index->sets_count) {
-            return ar_error_set(err, AR_NO_INPUT,
-                                "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
-                                "%zu that there are",
-                                names[i], index->sets_count);
-        }
+    size_t count = 0;
+    for (size_t i = 0; i < index->sets_count; i++) {
+        bool is_it = name == NULL || is_asked(&index->sets[i], name);
+        is_wanted[i] = is_wanted[i] || is_it;
+        count += is_it;
     }
-    return AR_OK;
-}
-
-static bool is_wanted(const struct ar_measured_set *set, const char *const *names, size_t count)
-{
-    bool is_wanted = count == 0;
-    for (size_t i = 0; i < count; i++) {
-        is_wanted = is_wanted || is_asked(set, names[i]);
-    }
-    return is_wanted;
-}
-
-/* The lines of a set: each operation it has and, if these are several, all. */
-static enum ar_status add_lines(const struct judged *judged, double *errors, struct ar_arena *arena,
-                                struct ar_accuracies *accuracies, struct ar_error *err)
-{
-    const struct ar_measured *measured = judged->rows->measured;
-    size_t first = accuracies->count;
-    for (size_t k = 0; k < ar_operations_count; k++) {
-        bool has = false;
-        for (size_t i = 0; i < measured->rows_count; i++) {
-            has = has || (measured->rows[i].operation == ar_operations[k] &&
-                          measured->rows[i].call.run.bytes >= AR_ACCURACY_BYTES_MIN);
-        }
-        if (has) {
-            AR_TRY(accuracy_sum(judged, 1, ar_operations[k], errors, arena,
-                                &accuracies->rows[accuracies->count++], err));
-        }
-    }
-    if (accuracies->count > first + 1) {
-        AR_TRY(accuracy_sum(judged, 1, NULL, errors, arena, &accuracies->rows[accuracies->count++],
-                            err));
-    }
-    for (size_t i = first; i < accuracies->count; i++) {
-        accuracies->rows[i].set = judged->rows->set->name;
-        accuracies->rows[i].fitted_nodes = judged->fitted_text;
-        accuracies->rows[i].held_out_nodes = judged->held_out_text;
-        accuracies->rows[i].seen = judged->rows->set->seen;
-        accuracies->rows[i].unseen = judged->rows->set->seen[0] == '\0';
-    }
-    return accuracies->count > first
-               ? accuracy_unused(judged, 1, arena, &accuracies->rows[accuracies->count - 1], err)
-               : AR_OK;
-}
-
-static bool is_of_library(const struct judged *judged)
-{
-    return judged->rows->scenario->engine->needs_library;
-}
-
-static bool is_of_mpi(const struct judged *judged)
-{
-    return judged->rows->set->fitted_nodes_max == 64;
-}
-
-static bool has_three_counts(const struct judged *judged)
-{
-    return judged->rows->measured->nodes.count >= 3;
-}
-
-static bool is_unseen(const struct judged *judged)
-{
-    return judged->rows->set->seen[0] == '\0';
-}
-
-static bool is_any(const struct judged *judged)
-{
-    (void)judged;
-    return true;
-}
-
-/* Lines of several sets, behind those of each. */
-static const struct {
-    const char *name;
-    bool (*has)(const struct judged *judged);
-} kinds[] = {{"all_of_nccl_and_rccl", is_of_library},
-             {"all_of_mpi_to_64_nodes", is_of_mpi},
-             {"all_of_3_node_counts", has_three_counts},
-             {"all_unseen", is_unseen},
-             {"all", is_any}};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
-/* What some, but not all, of the sets have in common, and all of several. */
-static enum ar_status add_kinds(const struct judged *judged, size_t count, double *errors,
-                                struct ar_arena *arena, struct ar_accuracies *accuracies,
-                                struct ar_error *err)
-{
-    struct judged *chosen = ar_arena_alloc(arena, count + 1, sizeof *chosen);
-    AR_NEED(chosen, err, "errors of predictions");
-    for (size_t k = 0; k < KINDS; k++) {
-        size_t chosen_count = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (kinds[k].has(&judged[i])) {
-                chosen[chosen_count++] = judged[i];
-            }
-        }
-        if (chosen_count > 1 && (chosen_count < count || k + 1 == KINDS)) {
-            struct ar_accuracy *line = &accuracies->rows[accuracies->count++];
-            AR_TRY(accuracy_sum(chosen, chosen_count, NULL, errors, arena, line, err));
-            AR_TRY(accuracy_unused(chosen, chosen_count, arena, line, err));
-            line->set = kinds[k].name;
-            line->unseen = AR_NO_FLAG;
-            line->fitted_nodes = line->held_out_nodes = line->seen = "";
-        }
-    }
-    return AR_OK;
-}
-
-static enum ar_status make_lines(const struct judged *judged, size_t count, struct ar_arena *arena,
-                                 struct ar_accuracies *accuracies, struct ar_error *err)
-{
-    size_t rows_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        rows_count += judged[i].rows->measured->rows_count;
-    }
-    double *errors = ar_arena_alloc(arena, rows_count, sizeof *errors);
-    *accuracies = (struct ar_accuracies){
-        .rows = ar_arena_alloc(arena, count * (ar_operations_count + 1) + KINDS,
-                               sizeof *accuracies->rows)};
-    if (errors == NULL || accuracies->rows == NULL) {
-        return ar_error_no_memory(err, "errors of predictions");
-    }
-    for (size_t i = 0; i < count; i++) {
-        AR_TRY(add_lines(&judged[i], errors, arena, accuracies, err));
-    }
-    return add_kinds(judged, count, errors, arena, accuracies, err);
-}
-
-/* Of each set, whose last line is all of it. */
-static void note_why(const struct ar_accuracies *accuracies, FILE *notes)
-{
-    for (size_t i = 0; i < accuracies->count; i++) {
-        const struct ar_accuracy *line = &accuracies->rows[i];
-        bool is_last = i + 1 == accuracies->count || strcmp(line->set, line[1].set) != 0;
-        if (is_last && line->why[0] != '\0') {
-            ar_note(notes, "%s: %.1f %% held out: %s", line->set, 100 * line->held_out.median_frac,
-                    line->why);
-        }
-    }
+    return count;
 }
 
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
@@ -260,27 +371,54 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
                                struct ar_accuracies *accuracies, struct ar_error *err)
 {
     size_t count = 0;
-    struct judged *judged = ar_arena_alloc(arena, index->sets_count + 1, sizeof *judged);
-    if (judged == NULL) {
-        return ar_error_no_memory(err, "measured sets");
+    bool *is_wanted = ar_arena_alloc(arena, index->sets_count + 1, sizeof *is_wanted);
+    struct predicted_set *sets = ar_arena_alloc(arena, index->sets_count + 1, sizeof *sets);
+    const struct predicted_set **chosen =
+        ar_arena_alloc(arena, index->sets_count + 1, sizeof(struct predicted_set *));
+    for (size_t i = 0; i < names_count; i++) {
+        if (mark_sets(index, names[i], is_wanted) == 0) {
+            return ar_error_set(err, AR_NO_INPUT,
+                                "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
+                                "%zu that there are",
+                                names[i], index->sets_count);
+        }
     }
-    AR_TRY(check_names(index, names, names_count, err));
+    if (names_count == 0) {
+        mark_sets(index, NULL, is_wanted);
+    }
     for (size_t i = 0; i < index->sets_count; i++) {
-        if (is_wanted(&index->sets[i], names, names_count)) {
+        if (is_wanted[i]) {
             struct ar_set_rows *rows;
             AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
                                &rows, err));
-            judged[count].rows = rows;
-            AR_TRY(judge(&judged[count++], notes, arena, err));
+            sets[count].rows = rows;
+            AR_TRY(predict_set(&sets[count++], notes, arena, err));
         }
     }
-    AR_TRY(make_lines(judged, count, arena, accuracies, err));
-    note_why(accuracies, notes);
+    *accuracies = (struct ar_accuracies){
+        .rows = ar_arena_alloc(arena, count * (ar_operations_count + 1) + GROUPS,
+                               sizeof *accuracies->rows)};
+    for (size_t i = 0; i < count; i++) {
+        add_lines(&sets[i], notes, arena, accuracies);
+    }
+    for (size_t k = 0; k < GROUPS; k++) {
+        size_t chosen_count = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (groups[k].has(&sets[i])) {
+                chosen[chosen_count++] = &sets[i];
+            }
+        }
+        if (chosen_count > 1 && (chosen_count < count || k + 1 == GROUPS)) {
+            struct ar_accuracy *line = &accuracies->rows[accuracies->count++];
+            *line = sum_sets(chosen, chosen_count, NULL, arena);
+            count_unused(chosen, chosen_count, arena, line);
+            line->set = groups[k].name;
+        }
+    }
     return AR_OK;
 }
 
 /* --- as records ---------------------------------------------------------------------------- */
-
 #define LINE(kind, field, name, ...) AR_COLUMN(kind, struct ar_accuracy, field, name, __VA_ARGS__)
 #define PERCENT(title)               .heading = title, .factor = 100, .decimals = 1
 

@@ -1,48 +1,22 @@
 /** \file ar_calibrate.h
- * Fits a cluster to measured rows: NCCL's cost model to all-reduces of NCCL, latencies and
- * bandwidths to those of our own algorithms, one link to messages between two processes. What the
- * logs hold decides.
+ * Fits a cluster to measured rows: NCCL's cost model to calls of NCCL, latencies and bandwidths to
+ * messages of our own algorithms, one link to messages between two processes. What the logs hold
+ * decides.
  */
 #ifndef AR_CALIBRATE_H
 #define AR_CALIBRATE_H
 
-#include "ar_inputs.h"
-#include "ar_measured_set.h"
+#include "ar_measured.h"
 #include "ar_record.h"
-#include "ar_scenario.h"
 
-/** Which of the times of a measured row is taken. */
-enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN };
-
-/** `out-of-place`, `in-place` and `mean`; NULL ends them. */
-extern const char *const ar_measured_time_names[];
-
-/** What a fit or a comparison is asked for. All texts and lists are the caller's. */
+/** All texts and lists are the caller's. */
 struct ar_calibrate_request {
-    const char *command;      /**< begins error lines: `calibrate` or `compare` */
-    const char *const *paths; /**< of the logs */
-    size_t paths_count;
-    size_t known_count; /**< the first of them are those of a set, which a fit is made of */
-    enum ar_measured_time time;
-    FILE *notes;                         /**< ar_note.h */
-    struct ar_inputs *inputs;            /**< for clusters of fewer GPUs or other lengths; NULL: the
-                                              cluster alone */
-    const struct ar_called_list *called; /**< what libraries call our algorithms; NULL: as here */
-    const char *algorithm_name; /**< that rows were forced to which do not say one; NULL: none */
-    bool is_messages;           /**< they are messages of that algorithm, not calls of a library */
-    const char *system;         /**< rows of tables that have others are left out; NULL: none */
-    uint32_t ranks_per_node;    /**< the same of others; 0: none */
-    const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
-                                             is asked for or the log says none; engine, algorithm
-                                             and channels of a comparison */
-
-    /* Of a fit: */
-    bool is_all_fitted;        /**< nothing is held out */
-    uint32_t fitted_nodes_max; /**< above it nodes are held out by default; 0: the largest count */
-    const uint64_t *held_out;  /**< these node or GPU counts are */
+    struct ar_measured_request rows;
+    bool is_all_fitted;       /**< nothing is held out */
+    const uint64_t *held_out; /**< these node or GPU counts are; none: see ar_measured_request */
     size_t held_out_count;
-    bool folds;              /**< also fit without each node count in turn */
-    const char *pair;        /**< what joins two processes: nvlink, pcie, network; NULL: not said */
+    bool folds;       /**< also fit without each node count in turn */
+    const char *pair; /**< what joins two processes: nvlink, pcie, network; NULL: not known */
     const char *source_path; /**< the file of the cluster, which is copied */
     const char *out;         /**< file of the calibrated cluster (NAME.topo); NULL: none */
     const char *name;        /**< of that cluster, and */
@@ -50,8 +24,8 @@ struct ar_calibrate_request {
     const char *made_by;    /**< the command, for a comment of the files */
 };
 
-/** Works out what `request->out` means. AR_USAGE if it is not NAME.topo, or the file that is
- * calibrated. */
+/** Works out the names that `request->out` stands for. AR_USAGE if it is not NAME.topo, or the file
+ * that is calibrated. */
 enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, struct ar_arena *arena,
                                       struct ar_error *err);
 

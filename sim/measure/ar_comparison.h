@@ -1,43 +1,38 @@
 /** \file ar_comparison.h
- * Predictions beside measured rows, and their errors: |predicted / measured - 1|, summed up by what
- * was fitted and by node count. What `compare` prints and draws, and `calibrate` quotes.
+ * Measured rows beside their predictions: one list, of which `compare`, `calibrate` and `accuracy`
+ * print rows and sum up errors, |predicted / measured - 1|.
  */
 #ifndef AR_COMPARISON_H
 #define AR_COMPARISON_H
 
-#include "ar_arena.h"
-#include "ar_library_table.h"
-#include "ar_measured.h"
+#include "ar_estimate.h"
+#include "ar_measured_set.h"
 #include "ar_record.h"
 
-/** What a row was to the fit that predicts it. */
+/** How a row was used by the fit that predicts it. */
 enum ar_compared_set {
-    AR_COMPARED_FITTED,   /**< fitted: says how well the model describes, not how it predicts */
+    AR_COMPARED_FITTED,   /**< fitted: shows how well the model describes, not how it predicts */
     AR_COMPARED_HELD_OUT, /**< not fitted */
     AR_COMPARED_FOLD,     /**< of cross-validation: not fitted by the fit that predicts it */
+    AR_COMPARED_UNFITTED, /**< nothing was fitted */
     AR_COMPARED_SETS      /**< how many; none of them, written as an empty cell */
 };
 
-/** A measured collective and what is predicted for it, as it is written. */
+/** A measured collective and its prediction, as they are written. */
 struct ar_compared {
+    const struct ar_measured_row *measured;
     struct ar_library_row row;
     ar_cell_string cluster;   /**< of rows of several sets; else empty */
     ar_cell_string operation; /**< command: `allreduce` */
-    ar_cell_string called;    /**< what a table of a library calls the algorithm; empty: nothing */
+    ar_cell_string called;    /**< the algorithm's name in a table of a library; else empty */
     enum ar_compared_set set;
     ar_cell_count payload_bytes; /**< of one rank */
-    ar_cell_string choice;       /**< `ring/simple`, `torus2d 4x2` */
+    ar_cell_string choice;       /**< what ran: `ring/simple`, `torus2d 4x2` */
     ar_cell_number predicted_s, error_frac;
     ar_cell_number low_s, high_s;               /**< of the 95 % band; NAN: none */
     ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are
                                                      not known */
 };
-
-/** What a row ran: `torus2d 4x2`, of a call what the library chooses, `ring/simple`. The arena's.
- */
-const char *ar_compared_choice(const struct ar_measured_row *row,
-                               const struct ar_library_prediction *prediction,
-                               struct ar_arena *arena);
 
 /** The errors of some rows, as they are written. */
 struct ar_compared_error {
@@ -48,12 +43,34 @@ struct ar_compared_error {
 };
 
 struct ar_comparison {
+    struct ar_arena *arena; /**< of all that follows */
     struct ar_compared *rows;
     size_t rows_count;
     struct ar_compared_error *errors;
     size_t errors_count;
     bool is_by_gpus; /**< counts of errors are of GPUs, else of nodes */
 };
+
+/** An empty comparison with room for `capacity` rows, the arena's. */
+struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena);
+
+/** Adds a row beside its prediction and, unless `reference` is NULL, NCCL's own constants; there
+ * is room for it. Returns it as it lies in the list. */
+struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
+                                      const struct ar_measured_row *row, enum ar_compared_set set,
+                                      const struct ar_library_prediction *prediction,
+                                      const struct ar_tuning *reference);
+
+/** Puts rows in order of operation, the name of the algorithm, nodes, GPUs and payload. */
+void ar_comparison_sort(struct ar_comparison *comparison);
+
+/** Sums up the errors of the rows: for every use that some rows have all of it, then each count of
+ * nodes or GPUs. */
+void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
+                       struct ar_comparison *comparison);
+
+/** The median error of all rows that were fitted, or held out; NAN if none was. */
+double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set);
 
 /** Errors that are summed up; `errors` has room for all. */
 struct ar_error_sum {
@@ -62,53 +79,29 @@ struct ar_error_sum {
     bool lacks_band; /**< a prediction has none */
 };
 
-/** Adds |predicted / measured - 1|; a prediction that there is not (NAN) counts nothing. */
-void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
-                      const struct ar_library_prediction *prediction);
+/** Adds a prediction of a row, NCCL's own if `is_own`; one that is NAN counts nothing. */
+void ar_error_sum_add(struct ar_error_sum *sum, const struct ar_compared *row, bool is_own);
 
 /** The sum; its share inside the band is NAN if a prediction has none. */
 struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum);
 
-/** An empty comparison with room for `capacity` rows, the arena's. */
-enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
-                                   struct ar_comparison *comparison, struct ar_error *err);
-
-/** Adds a row beside its prediction and, unless `reference` is NULL, NCCL's own constants; there
- * is room for it. `choice` lies where it stays. */
-void ar_comparison_add(struct ar_comparison *comparison, const struct ar_measured_row *row,
-                       enum ar_compared_set set, const char *choice,
-                       const struct ar_library_prediction *prediction,
-                       const struct ar_tuning *reference);
-
-/** Puts rows in order of operation, the name of the algorithm, nodes, GPUs and payload. */
-void ar_comparison_sort(struct ar_comparison *comparison);
-
-/** Sums up the errors of the rows: for every set that has some all of it, then each count of nodes
- * or GPUs. */
-enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
-                                 struct ar_arena *arena, struct ar_comparison *comparison,
-                                 struct ar_error *err);
-
-/** The median error of all rows that were fitted, or held out; NAN if none was. */
-double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set);
-
-/** A line of errors as a sentence for a comment (`8 nodes held out, 24 rows: median 4.0 %, ...`).
- */
-char *ar_comparison_text(const struct ar_comparison *comparison, size_t line,
-                         struct ar_arena *arena);
-
-/** NCCL's own constants that predictions stand beside: of the release of the scenario, of its
+/** NCCL's own constants that predictions are compared with: of the release of the scenario, of its
  * cluster or of the table; NULL: not known. */
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario);
 
-/** Predicts every measured row by the engine and, of rows that do not say their own, the algorithm
- * of the request's scenario; rows are in order of nodes, GPUs and payload, and the arena's.
- * AR_USAGE for keys that the rows do not take, AR_BAD_DATA for rows that the engine cannot run. */
-enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
+/** Predicts every measured row by the engine and, of rows that do not name their own, the algorithm
+ * of the request's scenario. AR_USAGE for keys that the rows do not take, AR_BAD_DATA for rows that
+ * the engine cannot run. */
+enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
-/** What is written of a row. */
+/** Predicts the further rows of sets by fits to the shipped rows of each: rows that the set has,
+ * too, count as fitted, all others as held out. */
+enum ar_status ar_comparison_run_sets(struct ar_set_rows *const *sets, size_t count,
+                                      struct ar_arena *arena, struct ar_comparison *comparison,
+                                      struct ar_error *err);
+
 extern const struct ar_columns ar_comparison_columns;
 
 /** Writes the rows, of the columns of the view, and their errors; of CSV the rows alone. */
@@ -126,6 +119,6 @@ void ar_compared_error_columns(bool is_by_gpus, size_t offset,
 
 /** Writes `directory`/compare.csv and accuracy.csv. */
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
-                                  struct ar_arena *arena, struct ar_error *err);
+                                  struct ar_error *err);
 
 #endif

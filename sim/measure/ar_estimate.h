@@ -37,15 +37,15 @@ bool ar_estimate_takes(const struct ar_measured_row *row);
 
 /** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and
  * predicts all. The machines of the rows are left as they were. AR_BAD_DATA if one kind of rows
- * cannot be fitted or predicted, with a line that says why; the other kind is there then. */
-enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
+ * cannot be fitted or predicted, with a line why; `*estimate` then has the other kind. */
+enum ar_status ar_estimate_run(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const bool *is_fitted,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err);
 
-/** Takes from predictions by a fit the errors that the fitted rows beside them let expect
- * (ar_residual.h), also by those of more than AR_ESTIMATE_RANKS_MAX ranks. A cluster file that
- * `calibrate` writes knows nothing of it. */
+/** Corrects predictions by a fit: subtracts the errors that the fitted rows beside them let expect
+ * (ar_residual.h), also those of more than AR_ESTIMATE_RANKS_MAX ranks. A cluster file that
+ * `calibrate` writes has no such corrections. */
 enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
                                    struct ar_arena *arena, struct ar_estimate *estimate,
                                    struct ar_error *err);

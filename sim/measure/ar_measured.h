@@ -1,37 +1,68 @@
 /** \file ar_measured.h
- * The measured collectives of the logs of a command line, checked against each other and against a
- * cluster.
+ * Measured collectives: the rows of logs that are used, what each of them ran, and on which
+ * machine.
+ *
+ * A run of a log is the call of a library, which chooses how, or the messages of an algorithm that
+ * the run or the request names. Runs that nobody models (links that were probed, algorithms without
+ * a name here) and those of other machines are left out, counted by reason.
  */
 #ifndef AR_MEASURED_H
 #define AR_MEASURED_H
 
 #include "ar_arena.h"
-#include "ar_calibrate.h"
 #include "ar_cluster.h"
+#include "ar_inputs.h"
 #include "ar_library_table.h"
 #include "ar_link_fit.h"
 #include "ar_log.h"
+#include "ar_scenario.h"
 
-/** One run that is used. */
-struct ar_measured_run {
-    const char *path;
-    uint64_t line;
-    uint32_t nodes;
-    uint32_t ranks;
-    size_t rows_count;
+/** Which of the times of a measured row is taken. */
+enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN };
+
+/** `out-of-place`, `in-place` and `mean`; NULL ends them. */
+extern const char *const ar_measured_time_names[];
+
+/** Which rows are asked for, and by what they are predicted. All texts and lists are the caller's.
+ */
+struct ar_measured_request {
+    const char *command; /**< begins error lines: `calibrate`, `compare` or the name of a set */
+    const char *const *paths; /**< of the logs */
+    size_t paths_count;
+    size_t known_count; /**< the first of them are those of a measured set */
+    enum ar_measured_time time;
+    FILE *notes;                         /**< ar_note.h */
+    struct ar_inputs *inputs;            /**< for clusters of fewer GPUs or other lengths; NULL: the
+                                              cluster alone */
+    const struct ar_called_list *called; /**< what libraries call our algorithms; NULL: as here */
+    const char *algorithm_name;          /**< of runs that name none; NULL: the library's choice */
+    bool is_messages;          /**< these are messages of that algorithm, not calls of a library */
+    const char *system;        /**< runs of other systems are left out; NULL: none */
+    uint32_t ranks_per_node;   /**< the same of other numbers; 0: none */
+    uint32_t fitted_nodes_max; /**< larger node counts are held out; 0: the largest one */
+    bool has_pair;             /**< the logs are of messages between two processes */
+    const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
+                                             is set or the log has none; engine, algorithm and
+                                             channels of a comparison */
 };
 
-/** A measured collective: the call of a library that chooses how, or the messages of an algorithm
- * that the row names. */
+/** A measured collective. */
 struct ar_measured_row {
     const struct ar_log *run;
     const struct ar_log_row *row;
     const struct ar_operation *operation;
-    bool is_call;
-    /** Nodes, ranks, bytes and time, of messages too. */
-    struct ar_library_row call;
-    struct ar_link_row messages; /**< those of an algorithm; NULL: it is a call */
-    size_t path;                 /**< place of its file among those of the request */
+    bool is_call;                /**< of a library; else messages of an algorithm */
+    bool is_known;               /**< of a measured set, not of the further files beside it */
+    struct ar_library_row call;  /**< nodes, ranks, bytes and time, of messages too */
+    struct ar_link_row messages; /**< without a collective: it is a call */
+};
+
+/** A run that is used: `rows_count` rows, or sizes of messages between two processes. */
+struct ar_measured_run {
+    const char *path;
+    uint64_t line;
+    uint32_t nodes, ranks;
+    size_t rows_count;
 };
 
 /** A cluster as some rows have it: so many GPUs of each node take part, and nodes are a torus of
@@ -42,20 +73,18 @@ struct ar_measured_machine {
     const char *grid;
 };
 
-/** What becomes of a run: why its rows are left out, or calls, messages. */
-enum measured_kind {
-    MEASURED_NO_OPERATION,
-    MEASURED_NO_ALGORITHM,
-    MEASURED_ON_GPUS,      /**< buffers of MPI that the cluster does not have */
-    MEASURED_OTHER_RANKS,  /**< the algorithm is not modelled on so many */
-    MEASURED_OTHER_SYSTEM, /**< another machine, or other ranks per node */
-    MEASURED_REASONS,
-    MEASURED_CALL = MEASURED_REASONS,
-    MEASURED_MESSAGES,
-    MEASURED_UNUSED /**< the harness ran something else */
+/** Why rows are left out. */
+enum ar_measured_reason {
+    AR_LEFT_OPERATION, /**< no operation here */
+    AR_LEFT_ALGORITHM, /**< no algorithm here */
+    AR_LEFT_ON_GPUS,   /**< buffers of MPI that the cluster does not have */
+    AR_LEFT_RANKS,     /**< the algorithm is not modelled on so many */
+    AR_LEFT_SYSTEM,    /**< another machine, or other ranks per node */
+    AR_LEFT_REASONS
 };
-/** What is left out for a reason, in words. */
-extern const char *const ar_measured_left_texts[MEASURED_REASONS];
+
+/** The reasons in words. */
+extern const char *const ar_measured_left_texts[AR_LEFT_REASONS];
 
 /** Rows that are left out for one reason. */
 struct ar_measured_left {
@@ -69,41 +98,32 @@ struct ar_measured {
     size_t rows_capacity;        /**< rows of all logs */
     struct ar_measured_row *rows;
     size_t rows_count;
-    size_t calls_count; /**< of the rows; the others are messages */
-    /** Rows left out, by why; behind known paths, of the others. */
-    struct ar_measured_left left[MEASURED_REASONS];
-    size_t empty_count; /**< rows left out, since they are of no bytes */
+    size_t calls_count;                            /**< of the rows; the others are messages */
+    struct ar_measured_left left[AR_LEFT_REASONS]; /**< beside a set: of its further files */
+    size_t empty_count;                            /**< rows left out, since they are of no bytes */
     struct ar_measured_run *runs;
     size_t runs_count;
     struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */
     size_t machines_count;
-    struct ar_library_nodes nodes; /**< node counts of the rows */
-    struct ar_library_nodes gpus;  /**< GPU counts */
-    /** Rows are told apart by their GPU counts, since they are of one node count and all are
-     * messages; else by their node counts. */
-    bool is_by_gpus;
-    const struct ar_library_nodes *groups; /**< those counts */
-    const char *unit;                      /**< what they are of: `GPU` or `node` */
-    char backend[AR_LOG_TEXT];             /**< of the harness: what ran them */
-    char library[AR_LOG_TEXT];             /**< `NCCL 2.8.4`; empty if no log says it */
+    struct ar_library_nodes nodes, gpus; /**< node and GPU counts of the rows */
+    bool is_by_gpus; /**< rows differ in their GPU counts: all are messages on one node count */
+    char backend[AR_LOG_TEXT]; /**< of the harness: what ran them */
+    char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if no log names it */
     char gpu[AR_LOG_TEXT];
     const char *time; /**< `out-of-place`, ... */
 };
 
-/** Loads the logs that are the command's arguments, once, since they may be pipes; no rows or runs
- * are taken yet. All is the arena's. */
-enum ar_status ar_measured_load(const struct ar_calibrate_request *request, struct ar_arena *arena,
+/** Reads the logs, once, since they may be pipes; no rows are taken yet. All is the arena's. */
+enum ar_status ar_measured_load(const struct ar_measured_request *request, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err);
 
 /** Takes the collectives of the logs. A run that cannot be used is an error, whatever else there
- * is: wrong results, a log that is cut off, ranks or nodes that it does not say or that the cluster
- * cannot have, GPUs or libraries that differ from those of other runs. A run of a library is a call
- * if the library has a model of its operation (ar_library_call_find()) and the request names no
- * algorithm; all else are messages: of the request's algorithm, of the one that the row names, by
- * our name or by that of `request->called`, else of what grouped sends do at once (`linear`). What
- * nobody models (links that were probed, algorithms without a name here) is left out and noted, as
- * is what the request's system and ranks per node leave out. */
-enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
+ * is: wrong results, a log that is cut off, ranks or nodes that are not known or that the cluster
+ * cannot have, GPUs or libraries that differ from those of other runs. A run that names no
+ * algorithm is a call if the library has a model of its operation and the request does not ask for
+ * messages; else messages of the request's algorithm, or of what grouped sends do at once
+ * (`linear`). */
+enum ar_status ar_measured_take(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured *measured, struct ar_error *err);
 
@@ -111,50 +131,26 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
 void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run);
 
 /** Notes how many rows are left out for a reason, if any are, and the first run of them. */
-void ar_measured_note_left(const char *command, enum measured_kind reason,
+void ar_measured_note_left(const char *command, enum ar_measured_reason reason,
                            const struct ar_measured_left *left, FILE *notes);
 
 /** Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
- * say so, else it may name no system. */
-bool ar_measured_takes(const struct ar_calibrate_request *request, const struct ar_log *run);
+ * name the system, else it need not. */
+bool ar_measured_takes(const struct ar_measured_request *request, const struct ar_log *run);
 
-/** The count of a row that tells it apart. */
+/** The counts by which rows are grouped, the count of a row, and what is counted: `GPU` or `node`.
+ */
+const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured);
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
-
-enum { AR_MEASURED_ALGORITHM = 80 };
+const char *ar_measured_unit(const struct ar_measured *measured);
 
 /** The operation and algorithm of messages, `allreduce/ring`; returns `text`. */
+enum { AR_MEASURED_ALGORITHM = 80 };
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
                                   char text[AR_MEASURED_ALGORITHM]);
-
-/** What a row ran, `torus2d 4x2`; NULL of a call. The arena's. */
-const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena);
 
 /** Notes which runs are used, and if they are not of the release of NCCL that choices and priors
  * are of; `release` may be NULL. */
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes);
-
-/* --- for measured.c ------------------------------------------------------------------------ */
-
-/** Sorts a run; of messages writes the collective, on a machine that `measured` then has. */
-enum ar_status measured_collective(const struct ar_calibrate_request *request,
-                                   const struct ar_logs *logs, const struct ar_log *run,
-                                   struct ar_cluster *cluster, struct ar_arena *arena,
-                                   struct ar_measured *measured, enum measured_kind *kind,
-                                   struct ar_collective *collective, struct ar_error *err);
-
-/** Refuses rows of several machines, which are not of one cluster. */
-enum ar_status measured_check_systems(const struct ar_calibrate_request *request,
-                                      const struct ar_measured *measured, struct ar_error *err);
-
-/** Where no row was taken: says why. */
-enum ar_status measured_refuse_all(const struct ar_calibrate_request *request,
-                                   const struct ar_measured *measured, struct ar_error *err);
-
-/** The operation of a run; NULL: of none that is modelled. */
-const struct ar_operation *measured_operation(const struct ar_log *run);
-
-/** The HCAs of a node that so many of its GPUs (or processes) use. */
-uint32_t measured_hcas(const struct ar_cluster_facts *facts, uint32_t gpus);
 
 #endif

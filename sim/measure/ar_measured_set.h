@@ -1,16 +1,11 @@
 /** \file ar_measured_set.h
- * The index of measured sets (validate/data/index.csv), and what libraries call our algorithms
- * (validate/data/called.csv).
+ * The measured sets that are shipped: their index (validate/data/index.csv), the names that
+ * libraries have for our algorithms (validate/data/called.csv), and the rows of a set.
  */
 #ifndef AR_MEASURED_SET_H
 #define AR_MEASURED_SET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "ar_arena.h"
-#include "ar_error.h"
+#include "ar_measured.h"
 
 /** Measured rows of one machine. */
 struct ar_measured_set {
@@ -20,17 +15,17 @@ struct ar_measured_set {
     uint32_t ranks_per_node; /**< that these rows have; 0: any */
     const char *cluster;     /**< shipped, that is compared with it */
     const char *settings;    /**< of the cluster, as `--set` takes them; blanks between */
-    const char *engine;      /**< whose subject the rows are */
+    const char *engine;      /**< that predicts the rows */
     const char *algorithm;   /**< what its rows are called here; `auto`: the library's choice,
-                                `named`: rows say it */
+                                `named`: each row names its own */
     uint32_t fitted_nodes_max; /**< the largest node count that is fitted where more are held out;
                                   0: all but the largest */
-    const char *seen; /**< what of the model was chosen when rows were seen that it holds out, or
-                         that nothing was fitted to; empty: nothing */
+    const char *seen;          /**< choices of the model that were made after looking at rows which
+                                  test it; empty: none */
     const char *source;
 };
 
-/** What a library calls an algorithm. */
+/** A library's name for an algorithm. */
 struct ar_called {
     const char *operation; /**< command: `allreduce` */
     const char *called;    /**< by the library; `*` at its end stands for anything */
@@ -49,7 +44,7 @@ struct ar_called_list {
 const struct ar_called *ar_called_find(const struct ar_called_list *called, const char *operation,
                                        const char *name);
 
-/** The index, and what lies beside it. */
+/** The index, and the files beside it. */
 struct ar_measured_index {
     const char *folder; /**< that it is in; empty, or with the slash */
     struct ar_measured_set *sets;
@@ -68,13 +63,43 @@ bool ar_measured_set_has(const struct ar_measured_set *set, const char *path);
 const struct ar_measured_set *ar_measured_index_find(const struct ar_measured_index *index,
                                                      const char *path, size_t *count);
 
-/** What tables call the machine of a cluster; NULL: they do not. */
+/** The name that tables have for the machine of a cluster; NULL: none. */
 const char *ar_measured_index_system(const struct ar_measured_index *index, const char *cluster);
 
-/** The shipped files of a set, and behind them `more`. All is the arena's. */
-enum ar_status ar_measured_set_paths(const struct ar_measured_index *index,
-                                     const struct ar_measured_set *set, const char *const *more,
-                                     size_t more_count, struct ar_arena *arena, const char ***paths,
-                                     size_t *paths_count, struct ar_error *err);
+/** The shipped files of a set, and behind them `more`: an array of the arena. */
+const char *const *ar_measured_set_paths(const struct ar_measured_index *index,
+                                         const struct ar_measured_set *set, const char *const *more,
+                                         size_t more_count, struct ar_arena *arena,
+                                         size_t *paths_count);
+
+/** The rows of a set. */
+struct ar_set_rows {
+    const struct ar_measured_set *set;
+    struct ar_scenario scenario;
+    struct ar_measured_request request;
+    struct ar_measured *measured;
+};
+
+/** Gives a scenario the cluster, the engine and those settings of a set that it does not have. */
+enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
+                               struct ar_scenario *scenario, struct ar_error *err);
+
+/** Asks for the rows of a set alone, and by default those on more nodes than it fits held out. */
+void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_request *request);
+
+/** Asks for rows as those of a set, whose scenario the request has: messages or calls, of what. */
+void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_request *request);
+
+/** Takes the rows of a set, and behind them those of `more` files; `scenario` has what the command
+ * line asks of all sets. */
+enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
+                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                           const char *const *more, size_t more_count, FILE *notes,
+                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err);
+
+/** Notes the further rows of sets, all of which were loaded with the same further files, that are
+ * of none of their machines; AR_BAD_DATA if there are no others. */
+enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
+                             struct ar_arena *arena, struct ar_error *err);
 
 #endif

@@ -2,49 +2,47 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_output.h"
 
-enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
-                                   struct ar_comparison *comparison, struct ar_error *err)
+struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena)
 {
-    *comparison = (struct ar_comparison){
-        .rows = ar_arena_alloc(arena, capacity + 1, sizeof *comparison->rows)};
-    return comparison->rows != NULL ? AR_OK : ar_error_no_memory(err, "the compared rows");
+    return (struct ar_comparison){
+        .arena = arena, .rows = ar_arena_alloc(arena, capacity + 1, sizeof(struct ar_compared))};
 }
 
-const char *ar_compared_choice(const struct ar_measured_row *row,
-                               const struct ar_library_prediction *prediction,
-                               struct ar_arena *arena)
+struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
+                                      const struct ar_measured_row *row, enum ar_compared_set set,
+                                      const struct ar_library_prediction *prediction,
+                                      const struct ar_tuning *reference)
 {
-    return row->is_call ? ar_choices[prediction->choice].name : ar_measured_choice(row, arena);
-}
-
-void ar_comparison_add(struct ar_comparison *comparison, const struct ar_measured_row *row,
-                       enum ar_compared_set set, const char *choice,
-                       const struct ar_library_prediction *prediction,
-                       const struct ar_tuning *reference)
-{
+    char shape[AR_SHAPE_TEXT];
     const struct ar_library_row *call = &row->call;
+    const struct ar_collective *collective = &row->messages.collective;
     bool has_rate =
         reference != NULL && row->is_call && (call->run.nodes == 1 || reference->net_bus_Bps > 0);
     double tuning_s = has_rate ? ar_tuning_predict(reference, call->calls, &call->run).time_s : NAN;
-    comparison->rows[comparison->rows_count++] =
-        (struct ar_compared){.row = *call,
-                             .operation = row->operation->command,
-                             .called = row->run->algorithm,
-                             .set = set,
-                             .payload_bytes = (uint64_t)call->run.bytes,
-                             .choice = choice,
-                             .predicted_s = prediction->time_s,
-                             .error_frac = prediction->time_s / call->time_s - 1,
-                             .low_s = prediction->low_s,
-                             .high_s = prediction->high_s,
-                             .tuning_s = tuning_s,
-                             .tuning_error_frac = tuning_s / call->time_s - 1};
+    struct ar_compared *made = &comparison->rows[comparison->rows_count++];
+    *made = (struct ar_compared){
+        .measured = row,
+        .row = *call,
+        .operation = row->operation->command,
+        .called = row->run->algorithm,
+        .set = set,
+        .payload_bytes = (uint64_t)call->run.bytes,
+        .choice = row->is_call
+                      ? ar_choices[prediction->choice].name
+                      : ar_arena_format(comparison->arena, "%s %s", collective->algorithm->name,
+                                        ar_shape_format(&collective->shape, shape)),
+        .predicted_s = prediction->time_s,
+        .error_frac = prediction->time_s / call->time_s - 1,
+        .low_s = prediction->low_s,
+        .high_s = prediction->high_s,
+        .tuning_s = tuning_s,
+        .tuning_error_frac = tuning_s / call->time_s - 1};
+    return made;
 }
 
 /* By operation, name, nodes, GPUs, payload. */
@@ -55,16 +53,10 @@ static int compare_order(const void *a, const void *b)
     const struct ar_library_run *first = &one->row.run;
     const struct ar_library_run *second = &other->row.run;
     int order = strcmp(one->operation, other->operation);
-    if (order != 0 || (order = strcmp(one->called, other->called)) != 0) {
-        return order;
-    }
-    if (first->nodes != second->nodes) {
-        return first->nodes < second->nodes ? -1 : 1;
-    }
-    if (first->ranks != second->ranks) {
-        return first->ranks < second->ranks ? -1 : 1;
-    }
-    return (first->bytes > second->bytes) - (first->bytes < second->bytes);
+    order = order != 0 ? order : strcmp(one->called, other->called);
+    order = order != 0 ? order : (first->nodes > second->nodes) - (first->nodes < second->nodes);
+    order = order != 0 ? order : (first->ranks > second->ranks) - (first->ranks < second->ranks);
+    return order != 0 ? order : (first->bytes > second->bytes) - (first->bytes < second->bytes);
 }
 
 void ar_comparison_sort(struct ar_comparison *comparison)
@@ -72,15 +64,16 @@ void ar_comparison_sort(struct ar_comparison *comparison)
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
 }
 
-/* --- errors ------------------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------------------------- */
 
-void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
-                      const struct ar_library_prediction *prediction)
+void ar_error_sum_add(struct ar_error_sum *sum, const struct ar_compared *row, bool is_own)
 {
-    if (isfinite(prediction->time_s)) {
-        sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
-        sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
-        sum->lacks_band = sum->lacks_band || !isfinite(prediction->low_s);
+    double measured_s = row->row.time_s;
+    double predicted_s = is_own ? row->tuning_s : row->predicted_s;
+    if (isfinite(predicted_s)) {
+        sum->errors[sum->count++] = fabs(predicted_s / measured_s - 1);
+        sum->covered += !is_own && measured_s >= row->low_s && measured_s <= row->high_s;
+        sum->lacks_band = sum->lacks_band || is_own || !isfinite(row->low_s);
     }
 }
 
@@ -91,60 +84,35 @@ struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum)
     return error;
 }
 
-/* Whether a row belongs to a line of errors. */
-static bool is_of(const struct ar_compared *compared, const struct ar_compared_error *line,
-                  bool is_by_gpus)
+void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
+                       struct ar_comparison *comparison)
 {
-    return compared->set == line->set &&
-           (line->nodes == AR_NO_COUNT ||
-            line->nodes == (is_by_gpus ? compared->row.run.ranks : compared->row.run.nodes));
-}
-
-/* Sums up the rows of a line. `errors` has room for all rows. */
-static void sum_line(const struct ar_comparison *comparison, double *errors,
-                     struct ar_compared_error *line)
-{
-    struct ar_error_sum model = {.errors = errors};
-    struct ar_error_sum tuning = {.errors = errors};
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct ar_compared *row = &comparison->rows[i];
-        struct ar_library_prediction prediction = {
-            .time_s = row->predicted_s, .low_s = row->low_s, .high_s = row->high_s};
-        if (is_of(row, line, comparison->is_by_gpus)) {
-            ar_error_sum_add(&model, row->row.time_s, &prediction);
-        }
-    }
-    line->model = ar_error_sum_end(&model);
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct ar_compared *row = &comparison->rows[i];
-        struct ar_library_prediction prediction = {
-            .time_s = row->tuning_s, .low_s = NAN, .high_s = NAN};
-        if (is_of(row, line, comparison->is_by_gpus)) {
-            ar_error_sum_add(&tuning, row->row.time_s, &prediction);
-        }
-    }
-    line->tuning = ar_error_sum_end(&tuning);
-}
-
-enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
-                                 struct ar_arena *arena, struct ar_comparison *comparison,
-                                 struct ar_error *err)
-{
-    double *values = ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *values);
+    struct ar_arena *arena = comparison->arena;
+    double *errors = ar_arena_alloc(arena, 2 * comparison->rows_count + 1, sizeof *errors);
     comparison->is_by_gpus = is_by_gpus;
     comparison->errors =
         ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
-    AR_NEED(values && comparison->errors, err, "the errors of predictions");
-    for (int set = 0; set < AR_COMPARED_SETS; set++) {
-        for (size_t i = 0; i <= counts->count; i++) {
-            struct ar_compared_error *line = &comparison->errors[comparison->errors_count];
-            line->set = (enum ar_compared_set)set;
-            line->nodes = i == 0 ? AR_NO_COUNT : counts->counts[i - 1];
-            sum_line(comparison, values, line);
-            comparison->errors_count += line->model.count > 0;
+    for (size_t i = 0; i < AR_COMPARED_SETS * (counts->count + 1); i++) {
+        struct ar_error_sum model = {.errors = errors};
+        struct ar_error_sum tuning = {.errors = errors + comparison->rows_count};
+        size_t place = i % (counts->count + 1);
+        struct ar_compared_error line = {.set = (enum ar_compared_set)(i / (counts->count + 1)),
+                                         .nodes =
+                                             place == 0 ? AR_NO_COUNT : counts->counts[place - 1]};
+        for (size_t k = 0; k < comparison->rows_count; k++) {
+            const struct ar_compared *row = &comparison->rows[k];
+            uint32_t count = is_by_gpus ? row->row.run.ranks : row->row.run.nodes;
+            if (row->set == line.set && (line.nodes == AR_NO_COUNT || line.nodes == count)) {
+                ar_error_sum_add(&model, row, false);
+                ar_error_sum_add(&tuning, row, true);
+            }
+        }
+        line.model = ar_error_sum_end(&model);
+        line.tuning = ar_error_sum_end(&tuning);
+        if (line.model.count > 0) {
+            comparison->errors[comparison->errors_count++] = line;
         }
     }
-    return AR_OK;
 }
 
 double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set)
@@ -158,40 +126,12 @@ double ar_comparison_median(const struct ar_comparison *comparison, enum ar_comp
     return NAN;
 }
 
-char *ar_comparison_text(const struct ar_comparison *comparison, size_t index,
-                         struct ar_arena *arena)
-{
-    static const char *const verbs[] = {[AR_COMPARED_FITTED] = "fitted",
-                                        [AR_COMPARED_HELD_OUT] = "held out",
-                                        [AR_COMPARED_FOLD] = "held out in turn"};
-    const struct ar_compared_error *line = &comparison->errors[index];
-    const char *unit = comparison->is_by_gpus ? "GPU" : "node";
-    char nodes[32];
-    char tuning[96] = "";
-    if (line->nodes == AR_NO_COUNT) {
-        snprintf(nodes, sizeof nodes, "all %s counts", unit);
-    } else {
-        snprintf(nodes, sizeof nodes, "%" PRIu64 " %s%s", line->nodes, unit,
-                 line->nodes == 1 ? "" : "s");
-    }
-    if (line->tuning.count > 0) {
-        snprintf(tuning, sizeof tuning, "; NCCL's own constants: %.1f, %.1f, %.1f %%",
-                 line->tuning.median_frac * 100, line->tuning.mean_frac * 100,
-                 line->tuning.p95_frac * 100);
-    }
-    return ar_arena_format(
-        arena, "%s %s, %zu rows: median %.1f %%, mean %.1f %%, 95th percentile %.1f %%%s", nodes,
-        verbs[line->set], line->model.count, line->model.median_frac * 100,
-        line->model.mean_frac * 100, line->model.p95_frac * 100, tuning);
-}
+/* --- as records ---------------------------------------------------------------------------- */
 
-/* --- as records --------------------------------------------------------------------------- */
-
-static const char *const set_names[] = {[AR_COMPARED_FITTED] = "fitted",
-                                        [AR_COMPARED_HELD_OUT] = "held-out",
-                                        [AR_COMPARED_FOLD] = "fold",
-                                        [AR_COMPARED_SETS] = "",
-                                        NULL};
+static const char *const set_names[] = {
+    [AR_COMPARED_FITTED] = "fitted", [AR_COMPARED_HELD_OUT] = "held-out",
+    [AR_COMPARED_FOLD] = "fold",     [AR_COMPARED_UNFITTED] = "nothing-fitted",
+    [AR_COMPARED_SETS] = "",         NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_compared, field, name, __VA_ARGS__)
 #define ERROR(kind, field, name, ...)                                                              \
@@ -301,15 +241,12 @@ void ar_comparison_write(FILE *file, const struct ar_view *view,
 }
 
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
-                                  struct ar_arena *arena, struct ar_error *err)
+                                  struct ar_error *err)
 {
-    char *rows_path = ar_arena_format(arena, "%s/compare.csv", directory);
-    char *errors_path = ar_arena_format(arena, "%s/accuracy.csv", directory);
     struct ar_output *rows;
     struct ar_output *errors;
-    AR_NEED(rows_path && errors_path, err, "two files");
-    AR_TRY(ar_output_begin(rows_path, arena, &rows, err));
-    AR_TRY(ar_output_begin(errors_path, arena, &errors, err));
+    AR_TRY(ar_output_begin_in(directory, "compare.csv", comparison->arena, &rows, err));
+    AR_TRY(ar_output_begin_in(directory, "accuracy.csv", comparison->arena, &errors, err));
     ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison);
     ar_comparison_write_errors(errors->file, AR_VIEW(AR_FORMAT_CSV), comparison);
     AR_TRY(ar_output_commit(rows, err));

@@ -2,50 +2,25 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ar_library_engine.h"
 #include "ar_residual.h"
 
-/* The rows of one kind, as its fit takes them. */
-struct part {
-    const struct ar_measured *measured;
-    bool is_call;
-    size_t *rows; /* their places among the measured ones, */
-    size_t count;
-    size_t *fitted; /* and those of them that are fitted */
-    size_t fitted_count;
-};
+/* --- calls --------------------------------------------------------------------------------- */
 
-static enum ar_status sort_out(const struct ar_measured *measured, bool is_call,
-                               const bool *is_fitted, struct ar_arena *arena, struct part *part,
-                               struct ar_error *err)
+/* Fits and predicts the calls of a library by NCCL's own table with the rates of the cluster. */
+static enum ar_status estimate_calls(const struct ar_measured_request *request,
+                                     const struct ar_measured *measured, const bool *is_fitted,
+                                     struct ar_arena *arena, struct ar_estimate *estimate,
+                                     struct ar_error *err)
 {
-    *part = (struct part){
-        .measured = measured,
-        .is_call = is_call,
-        .rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->rows),
-        .fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->fitted)};
-    AR_NEED(part->rows && part->fitted, err, "the rows of a fit");
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        if (measured->rows[i].is_call == is_call) {
-            part->rows[part->count++] = i;
-            if (is_fitted != NULL && is_fitted[i]) {
-                part->fitted[part->fitted_count++] = i;
-            }
-        }
-    }
-    return AR_OK;
-}
-
-/* --- calls -------------------------------------------------------------------------------- */
-
-/* NCCL's own table with the rates of the cluster, which must say them. */
-static enum ar_status find_tuning(const struct ar_calibrate_request *request,
-                                  const struct ar_cluster *cluster, struct ar_tuning *tuning,
-                                  struct ar_error *err)
-{
+    const struct ar_cluster *cluster = request->scenario->cluster;
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_node = facts->library_node_bus_Bps > 0;
+    struct ar_tuning tuning;
+    struct ar_library_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    size_t fitted = 0;
     if (!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the "
@@ -56,58 +31,28 @@ static enum ar_status find_tuning(const struct ar_calibrate_request *request,
                             has_node ? "library.net_bus" : "library.node_bus",
                             has_node ? "24GB/s" : "132GB/s");
     }
-    return ar_library_engine_tuning(cluster, request->scenario->release, NULL, tuning, err);
-}
-
-static enum ar_status fit_calls(const struct ar_cluster *cluster, const struct ar_tuning *tuning,
-                                const struct part *part, struct ar_arena *arena,
-                                struct ar_library *library, struct ar_error *err)
-{
-    struct ar_library_row *rows = ar_arena_alloc(arena, part->fitted_count + 1, sizeof *rows);
-    AR_NEED(rows, err, "the rows of a fit");
-    for (size_t i = 0; i < part->fitted_count; i++) {
-        rows[i] = ar_library_engine_row(cluster, &part->measured->rows[part->fitted[i]].call);
+    AR_TRY(ar_library_engine_tuning(cluster, request->scenario->release, NULL, &tuning, err));
+    for (size_t i = 0; is_fitted != NULL && i < measured->rows_count; i++) {
+        if (measured->rows[i].is_call && is_fitted[i]) {
+            rows[fitted++] = ar_library_engine_row(cluster, &measured->rows[i].call);
+        }
     }
-    return ar_library_fit(tuning, rows, part->fitted_count, library, err);
-}
-
-static enum ar_status estimate_calls(const struct ar_calibrate_request *request,
-                                     const struct part *part, bool is_fit, struct ar_arena *arena,
-                                     struct ar_estimate *estimate, struct ar_error *err)
-{
-    const struct ar_cluster *cluster = request->scenario->cluster;
-    struct ar_tuning tuning;
-    if (part->count == 0) {
-        return AR_OK;
-    }
-    AR_TRY(find_tuning(request, cluster, &tuning, err));
-    if (is_fit) {
-        AR_TRY(fit_calls(cluster, &tuning, part, arena, &estimate->library, err));
+    if (is_fitted != NULL) {
+        AR_TRY(ar_library_fit(&tuning, rows, fitted, &estimate->library, err));
         estimate->has_library = true;
     } else {
         ar_library_start(&tuning, &estimate->library);
     }
-    for (size_t i = 0; i < part->count; i++) {
-        struct ar_library_row row =
-            ar_library_engine_row(cluster, &part->measured->rows[part->rows[i]].call);
-        estimate->predictions[part->rows[i]] =
-            ar_library_predict(&estimate->library, row.calls, &row.run);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (measured->rows[i].is_call) {
+            struct ar_library_row row = ar_library_engine_row(cluster, &measured->rows[i].call);
+            estimate->predictions[i] = ar_library_predict(&estimate->library, row.calls, &row.run);
+        }
     }
     return AR_OK;
 }
 
-/* --- messages ----------------------------------------------------------------------------- */
-
-static enum ar_status copy_messages(const struct part *part, const size_t *places, size_t count,
-                                    struct ar_arena *arena, struct ar_link_row **rows,
-                                    struct ar_error *err)
-{
-    *rows = ar_arena_alloc(arena, count + 1, sizeof **rows);
-    for (size_t i = 0; i < count && *rows != NULL; i++) {
-        (*rows)[i] = part->measured->rows[places[i]].messages;
-    }
-    return *rows != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
-}
+/* --- messages ------------------------------------------------------------------------------ */
 
 const struct ar_setting *ar_estimate_setting(const struct ar_settings *settings,
                                              enum ar_link_cost cost)
@@ -123,16 +68,28 @@ bool ar_estimate_takes(const struct ar_measured_row *row)
     return row->is_call || ar_collective_ranks(&row->messages.collective) <= AR_ESTIMATE_RANKS_MAX;
 }
 
-static enum ar_status fit_messages(const struct part *part, struct ar_cluster **clusters,
-                                   struct ar_arena *arena, struct ar_link_fit *links,
-                                   struct ar_error *err)
+/* Fits the numbers of the machines, which keep them, to marked rows of messages. */
+static enum ar_status fit_messages(const struct ar_settings *settings,
+                                   const struct ar_measured *measured, const bool *is_fitted,
+                                   struct ar_cluster **clusters, struct ar_arena *arena,
+                                   struct ar_estimate *estimate, struct ar_error *err)
 {
-    struct ar_link_row *rows;
+    struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    bool is_closed[AR_LINK_COSTS_COUNT];
     size_t count = 0;
-    AR_TRY(copy_messages(part, part->fitted, part->fitted_count, arena, &rows, err));
-    for (size_t i = 0; i < part->fitted_count; i++) {
-        if (ar_estimate_takes(&part->measured->rows[part->fitted[i]])) {
-            rows[count++] = rows[i];
+    /* Numbers that the machines have at 0 are opened, but for those that the command line or a set
+     * gives: there is a prior for them. The harness, whose ranks are threads or few, has none of
+     * the costs that messages have on a host. */
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        is_closed[i] = ar_estimate_setting(settings, (enum ar_link_cost)i) != NULL;
+    }
+    for (size_t i = 0; i < measured->machines_count && measured->backend[0] == '\0'; i++) {
+        ar_link_fit_open(clusters[i], is_closed, estimate->sources);
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        if (!row->is_call && is_fitted[i] && ar_estimate_takes(row)) {
+            rows[count++] = row->messages;
         }
     }
     if (count == 0) {
@@ -140,119 +97,180 @@ static enum ar_status fit_messages(const struct part *part, struct ar_cluster **
                             "fit: found no messages of at most %d ranks; expected some",
                             AR_ESTIMATE_RANKS_MAX);
     }
-    return ar_link_fit(clusters, part->measured->machines_count, rows, count, links, err);
+    AR_TRY(ar_link_fit(clusters, measured->machines_count, rows, count, &estimate->links, err));
+    estimate->has_links = true;
+    return AR_OK;
 }
 
-/* `spread` is that of the fitted rows, on `nodes_max` nodes at most; NAN: nothing was fitted. */
-static enum ar_status predict_messages(const struct part *part, double spread, double nodes_max,
-                                       struct ar_arena *arena,
+/* Predicts messages on the machines as these are. `spread` is that of the fitted rows, on
+ * `nodes_max` nodes at most; NAN: nothing was fitted. */
+static enum ar_status predict_messages(const struct ar_measured *measured, double spread,
+                                       double nodes_max, struct ar_arena *arena,
                                        struct ar_library_prediction *predictions,
                                        struct ar_error *err)
 {
-    struct ar_link_row *rows;
-    double *times_s = ar_arena_alloc(arena, part->count + 1, sizeof *times_s);
-    AR_NEED(times_s, err, "predictions");
-    AR_TRY(copy_messages(part, part->rows, part->count, arena, &rows, err));
-    AR_TRY(ar_link_predict(rows, part->count, times_s, err));
-    for (size_t i = 0; i < part->count; i++) {
-        double nodes = part->measured->rows[part->rows[i]].call.run.nodes;
-        double deviations =
-            AR_BAND95_DEVIATIONS * sqrt(spread * spread + ar_residual_away(nodes, nodes_max));
-        predictions[part->rows[i]] =
-            (struct ar_library_prediction){.time_s = times_s[i],
-                                           .low_s = times_s[i] * exp(-deviations),
-                                           .high_s = times_s[i] * exp(deviations)};
+    struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    double *times_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *times_s);
+    size_t count = 0;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (!measured->rows[i].is_call) {
+            rows[count++] = measured->rows[i].messages;
+        }
+    }
+    AR_TRY(ar_link_predict(rows, count, times_s, err));
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (!measured->rows[i].is_call) {
+            double away = ar_residual_away(measured->rows[i].call.run.nodes, nodes_max);
+            double deviations = AR_BAND95_DEVIATIONS * sqrt(spread * spread + away);
+            double time_s = *times_s++;
+            predictions[i] = (struct ar_library_prediction){.time_s = time_s,
+                                                            .low_s = time_s * exp(-deviations),
+                                                            .high_s = time_s * exp(deviations)};
+        }
     }
     return AR_OK;
 }
 
-static double fitted_nodes_max(const struct part *part)
+static enum ar_status estimate_messages(const struct ar_settings *settings,
+                                        const struct ar_measured *measured, const bool *is_fitted,
+                                        struct ar_arena *arena, struct ar_estimate *estimate,
+                                        struct ar_error *err)
 {
-    double max = 0;
-    for (size_t i = 0; i < part->fitted_count; i++) {
-        max = fmax(max, part->measured->rows[part->fitted[i]].call.run.nodes);
-    }
-    return max;
-}
-
-/* Opens numbers that the machines have at 0, but for those that the command line or a set gives:
- * a file that says 0 stands for what a model has beforehand. */
-static void open_costs(const struct ar_settings *settings, struct ar_cluster **clusters,
-                       size_t count, const char **sources)
-{
-    bool is_closed[AR_LINK_COSTS_COUNT];
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        is_closed[i] = ar_estimate_setting(settings, (enum ar_link_cost)i) != NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        ar_link_fit_open(clusters[i], is_closed, sources);
-    }
-}
-
-/* The clusters are left with what was fitted. */
-static enum ar_status fit_and_predict(const struct ar_settings *settings, const struct part *part,
-                                      struct ar_cluster **clusters, struct ar_arena *arena,
-                                      struct ar_estimate *estimate, struct ar_error *err)
-{
-    /* What messages cost a host is no number of the harness, whose ranks are threads or few. */
-    bool is_of_harness = part->measured->backend[0] != '\0';
-    if (!is_of_harness) {
-        open_costs(settings, clusters, part->measured->machines_count, estimate->sources);
-    }
-    AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
-    estimate->has_links = true;
-    return predict_messages(part, estimate->links.residual_frac, fitted_nodes_max(part), arena,
-                            estimate->predictions, err);
-}
-
-static enum ar_status estimate_messages(const struct ar_settings *settings, const struct part *part,
-                                        bool is_fit, struct ar_arena *arena,
-                                        struct ar_estimate *estimate, struct ar_error *err)
-{
-    size_t count = part->measured->machines_count;
+    size_t count = measured->machines_count;
     struct ar_cluster **clusters = ar_arena_alloc(arena, count + 1, sizeof(struct ar_cluster *));
     double(*costs)[AR_LINK_COSTS_COUNT] = ar_arena_alloc(arena, count + 1, sizeof *costs);
-    AR_NEED(clusters && costs, err, "clusters");
+    double nodes_max = 0;
+    if (is_fitted == NULL) {
+        return predict_messages(measured, NAN, 0, arena, estimate->predictions, err);
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (!measured->rows[i].is_call && is_fitted[i]) {
+            nodes_max = fmax(nodes_max, measured->rows[i].call.run.nodes);
+        }
+    }
     for (size_t i = 0; i < count; i++) {
-        clusters[i] = part->measured->machines[i].cluster;
+        clusters[i] = measured->machines[i].cluster;
         ar_cluster_keep_link_costs(clusters[i], costs[i]);
     }
-    if (part->count == 0 || !is_fit) {
-        return part->count == 0 ? AR_OK
-                                : predict_messages(part, NAN, 0, arena, estimate->predictions, err);
+    enum ar_status status =
+        fit_messages(settings, measured, is_fitted, clusters, arena, estimate, err);
+    if (status == AR_OK) {
+        status = predict_messages(measured, estimate->links.residual_frac, nodes_max, arena,
+                                  estimate->predictions, err);
     }
-    enum ar_status status = fit_and_predict(settings, part, clusters, arena, estimate, err);
     for (size_t i = 0; i < count; i++) {
         ar_cluster_restore_link_costs(clusters[i], costs[i]);
     }
     return status;
 }
 
-/* --- both --------------------------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------------------------- */
 
-enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
+enum ar_status ar_estimate_run(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const bool *is_fitted,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err)
 {
-    struct part calls;
-    struct part messages;
     struct ar_error ignored;
+    enum ar_status calls = AR_OK, messages = AR_OK;
     struct ar_estimate *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL || (made->predictions = ar_arena_alloc(arena, measured->rows_count + 1,
-                                                            sizeof *made->predictions)) == NULL) {
-        return ar_error_no_memory(err, "an estimate");
-    }
+    made->predictions = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *made->predictions);
     for (size_t i = 0; i < measured->rows_count; i++) {
         made->predictions[i] =
             (struct ar_library_prediction){.time_s = NAN, .low_s = NAN, .high_s = NAN};
     }
     *estimate = made;
-    AR_TRY(sort_out(measured, true, is_fitted, arena, &calls, err));
-    AR_TRY(sort_out(measured, false, is_fitted, arena, &messages, err));
-    enum ar_status status = estimate_calls(request, &calls, is_fitted != NULL, arena, made, err);
-    enum ar_status other =
-        estimate_messages(&request->scenario->settings, &messages, is_fitted != NULL, arena, made,
-                          status == AR_OK ? err : &ignored);
-    return status != AR_OK ? status : other;
+    if (measured->calls_count > 0) {
+        calls = estimate_calls(request, measured, is_fitted, arena, made, err);
+    }
+    if (measured->calls_count < measured->rows_count) {
+        messages = estimate_messages(&request->scenario->settings, measured, is_fitted, arena, made,
+                                     calls == AR_OK ? err : &ignored);
+    }
+    return calls != AR_OK ? calls : messages;
+}
+
+/* --- corrections --------------------------------------------------------------------------- */
+
+static bool is_same_way(const struct ar_measured_row *a, const struct ar_measured_row *b)
+{
+    const struct ar_library_run *x = &a->call.run;
+    const struct ar_library_run *y = &b->call.run;
+    return (uint64_t)x->ranks * y->nodes == (uint64_t)y->ranks * x->nodes &&
+           a->is_call == b->is_call &&
+           (a->is_call || (a->operation == b->operation &&
+                           a->messages.collective.algorithm == b->messages.collective.algorithm &&
+                           strcmp(a->run->algorithm, b->run->algorithm) == 0));
+}
+
+/* A row as ar_residual_expect() takes it. Its way is the place of the first row that ran the same
+ * algorithm, by the name that it was called, on as many GPUs of each node; of calls with the
+ * library's choice. */
+static struct ar_residual residual_of(const struct ar_measured *measured, size_t index,
+                                      const struct ar_library_prediction *prediction)
+{
+    const struct ar_measured_row *row = &measured->rows[index];
+    uint32_t first = 0, operation = 0;
+    while (!is_same_way(&measured->rows[first], row)) {
+        first++;
+    }
+    while (operation < ar_operations_count && ar_operations[operation] != row->operation) {
+        operation++;
+    }
+    return (struct ar_residual){
+        .bytes = row->call.run.bytes,
+        .nodes = row->call.run.nodes,
+        .way = row->is_call ? first * AR_CHOICES_COUNT + (uint32_t)prediction->choice : first,
+        .operation = operation,
+        .error = log(prediction->time_s / row->call.time_s)};
+}
+
+/* Corrects the calls, or the messages, whose fitted rows scatter by `residual_frac`. */
+static enum ar_status correct_kind(const struct ar_measured *measured, bool is_call,
+                                   double residual_frac, const bool *is_fitted,
+                                   struct ar_arena *arena, struct ar_estimate *estimate,
+                                   struct ar_error *err)
+{
+    size_t room = measured->rows_count + 1, known_count = 0, asked_count = 0;
+    struct ar_residual *known = ar_arena_alloc(arena, room, sizeof *known);
+    struct ar_residual *asked = ar_arena_alloc(arena, room, sizeof *asked);
+    size_t *places = ar_arena_alloc(arena, room, sizeof *places);
+    double *errors = ar_arena_alloc(arena, room, sizeof *errors);
+    double *shares = ar_arena_alloc(arena, room, sizeof *shares);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_library_prediction *prediction = &estimate->predictions[i];
+        if (measured->rows[i].is_call == is_call && isfinite(prediction->time_s)) {
+            places[asked_count] = i;
+            asked[asked_count] = residual_of(measured, i, prediction);
+            if (is_fitted[i]) {
+                known[known_count++] = asked[asked_count];
+            }
+            asked_count++;
+        }
+    }
+    AR_TRY(ar_residual_expect(known, known_count, residual_frac, asked, asked_count, errors, shares,
+                              err));
+    for (size_t i = 0; i < asked_count; i++) { /* the band keeps what is left of its variance */
+        struct ar_library_prediction *prediction = &estimate->predictions[places[i]];
+        double deviations = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
+        double explained = (1 - shares[i]) * residual_frac * residual_frac;
+        double spread = AR_BAND95_DEVIATIONS * sqrt(fmax(0, deviations * deviations - explained));
+        prediction->time_s *= exp(-errors[i]);
+        prediction->low_s = prediction->time_s * exp(-spread);
+        prediction->high_s = prediction->time_s * exp(spread);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
+                                   struct ar_arena *arena, struct ar_estimate *estimate,
+                                   struct ar_error *err)
+{
+    if (estimate->has_library) {
+        AR_TRY(correct_kind(measured, true, estimate->library.residual_frac, is_fitted, arena,
+                            estimate, err));
+    }
+    return estimate->has_links ? correct_kind(measured, false, estimate->links.residual_frac,
+                                              is_fitted, arena, estimate, err)
+                               : AR_OK;
 }

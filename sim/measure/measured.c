@@ -1,18 +1,268 @@
 #include "ar_measured.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ar_measured_set.h"
 #include "ar_note.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
-/* --- one run ------------------------------------------------------------------------------ */
+const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-place",
+                                              [AR_TIME_IN_PLACE] = "in-place",
+                                              [AR_TIME_MEAN] = "mean",
+                                              NULL};
 
-static enum ar_status check_places(const struct ar_log *run, const struct ar_cluster_facts *facts,
-                                   struct ar_error *err)
+const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
+    [AR_LEFT_OPERATION] = "operations that are not modelled",
+    [AR_LEFT_ALGORITHM] = "algorithms that are not modelled",
+    [AR_LEFT_ON_GPUS] = "buffers on GPUs in tables of MPI",
+    [AR_LEFT_RANKS] = "algorithms that are not modelled on so many ranks",
+    [AR_LEFT_SYSTEM] = "other machines, or ranks per node"};
+
+/* --- what a run is ------------------------------------------------------------------------- */
+
+/* What becomes of a run: a reason to leave it out, or one of these. */
+enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES, RUN_OF_HARNESS_UNUSED };
+
+/* The algorithm that a run names, in our words. */
+struct named_algorithm {
+    const struct ar_algorithm *algorithm; /* NULL: there is none here */
+    const char *shape;
+    uint32_t channels;
+};
+
+/* NULL: an operation that is not modelled. */
+static const struct ar_operation *run_operation(const struct ar_log *run)
 {
+    static const struct ar_operation *const operations[] = {
+        [AR_LOG_ALL_REDUCE] = &ar_operation_all_reduce,
+        [AR_LOG_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
+        [AR_LOG_ALL_GATHER] = &ar_operation_all_gather,
+        [AR_LOG_REDUCE] = &ar_operation_reduce,
+        [AR_LOG_BROADCAST] = &ar_operation_broadcast,
+        [AR_LOG_ALL_TO_ALL] = &ar_operation_all_to_all,
+        [AR_LOG_SEND_RECV] = NULL, /* each rank sends and receives: no operation here */
+        [AR_LOG_GATHER] = &ar_operation_gather,
+        [AR_LOG_SCATTER] = &ar_operation_scatter,
+        [AR_LOG_BANDWIDTH] = NULL};
+    return operations[run->collective];
+}
+
+/* NULL: there is none of the name. */
+static const struct ar_algorithm *algorithm_of(const struct ar_operation *operation,
+                                               const char *name)
+{
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error ignored;
+    (void)ar_algorithm_find("algorithm", operation, name, &algorithm, &ignored);
+    return algorithm;
+}
+
+/* Sorts a run: a call, messages of an algorithm, or left out. */
+static int classify_run(const struct ar_measured_request *request, const struct ar_log *run,
+                        const struct ar_cluster_facts *facts, struct named_algorithm *named)
+{
+    const struct ar_operation *operation = run_operation(run);
+    bool has_name = run->algorithm[0] != '\0';
+    enum ar_library_call call;
+    if (operation == NULL) {
+        return AR_LEFT_OPERATION;
+    }
+    if (has_name && run->format == AR_LOG_HARNESS) {
+        /* Only NCCL's own choice can be compared with its choice here. */
+        bool is_nccl = strcmp(run->tool, "nccl") == 0;
+        *named = (struct named_algorithm){is_nccl ? NULL : algorithm_of(operation, run->algorithm),
+                                          run->shape, run->channels};
+        return is_nccl && strcmp(run->algorithm, "nccl-allreduce") == 0 ? RUN_CALL
+               : named->algorithm != NULL                               ? RUN_MESSAGES
+                                                                        : RUN_OF_HARNESS_UNUSED;
+    }
+    if (!has_name && !request->is_messages && ar_library_call_find(operation, &call)) {
+        return RUN_CALL;
+    }
+    bool is_asked = !has_name && request->is_messages && request->algorithm_name != NULL;
+    const char *name = has_name ? run->algorithm : is_asked ? request->algorithm_name : "linear";
+    const struct ar_called *called =
+        request->called != NULL ? ar_called_find(request->called, operation->command, name) : NULL;
+    *named = called != NULL ? (struct named_algorithm){algorithm_of(operation, called->algorithm),
+                                                       called->shape, called->channels}
+                            : (struct named_algorithm){algorithm_of(operation, name), "", 0};
+    if (is_asked && ar_scenario_has(request->scenario, AR_KEY_CHANNELS)) {
+        named->channels = request->scenario->channels;
+    } else if (named->channels == 0) { /* a ring of NCCL for each HCA */
+        named->channels = is_asked && facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
+    }
+    return has_name && run->has_gpu_buffers ? AR_LEFT_ON_GPUS
+           : named->algorithm == NULL       ? AR_LEFT_ALGORITHM
+                                            : (int)RUN_MESSAGES;
+}
+
+/* The HCAs of a node that so many of its GPUs (or processes) use. */
+static uint32_t hcas_of(const struct ar_cluster_facts *facts, uint32_t gpus)
+{
+    return ar_common_divisor(facts->hcas_per_node, gpus);
+}
+
+/* The machine of a run of messages. Ranks fill the nodes of a collective: a run that leaves GPUs
+ * idle is of the cluster with fewer GPUs per node, and those HCAs and switches that are theirs
+ * alone. Tables of published measurements may have such runs. */
+static enum ar_status find_machine(const struct ar_measured_request *request,
+                                   const struct ar_log *run, struct ar_cluster *cluster,
+                                   struct ar_arena *arena, struct ar_measured *measured,
+                                   const struct ar_cluster **found, struct ar_error *err)
+{
+    static const struct ar_origin origin = {.where = "rows", .status = AR_BAD_DATA};
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_scenario scenario = *request->scenario;
+    const char *settings[5], *asked = "";
+    size_t count = 0;
+    uint32_t gpus = run->nodes > 1 ? run->ranks / run->nodes : facts->gpus_per_node;
+    uint32_t hcas = hcas_of(facts, gpus);
+    if (measured->machines_count == 0) {
+        measured->machines[measured->machines_count++] = (struct ar_measured_machine){
+            .cluster = cluster, .gpus_per_node = facts->gpus_per_node, .grid = ""};
+    }
+    for (size_t i = 0; i < measured->machines_count; i++) {
+        const struct ar_measured_machine *machine = &measured->machines[i];
+        if (machine->gpus_per_node == gpus && strcmp(machine->grid, run->grid) == 0) {
+            *found = machine->cluster;
+            return AR_OK;
+        }
+    }
+    settings[count++] = ar_arena_format(arena, "gpus_per_node=%" PRIu32, gpus);
+    if (facts->has_hcas_on_switches) {
+        settings[count++] = ar_arena_format(arena, "pcie.switches=%" PRIu32, hcas);
+    }
+    settings[count++] = ar_arena_format(arena, "hcas=%" PRIu32, hcas);
+    if (run->grid[0] != '\0') {
+        settings[count++] = ar_arena_format(arena, "torus.lengths=%s", run->grid);
+        settings[count++] = ar_arena_format(arena, "nodes=%" PRIu32, run->nodes);
+    }
+    if (run->format != AR_LOG_PUBLISHED || request->inputs == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            asked = ar_arena_format(arena, "%s%s--set %s", asked, i > 0 ? " " : "", settings[i]);
+        }
+        return ar_log_refuse(run, run->first_line, err,
+                             "found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
+                             " GPUs; expected full nodes (%s?)",
+                             run->ranks, run->nodes, facts->gpus_per_node, asked);
+    }
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, settings[i], err));
+    }
+    struct ar_measured_machine made = {.gpus_per_node = gpus,
+                                       .grid = ar_arena_text(arena, run->grid)};
+    AR_TRY(ar_scenario_make_cluster(&scenario, request->inputs, &made.cluster, err));
+    measured->machines[measured->machines_count++] = made;
+    *found = made.cluster;
+    return AR_OK;
+}
+
+/* The shape of a run: its own, or that which its algorithm has by default. */
+static enum ar_status find_shape(const struct ar_log *run, const char *text, uint32_t gpus,
+                                 const struct ar_algorithm *algorithm, struct ar_shape *shape,
+                                 struct ar_error *err)
+{
+    struct ar_error why;
+    if (text[0] == '\0') {
+        *shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
+        return AR_OK;
+    }
+    if (ar_shape_parse("shape", text, shape, &why) != AR_OK) {
+        return ar_log_refuse(run, run->first_line, err, "%s", why.text);
+    }
+    return ar_shape_ranks(shape) == run->ranks
+               ? AR_OK
+               : ar_log_refuse(run, run->first_line, err,
+                               "found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32,
+                               text, run->ranks, run->ranks);
+}
+
+/* The size of an element. A log of nccl-tests counts the elements of one part. */
+static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *element_bytes,
+                                         struct ar_error *err)
+{
+    bool is_of_parts = run->format != AR_LOG_HARNESS && run_operation(run)->has_parts;
+    uint64_t parts = is_of_parts ? run->ranks : 1;
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        uint64_t bytes = row->count > 0 ? row->payload_bytes / parts / row->count : *element_bytes;
+        if ((bytes != 2 && bytes != 4) || (i > 0 && bytes != *element_bytes)) {
+            return ar_log_refuse(run, row->line, err,
+                                 "found elements of %" PRIu64 " bytes; expected 2 or 4, the same "
+                                 "in all rows of a run",
+                                 bytes);
+        }
+        *element_bytes = (uint32_t)bytes;
+    }
+    return AR_OK;
+}
+
+/* The collective of a run of messages, on a machine that `measured` then has. A table's run that
+ * the algorithm cannot do, since a library has its own way with such ranks, is left out. */
+static enum ar_status find_collective(const struct ar_measured_request *request,
+                                      const struct ar_logs *logs, const struct ar_log *run,
+                                      const struct named_algorithm *named,
+                                      struct ar_cluster *cluster, struct ar_arena *arena,
+                                      struct ar_measured *measured, int *kind,
+                                      struct ar_collective *collective, struct ar_error *err)
+{
+    struct ar_error why;
+    bool is_of_harness = run->format == AR_LOG_HARNESS;
+    if (run->ranks == 0) {
+        return ar_log_check(run, run->collective, 1, err);
+    }
+    /* `window: 8 slots of at most 262144 bytes` at the head of a file of the harness. */
+    const struct ar_csv_directive *line =
+        logs->csv != NULL ? ar_csv_find_directive(logs->csv, "window") : NULL;
+    unsigned long window =
+        line != NULL && isdigit((unsigned char)line->value[0]) ? strtoul(line->value, NULL, 10) : 0;
+    bool has_window =
+        window > 0 && window <= AR_WINDOW_MAX && !ar_scenario_has(request->scenario, AR_KEY_WINDOW);
+    *collective = (struct ar_collective){
+        .operation = run_operation(run),
+        .algorithm = named->algorithm,
+        .channels = named->channels * (is_of_harness ? 1 : ar_algorithm_channels(named->algorithm)),
+        .window = has_window ? (uint32_t)window : request->scenario->window,
+        .element_bytes = 4,
+        .has_plain_orders = is_of_harness};
+    AR_TRY(find_machine(request, run, cluster, arena, measured, &collective->cluster, err));
+    AR_TRY(find_shape(run, named->shape, ar_cluster_facts(collective->cluster)->gpus_per_node,
+                      named->algorithm, &collective->shape, err));
+    AR_TRY(find_element_bytes(run, &collective->element_bytes, err));
+    if (ar_collective_check(collective, &why) == AR_OK) {
+        return AR_OK;
+    }
+    *kind = AR_LEFT_RANKS;
+    return run->format == AR_LOG_PUBLISHED
+               ? AR_OK
+               : ar_log_refuse(run, run->first_line, err, "%s", why.text);
+}
+
+/* --- one run ------------------------------------------------------------------------------- */
+
+/* Refuses a run whose results are wrong, that is cut off, or that the cluster cannot have run. */
+static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
+                                struct ar_error *err)
+{
+    bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
+    if (run_operation(run) == NULL && run->rows_count > 0) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run of %s; expected one of 'allreckon list operations'",
+                             run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
+                                 ? run->collective_name
+                                 : ar_log_collective_name(run->collective));
+    }
+    AR_TRY(ar_log_check(run, run->collective, 1, err));
+    if (has_end && !run->is_complete) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "found no end of the run; expected the closing lines of nccl-tests "
+                             "(is the log cut off?)");
+    }
     if (run->nodes == 0) {
         return ar_log_refuse(run, run->first_line, err,
                              "the log does not say on how many nodes it ran; expected it to");
@@ -33,27 +283,7 @@ static enum ar_status check_places(const struct ar_log *run, const struct ar_clu
     return AR_OK;
 }
 
-static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
-                                struct ar_error *err)
-{
-    if (measured_operation(run) == NULL && run->rows_count > 0) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "a run of %s; expected one of 'allreckon list operations'",
-                             run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
-                                 ? run->collective_name
-                                 : ar_log_collective_name(run->collective));
-    }
-    AR_TRY(ar_log_check(run, run->collective, 1, err));
-    bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
-    if (has_end && !run->is_complete) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "found no end of the run; expected the closing lines of nccl-tests "
-                             "(is the log cut off?)");
-    }
-    return check_places(run, facts, err);
-}
-
-/* What the runs say of the machine must be the same in all that say it. */
+/* All runs that name a library, a GPU or a backend must name the same one. */
 static enum ar_status check_same(const struct ar_log *run, const char *what, const char *found,
                                  char known[AR_LOG_TEXT], struct ar_error *err)
 {
@@ -69,166 +299,132 @@ static enum ar_status check_same(const struct ar_log *run, const char *what, con
                          found, known);
 }
 
-/* --- rows --------------------------------------------------------------------------------- */
-
-static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log *run,
-                                const struct ar_log_row *row, double *time_s, struct ar_error *err)
+/* Adds the rows of a run: calls, or messages of a collective. Rows of no bytes, which cost only the
+ * call, are counted and left out. */
+static enum ar_status add_rows(const struct ar_measured_request *request, const struct ar_log *run,
+                               bool is_call, bool is_known, const struct ar_collective *collective,
+                               struct ar_measured *measured, struct ar_error *err)
 {
-    double out_s = row->out_of_place.time_s;
-    double in_s = row->in_place.time_s;
-    *time_s = time == AR_TIME_IN_PLACE       ? in_s
-              : time == AR_TIME_OUT_OF_PLACE ? out_s
-                                             : (in_s + out_s) / 2;
-    if (!(*time_s > 0) || !isfinite(*time_s)) {
-        return ar_log_refuse(run, row->line, err,
-                             "found no time for --time %s; expected one in every row",
-                             ar_measured_time_names[time]);
-    }
-    return AR_OK;
-}
-
-/* What a call was left to choose from: of an operation that has no such algorithm, everything. */
-static enum ar_calls asked_calls(const struct ar_calibrate_request *request,
-                                 const struct ar_operation *operation)
-{
-    const struct ar_algorithm *algorithm = NULL;
-    struct ar_error ignored;
-    if (request->algorithm_name != NULL) {
-        (void)ar_algorithm_find_or_auto("algorithm", operation, request->algorithm_name, &algorithm,
-                                        &ignored);
-    }
-    return ar_algorithm_calls(algorithm);
-}
-
-static enum ar_status add_rows(struct ar_measured *measured,
-                               const struct ar_calibrate_request *request, const struct ar_log *run,
-                               size_t path, enum measured_kind kind,
-                               const struct ar_collective *collective, struct ar_error *err)
-{
-    const struct ar_operation *operation = measured_operation(run);
     const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
-    uint32_t hcas = measured_hcas(facts, run->ranks / run->nodes);
-    struct ar_library_row call = {
-        .calls = asked_calls(request, operation),
-        .run = {.nodes = run->nodes,
-                .ranks = run->ranks,
-                .sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1}};
-    (void)ar_library_call_find(operation, &call.run.call);
+    const struct ar_algorithm *asked = NULL; /* NULL: everything, as of an operation without it */
+    uint32_t hcas = hcas_of(facts, run->ranks / run->nodes);
+    struct ar_error ignored;
+    struct ar_measured_row made = {
+        .run = run, .operation = run_operation(run), .is_call = is_call, .is_known = is_known};
+    if (request->algorithm_name != NULL) {
+        (void)ar_algorithm_find_or_auto("algorithm", made.operation, request->algorithm_name,
+                                        &asked, &ignored);
+    }
+    made.call.calls = ar_algorithm_calls(asked);
+    made.call.run.nodes = run->nodes;
+    made.call.run.ranks = run->ranks;
+    made.call.run.sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1;
+    (void)ar_library_call_find(made.operation, &made.call.run.call);
     for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = &run->rows[i];
+        const struct ar_log_row *row = made.row = &run->rows[i];
+        double out_s = row->out_of_place.time_s, in_s = row->in_place.time_s;
+        double time_s = request->time == AR_TIME_IN_PLACE       ? in_s
+                        : request->time == AR_TIME_OUT_OF_PLACE ? out_s
+                                                                : (in_s + out_s) / 2;
         if (row->payload_bytes == 0) {
-            measured->empty_count++; /* nothing to reduce: only the cost of a call */
+            measured->empty_count++;
             continue;
         }
-        AR_TRY(pick_time(request->time, run, row, &call.time_s, err));
-        call.run.bytes = (double)row->payload_bytes;
-        struct ar_collective messages = *collective;
-        if (kind == MEASURED_MESSAGES && run->algorithm[0] == '\0' &&
-            messages.algorithm->nccl_chunks != NULL) { /* a call of NCCL, forced to it */
-            messages.shape.parts = messages.algorithm->nccl_chunks(
-                &messages.shape, row->payload_bytes, messages.channels);
+        if (!(time_s > 0) || !isfinite(time_s)) {
+            return ar_log_refuse(run, row->line, err,
+                                 "found no time for --time %s; expected one in every row",
+                                 ar_measured_time_names[request->time]);
         }
-        measured->rows[measured->rows_count++] = (struct ar_measured_row){
-            .run = run,
-            .row = row,
-            .operation = operation,
-            .is_call = kind == MEASURED_CALL,
-            .call = call,
-            .messages = {.collective = messages,
-                         .elements = (row->payload_bytes + messages.element_bytes - 1) /
-                                     (messages.element_bytes > 0 ? messages.element_bytes : 4),
-                         .bytes = call.run.bytes,
-                         .time_s = call.time_s},
-            .path = path};
-        measured->calls_count += kind == MEASURED_CALL;
+        made.call.time_s = time_s;
+        made.call.run.bytes = (double)row->payload_bytes;
+        uint32_t element_bytes = collective->element_bytes > 0 ? collective->element_bytes : 4;
+        made.messages = (struct ar_link_row){
+            .collective = *collective,
+            .elements = (row->payload_bytes + collective->element_bytes - 1) / element_bytes,
+            .bytes = made.call.run.bytes,
+            .time_s = time_s};
+        if (!is_call && run->algorithm[0] == '\0' && collective->algorithm->nccl_chunks != NULL) {
+            made.messages.collective.shape.parts = collective->algorithm->nccl_chunks(
+                &collective->shape, row->payload_bytes, collective->channels);
+        }
+        measured->rows[measured->rows_count++] = made;
+        measured->calls_count += is_call;
     }
     AR_TRY(ar_library_nodes_add(&measured->nodes, run->nodes, err));
     return ar_library_nodes_add(&measured->gpus, run->ranks, err);
 }
 
-/* Runs of one file on the same GPUs that follow each other count as one. */
-static void note_run(struct ar_measured *measured, const struct ar_log *run,
-                     enum measured_kind kind, size_t rows_count)
-{
-    struct ar_measured_run *last =
-        measured->runs_count > 0 ? &measured->runs[measured->runs_count - 1] : NULL;
-    if (kind == MEASURED_MESSAGES && last != NULL && last->path == run->path &&
-        last->ranks == run->ranks && last->nodes == run->nodes) {
-        last->rows_count += rows_count;
-        return;
-    }
-    measured->runs[measured->runs_count++] = (struct ar_measured_run){.path = run->path,
-                                                                      .line = run->first_line,
-                                                                      .nodes = run->nodes,
-                                                                      .ranks = run->ranks,
-                                                                      .rows_count = rows_count};
-}
-
-static enum ar_status add_run(const struct ar_calibrate_request *request,
-                              const struct ar_logs *logs, size_t path, const struct ar_log *run,
-                              struct ar_cluster *cluster, struct ar_arena *arena,
-                              struct ar_measured *measured, struct ar_error *err)
+/* Takes a run or leaves it out. Only tables, which are of several libraries, may have runs that
+ * nobody models. */
+static enum ar_status take_run(const struct ar_measured_request *request, size_t path,
+                               const struct ar_log *run, struct ar_cluster *cluster,
+                               struct ar_arena *arena, struct ar_measured *measured,
+                               struct ar_error *err)
 {
     size_t before = measured->rows_count;
+    bool is_table = run->format == AR_LOG_PUBLISHED;
+    bool is_known = path < request->known_count;
     struct ar_collective collective = {.algorithm = NULL};
-    enum measured_kind kind = MEASURED_UNUSED;
-    bool is_table = run->format == AR_LOG_PUBLISHED; /* of several libraries */
-    AR_TRY(
-        measured_collective(request, logs, run, cluster, arena, measured, &kind, &collective, err));
-    if (kind == MEASURED_UNUSED) {
+    struct named_algorithm named = {NULL, "", 1};
+    int kind = classify_run(request, run, ar_cluster_facts(cluster), &named);
+    if (kind == RUN_MESSAGES) {
+        AR_TRY(find_collective(request, measured->logs[path], run, &named, cluster, arena, measured,
+                               &kind, &collective, err));
+    }
+    if (kind == RUN_OF_HARNESS_UNUSED) {
         ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", run->path,
                 run->first_line, run->algorithm, run->tool);
         return AR_OK;
     }
-    bool is_left = kind < MEASURED_REASONS;
-    if (is_left && is_table) {
-        bool is_asked =
-            path >= request->known_count || request->known_count == request->paths_count;
-        if (is_asked) {
+    if (kind < AR_LEFT_REASONS && is_table) {
+        if (!is_known || request->known_count == request->paths_count) {
             ar_measured_leave(&measured->left[kind], run);
         }
         return AR_OK;
     }
-    AR_TRY(check_run(
-        run, ar_cluster_facts(kind == MEASURED_MESSAGES ? collective.cluster : cluster), err));
-    if (is_left) {
-        const struct ar_operation *operation = measured_operation(run);
+    AR_TRY(
+        check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
+    if (kind < AR_LEFT_REASONS) {
+        const struct ar_operation *operation = run_operation(run);
         return ar_log_refuse(run, run->first_line, err,
                              "found rows of %s, which has no algorithm \"%.40s\" here; expected "
                              "rows of an operation that has it",
                              operation != NULL ? operation->command : "no operation",
                              request->algorithm_name != NULL ? request->algorithm_name : "linear");
     }
-    if (kind == MEASURED_MESSAGES && run->format == AR_LOG_HARNESS) {
+    if (kind == RUN_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
     if (!is_table) {
         AR_TRY(check_same(run, "library", run->library, measured->library, err));
         AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
     }
-    AR_TRY(add_rows(measured, request, run, path, kind, &collective, err));
-    note_run(measured, run, kind, measured->rows_count - before);
-    return AR_OK;
-}
+    AR_TRY(add_rows(request, run, kind == RUN_CALL, is_known, &collective, measured, err));
 
-static enum ar_status add_log(const struct ar_calibrate_request *request, size_t path,
-                              struct ar_cluster *cluster, struct ar_arena *arena,
-                              struct ar_measured *measured, struct ar_error *err)
-{
-    const struct ar_logs *logs = measured->logs[path];
-    for (size_t i = 0; i < logs->runs_count; i++) {
-        const struct ar_log *run = &logs->runs[i];
-        if (ar_measured_takes(request, run)) {
-            AR_TRY(add_run(request, logs, path, run, cluster, arena, measured, err));
-        } else if (request->known_count == 0) { /* else each of several sets takes its own */
-            ar_measured_leave(&measured->left[MEASURED_OTHER_SYSTEM], run);
-        }
+    /* Runs of messages of one file on the same GPUs that follow each other count as one. */
+    size_t added = measured->rows_count - before;
+    struct ar_measured_run *last = &measured->runs[measured->runs_count];
+    if (kind == RUN_MESSAGES && measured->runs_count > 0 && last[-1].path == run->path &&
+        last[-1].ranks == run->ranks && last[-1].nodes == run->nodes) {
+        last[-1].rows_count += added;
+        return AR_OK;
     }
+    *last = (struct ar_measured_run){.path = run->path,
+                                     .line = run->first_line,
+                                     .nodes = run->nodes,
+                                     .ranks = run->ranks,
+                                     .rows_count = added};
+    measured->runs_count++;
     return AR_OK;
 }
 
-static enum ar_status check_paths(const struct ar_calibrate_request *request, struct ar_error *err)
+/* --- all logs ------------------------------------------------------------------------------ */
+
+enum ar_status ar_measured_load(const struct ar_measured_request *request, struct ar_arena *arena,
+                                struct ar_measured **measured, struct ar_error *err)
 {
+    size_t runs = 0;
+    struct ar_measured *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (request->paths_count == 0) {
         return ar_error_set(err, AR_USAGE,
                             "%s: no log; expected files of nccl-tests, of the harness or of "
@@ -243,12 +439,138 @@ static enum ar_status check_paths(const struct ar_calibrate_request *request, st
             }
         }
     }
+    made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs);
+    for (size_t i = 0; i < request->paths_count; i++) {
+        struct ar_logs *logs;
+        AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
+        made->logs[i] = logs;
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            made->rows_capacity += logs->runs[k].rows_count;
+        }
+        runs += logs->runs_count;
+    }
+    made->is_pair = request->has_pair || ar_log_is_pair(&made->logs[0]->runs[0]);
+    made->runs = ar_arena_alloc(arena, runs + 1, sizeof *made->runs);
+    made->rows = ar_arena_alloc(arena, made->rows_capacity + 1, sizeof *made->rows);
+    made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
+    *measured = made;
     return AR_OK;
+}
+
+/* Where no row was taken: names the reason. */
+static enum ar_status refuse_all(const struct ar_measured_request *request,
+                                 const struct ar_measured *measured, struct ar_error *err)
+{
+    char found[96] = "", asked[96] = "", ranks[32] = "";
+    const struct ar_log *other = measured->left[AR_LEFT_SYSTEM].first;
+    for (int i = 0; i < AR_LEFT_SYSTEM; i++) {
+        other = measured->left[i].first == NULL ? other : NULL;
+    }
+    if (other == NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found no collective in the logs that is modelled; expected "
+                            "calls of a library (of the harness: backend nccl, algorithm "
+                            "nccl-allreduce), or algorithms of 'allreckon list algorithms'",
+                            request->command);
+    }
+    if (other->system[0] != '\0') {
+        snprintf(found, sizeof found, " of system \"%.60s\"", other->system);
+    }
+    if (request->system != NULL) {
+        snprintf(asked, sizeof asked, " of system \"%.60s\"", request->system);
+    }
+    if (request->ranks_per_node > 0) {
+        snprintf(ranks, sizeof ranks, ", %" PRIu32 " on each node", request->ranks_per_node);
+    }
+    return ar_log_refuse(other, other->first_line, err,
+                         "found first %" PRIu32 " ranks on %" PRIu32 " nodes%s, and no row that is "
+                         "asked for; expected ranks%s%s, as the cluster or set was measured on",
+                         other->ranks, other->nodes, found, asked, ranks);
+}
+
+enum ar_status ar_measured_take(const struct ar_measured_request *request,
+                                struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_measured *measured, struct ar_error *err)
+{
+    const struct ar_log *first = NULL; /* of a system: rows of several are not of one cluster */
+    measured->time = ar_measured_time_names[request->time];
+    for (size_t i = 0; i < request->paths_count; i++) {
+        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
+            const struct ar_log *run = &measured->logs[i]->runs[k];
+            if (run->system[0] == '\0' || !ar_measured_takes(request, run)) {
+                continue;
+            }
+            first = first != NULL ? first : run;
+            if (strcmp(run->system, first->system) != 0) {
+                return ar_log_refuse(run, run->first_line, err,
+                                     "found system \"%.60s\" behind \"%.60s\"; expected one, or "
+                                     "the shipped cluster or measured set of one ('allreckon list "
+                                     "sets')",
+                                     run->system, first->system);
+            }
+        }
+    }
+    for (size_t i = 0; i < request->paths_count; i++) {
+        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
+            const struct ar_log *run = &measured->logs[i]->runs[k];
+            if (ar_measured_takes(request, run)) {
+                AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
+            } else if (request->known_count == 0) { /* else each of several sets takes its own */
+                ar_measured_leave(&measured->left[AR_LEFT_SYSTEM], run);
+            }
+        }
+    }
+    measured->is_by_gpus = measured->calls_count == 0 && measured->nodes.count == 1;
+    for (int i = 0; i < AR_LEFT_REASONS; i++) {
+        ar_measured_note_left(request->command, (enum ar_measured_reason)i, &measured->left[i],
+                              request->notes);
+    }
+    return measured->rows_count > 0 ? AR_OK : refuse_all(request, measured, err);
+}
+
+/* --- what is known of them ----------------------------------------------------------------- */
+
+void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run)
+{
+    left->first = left->first != NULL ? left->first : run;
+    left->rows_count += run->rows_count;
+}
+
+void ar_measured_note_left(const char *command, enum ar_measured_reason reason,
+                           const struct ar_measured_left *left, FILE *notes)
+{
+    const struct ar_log *run = left->first;
+    if (run != NULL) {
+        ar_note(
+            notes,
+            "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32 " ranks): of %s%s",
+            command, left->rows_count, run->path, run->first_line,
+            ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
+            run->algorithm, run->ranks, ar_measured_left_texts[reason],
+            reason == AR_LEFT_ALGORITHM ? " (validate/data/called.csv has those that are)" : "");
+    }
+}
+
+bool ar_measured_takes(const struct ar_measured_request *request, const struct ar_log *run)
+{
+    bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
+    return (request->system == NULL || may_be_any || strcmp(run->system, request->system) == 0) &&
+           (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
+}
+
+const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured)
+{
+    return measured->is_by_gpus ? &measured->gpus : &measured->nodes;
 }
 
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row)
 {
     return measured->is_by_gpus ? row->call.run.ranks : row->call.run.nodes;
+}
+
+const char *ar_measured_unit(const struct ar_measured *measured)
+{
+    return measured->is_by_gpus ? "GPU" : "node";
 }
 
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
@@ -257,73 +579,6 @@ const char *ar_measured_algorithm(const struct ar_measured_row *row,
     snprintf(text, AR_MEASURED_ALGORITHM, "%s/%s", row->operation->command,
              row->messages.collective.algorithm->name);
     return text;
-}
-
-const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena)
-{
-    char shape[AR_SHAPE_TEXT];
-    return row->is_call ? NULL
-                        : ar_arena_format(arena, "%s %s", row->messages.collective.algorithm->name,
-                                          ar_shape_format(&row->messages.collective.shape, shape));
-}
-
-/* Loads the logs; returns how many runs they have. */
-static enum ar_status load_logs(const struct ar_calibrate_request *request, struct ar_arena *arena,
-                                struct ar_measured *measured, size_t *runs, struct ar_error *err)
-{
-    for (size_t i = 0; i < request->paths_count; i++) {
-        struct ar_logs *logs;
-        AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
-        measured->logs[i] = logs;
-        for (size_t k = 0; k < logs->runs_count; k++) {
-            measured->rows_capacity += logs->runs[k].rows_count;
-        }
-        *runs += logs->runs_count;
-    }
-    return AR_OK;
-}
-
-enum ar_status ar_measured_load(const struct ar_calibrate_request *request, struct ar_arena *arena,
-                                struct ar_measured **measured, struct ar_error *err)
-{
-    size_t runs = 0;
-    struct ar_measured *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_TRY(check_paths(request, err));
-    if (made == NULL ||
-        (made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs)) == NULL) {
-        return ar_error_no_memory(err, "the logs");
-    }
-    AR_TRY(load_logs(request, arena, made, &runs, err));
-    made->groups = &made->nodes;
-    made->unit = "node";
-    made->is_pair = request->pair != NULL || ar_log_is_pair(&made->logs[0]->runs[0]);
-    made->runs = ar_arena_alloc(arena, runs, sizeof *made->runs);
-    made->rows = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->rows);
-    made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
-    AR_NEED(made->runs && made->rows && made->machines, err, "the measured rows");
-    *measured = made;
-    return AR_OK;
-}
-
-enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
-                                struct ar_cluster *cluster, struct ar_arena *arena,
-                                struct ar_measured *measured, struct ar_error *err)
-{
-    measured->time = ar_measured_time_names[request->time];
-    AR_TRY(measured_check_systems(request, measured, err));
-    for (size_t i = 0; i < request->paths_count; i++) {
-        AR_TRY(add_log(request, i, cluster, arena, measured, err));
-    }
-    measured->is_by_gpus = measured->calls_count == 0 && measured->nodes.count == 1;
-    if (measured->is_by_gpus) {
-        measured->groups = &measured->gpus;
-        measured->unit = "GPU";
-    }
-    for (int i = 0; i < MEASURED_REASONS; i++) {
-        ar_measured_note_left(request->command, (enum measured_kind)i, &measured->left[i],
-                              request->notes);
-    }
-    return measured->rows_count > 0 ? AR_OK : measured_refuse_all(request, measured, err);
 }
 
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes)

@@ -1,40 +1,81 @@
 #include "ar_measured_set.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_note.h"
 #include "ar_text.h"
 
-static const struct ar_column columns[] = {
-    AR_COLUMN(string, struct ar_measured_set, name, "set", "a name"),
-    AR_COLUMN(string, struct ar_measured_set, files, "files", "file names"),
-    AR_COLUMN(string, struct ar_measured_set, system, "system", "a name", .may_be_empty = true),
-    AR_COLUMN(count, struct ar_measured_set, ranks_per_node, "ranks_per_node", "",
-              .may_be_empty = true),
-    AR_COLUMN(string, struct ar_measured_set, cluster, "cluster", "a cluster"),
-    AR_COLUMN(string, struct ar_measured_set, settings, "settings", "KEY=VALUE ...",
-              .may_be_empty = true),
-    AR_COLUMN(string, struct ar_measured_set, engine, "engine", "an engine"),
-    AR_COLUMN(string, struct ar_measured_set, algorithm, "algorithm", "a name"),
-    AR_COLUMN(count, struct ar_measured_set, fitted_nodes_max, "fitted_nodes_max", "",
-              .may_be_empty = true),
-    AR_COLUMN(string, struct ar_measured_set, seen, "seen", "what was chosen",
-              .may_be_empty = true),
-    AR_COLUMN(string, struct ar_measured_set, source, "source", "a source"),
+/* --- the index ----------------------------------------------------------------------------- */
+
+#define SET(kind, field, name, ...)                                                                \
+    AR_COLUMN(kind, struct ar_measured_set, field, name, __VA_ARGS__)
+#define MAY_BE_EMPTY .may_be_empty = true
+
+static const struct ar_column set_columns[] = {
+    SET(string, name, "set", "a name"),
+    SET(string, files, "files", "file names"),
+    SET(string, system, "system", "a name", MAY_BE_EMPTY),
+    SET(count, ranks_per_node, "ranks_per_node", "", MAY_BE_EMPTY),
+    SET(string, cluster, "cluster", "a cluster"),
+    SET(string, settings, "settings", "KEY=VALUE ...", MAY_BE_EMPTY),
+    SET(string, engine, "engine", "an engine"),
+    SET(string, algorithm, "algorithm", "a name"),
+    SET(count, fitted_nodes_max, "fitted_nodes_max", "", MAY_BE_EMPTY),
+    SET(string, seen, "seen", "what was chosen", MAY_BE_EMPTY),
+    SET(string, source, "source", "a source"),
 };
 
-static enum ar_status read_sets(const char *path, struct ar_arena *arena,
-                                struct ar_measured_index *index, struct ar_error *err)
+#define CALLED(kind, field, ...) AR_COLUMN(kind, struct ar_called, field, #field, __VA_ARGS__)
+static const struct ar_column called_columns[] = {
+    CALLED(string, operation, "a command"),
+    CALLED(string, called, "a name"),
+    CALLED(string, algorithm, "a name"),
+    CALLED(string, shape, "a shape", MAY_BE_EMPTY),
+    CALLED(count, channels, "", .min = 1, MAY_BE_EMPTY),
+    CALLED(string, note, "a text", MAY_BE_EMPTY),
+};
+
+enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
+                                      struct ar_measured_index *index, struct ar_error *err)
 {
+    const char *slash = strrchr(path, '/');
+    int length = slash != NULL ? (int)(slash - path) + 1 : 0;
+    struct ar_called_list *called = &index->called;
     struct ar_csv *csv;
+    index->folder = ar_arena_format(arena, "%.*s", length, path);
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     index->sets_count = csv->rows_count;
     index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
-    AR_NEED(index->sets, err, "measured sets");
     for (size_t i = 0; i < csv->rows_count; i++) {
         index->sets[i] = (struct ar_measured_set){.system = "", .settings = "", .seen = ""};
     }
-    return ar_csv_read_rows(csv, AR_COLUMNS(columns), index->sets, sizeof *index->sets, err);
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(set_columns), index->sets, sizeof *index->sets, err));
+    AR_TRY(ar_csv_load(ar_arena_format(arena, "%scalled.csv", index->folder), arena, &csv, err));
+    called->count = csv->rows_count;
+    called->list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *called->list);
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        called->list[i] = (struct ar_called){.shape = "", .channels = 1, .note = ""};
+    }
+    return ar_csv_read_rows(csv, AR_COLUMNS(called_columns), called->list, sizeof *called->list,
+                            err);
+}
+
+const struct ar_called *ar_called_find(const struct ar_called_list *called, const char *operation,
+                                       const char *name)
+{
+    for (size_t i = 0; i < called->count; i++) {
+        const struct ar_called *one = &called->list[i];
+        size_t length = strlen(one->called);
+        bool has_star = length > 0 && one->called[length - 1] == '*';
+        bool is_it =
+            has_star ? strncmp(one->called, name, length - 1) == 0 : strcmp(one->called, name) == 0;
+        if (is_it && strcmp(one->operation, operation) == 0) {
+            return one;
+        }
+    }
+    return NULL;
 }
 
 bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
@@ -42,9 +83,6 @@ bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
     char stem[256];
     ar_copy_stem(stem, sizeof stem, path, ".csv");
     size_t length = strlen(stem);
-    if (strcmp(stem, set->name) == 0) {
-        return true;
-    }
     for (const char *at = set->files; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
         const char *slash = memchr(at, '/', strcspn(at, " "));
         const char *name = slash != NULL ? slash + 1 : at;
@@ -52,7 +90,7 @@ bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
             return true;
         }
     }
-    return false;
+    return strcmp(stem, set->name) == 0;
 }
 
 const struct ar_measured_set *ar_measured_index_find(const struct ar_measured_index *index,
@@ -80,76 +118,122 @@ const char *ar_measured_index_system(const struct ar_measured_index *index, cons
     return NULL;
 }
 
-enum ar_status ar_measured_set_paths(const struct ar_measured_index *index,
-                                     const struct ar_measured_set *set, const char *const *more,
-                                     size_t more_count, struct ar_arena *arena, const char ***paths,
-                                     size_t *paths_count, struct ar_error *err)
+const char *const *ar_measured_set_paths(const struct ar_measured_index *index,
+                                         const struct ar_measured_set *set, const char *const *more,
+                                         size_t more_count, struct ar_arena *arena,
+                                         size_t *paths_count)
 {
     size_t count = 0;
-    *paths = ar_arena_alloc(arena, strlen(set->files) / 2 + more_count + 2, sizeof **paths);
-    for (const char *at = set->files; *paths != NULL && *at != '\0'; at += strspn(at, " ")) {
+    const char **paths =
+        ar_arena_alloc(arena, strlen(set->files) / 2 + more_count + 2, sizeof *paths);
+    for (const char *at = set->files; *at != '\0'; at += strspn(at, " ")) {
         int length = (int)strcspn(at, " ");
-        (*paths)[count] = ar_arena_format(arena, "%s%.*s", index->folder, length, at);
+        paths[count++] = ar_arena_format(arena, "%s%.*s", index->folder, length, at);
         at += length;
-        AR_NEED((*paths)[count++], err, "a measured set");
     }
-    for (size_t i = 0; *paths != NULL && i < more_count; i++) {
-        (*paths)[count++] = more[i];
+    for (size_t i = 0; i < more_count; i++) {
+        paths[count++] = more[i];
     }
     *paths_count = count;
-    return *paths != NULL ? AR_OK : ar_error_no_memory(err, "a measured set");
+    return paths;
 }
 
-/* --- names of algorithms ------------------------------------------------------------------ */
+/* --- rows of a set ------------------------------------------------------------------------- */
 
-static const struct ar_column called_columns[] = {
-    AR_COLUMN(string, struct ar_called, operation, "operation", "a command"),
-    AR_COLUMN(string, struct ar_called, called, "called", "a name"),
-    AR_COLUMN(string, struct ar_called, algorithm, "algorithm", "a name"),
-    AR_COLUMN(string, struct ar_called, shape, "shape", "a shape", .may_be_empty = true),
-    AR_COLUMN(count, struct ar_called, channels, "channels", "", .min = 1, .may_be_empty = true),
-    AR_COLUMN(string, struct ar_called, note, "note", "a text", .may_be_empty = true),
-};
-
-static enum ar_status read_called(const char *path, struct ar_arena *arena,
-                                  struct ar_called_list *called, struct ar_error *err)
+enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
+                               struct ar_scenario *scenario, struct ar_error *err)
 {
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
-    called->count = csv->rows_count;
-    called->list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *called->list);
-    AR_NEED(called->list, err, "names of algorithms");
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        called->list[i] = (struct ar_called){.shape = "", .channels = 1, .note = ""};
-    }
-    return ar_csv_read_rows(csv, AR_COLUMNS(called_columns), called->list, sizeof *called->list,
-                            err);
-}
-
-const struct ar_called *ar_called_find(const struct ar_called_list *called, const char *operation,
-                                       const char *name)
-{
-    for (size_t i = 0; i < called->count; i++) {
-        const struct ar_called *one = &called->list[i];
-        size_t length = strlen(one->called);
-        bool has_star = length > 0 && one->called[length - 1] == '*';
-        bool is_it =
-            has_star ? strncmp(one->called, name, length - 1) == 0 : strcmp(one->called, name) == 0;
-        if (is_it && strcmp(one->operation, operation) == 0) {
-            return one;
+    static const struct ar_origin origin = {.where = "validate/data/index.csv",
+                                            .status = AR_BAD_DATA};
+    struct ar_settings asked = scenario->settings;
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
+    for (const char *at = set->settings; *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        const char *setting = ar_arena_format(arena, "%.*s", length, at);
+        at += length;
+        if (ar_settings_find(&asked, setting) == NULL) {
+            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, setting, err));
         }
     }
-    return NULL;
+    return AR_OK;
 }
 
-enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
-                                      struct ar_measured_index *index, struct ar_error *err)
+void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_request *request)
 {
-    const char *slash = strrchr(path, '/');
-    int length = slash != NULL ? (int)(slash - path) + 1 : 0;
-    char *called = ar_arena_format(arena, "%.*scalled.csv", length, path);
-    index->folder = ar_arena_format(arena, "%.*s", length, path);
-    AR_NEED(index->folder && called, err, "measured sets");
-    AR_TRY(read_sets(path, arena, index, err));
-    return read_called(called, arena, &index->called, err);
+    bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
+    request->algorithm_name = is_named ? NULL : set->algorithm;
+    request->is_messages = !request->scenario->engine->needs_library;
+}
+
+void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_request *request)
+{
+    request->system = set->system[0] != '\0' ? set->system : NULL;
+    request->ranks_per_node = set->ranks_per_node;
+    request->fitted_nodes_max = set->fitted_nodes_max;
+}
+
+enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
+                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                           const char *const *more, size_t more_count, FILE *notes,
+                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err)
+{
+    struct ar_cluster *cluster = NULL;
+    struct ar_set_rows *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_measured_request *request = &made->request;
+    made->set = set;
+    made->scenario = *scenario;
+    AR_TRY(ar_set_scenario(set, arena, &made->scenario, err));
+    AR_TRY(ar_scenario_make_cluster(&made->scenario, inputs, &cluster, err));
+    made->scenario.cluster = cluster;
+    *request = (struct ar_measured_request){.command = set->name,
+                                            .notes = notes,
+                                            .scenario = &made->scenario,
+                                            .inputs = inputs,
+                                            .called = &index->called};
+    request->paths =
+        ar_measured_set_paths(index, set, more, more_count, arena, &request->paths_count);
+    request->known_count = request->paths_count - more_count;
+    ar_set_ask_algorithm(set, request);
+    ar_set_ask_rows(set, request);
+    AR_TRY(ar_measured_load(request, arena, &made->measured, err));
+    AR_TRY(ar_measured_take(request, cluster, arena, made->measured, err));
+    *rows = made;
+    return AR_OK;
+}
+
+enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
+                             struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_measured_request *request = &sets[0]->request;
+    struct ar_measured_left strangers = {.rows_count = 0};
+    const char *systems = ""; /* `fugaku/1, leonardo/4`: systems and ranks per node of the sets */
+    bool has_others = false;
+    for (size_t i = request->known_count; i < request->paths_count; i++) {
+        const struct ar_logs *logs = sets[0]->measured->logs[i];
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            bool is_taken = false;
+            for (size_t j = 0; j < count; j++) {
+                is_taken = is_taken || ar_measured_takes(&sets[j]->request, &logs->runs[k]);
+            }
+            has_others = has_others || is_taken;
+            if (!is_taken) {
+                ar_measured_leave(&strangers, &logs->runs[k]);
+            }
+        }
+    }
+    const struct ar_log *first = strangers.first;
+    if (first == NULL || has_others) {
+        ar_measured_note_left(command, AR_LEFT_SYSTEM, &strangers, request->notes);
+        return AR_OK;
+    }
+    for (size_t j = 0; j < count; j++) {
+        systems = ar_arena_format(arena, "%s%s%s/%" PRIu32, systems, j > 0 ? ", " : "",
+                                  sets[j]->set->system, sets[j]->set->ranks_per_node);
+    }
+    return ar_log_refuse(first, first->first_line, err,
+                         "found system \"%.60s\" with %" PRIu32 " ranks per node; expected one "
+                         "of the measured sets with such a file: %.300s",
+                         first->system, first->nodes > 0 ? first->ranks / first->nodes : 0,
+                         systems);
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "accuracy_why.h"
 #include "ar_accuracy.h"
 
 static struct ar_arena arena;
@@ -98,13 +97,13 @@ Test(measured_sets, rows_that_are_left_out_are_counted_by_reason)
             rows += is_of ? run->rows_count : 0;
         }
     }
-    size_t algorithms = leonardo->left[MEASURED_NO_ALGORITHM].rows_count +
-                        leonardo->left[MEASURED_OTHER_RANKS].rows_count;
+    size_t algorithms =
+        leonardo->left[AR_LEFT_ALGORITHM].rows_count + leonardo->left[AR_LEFT_RANKS].rows_count;
     cr_expect_gt(algorithms, 0);
-    cr_expect_eq(leonardo->left[MEASURED_ON_GPUS].rows_count, 45, "as the file has them");
-    cr_expect_eq(leonardo->left[MEASURED_NO_OPERATION].rows_count, 0);
+    cr_expect_eq(leonardo->left[AR_LEFT_ON_GPUS].rows_count, 45, "as the file has them");
+    cr_expect_eq(leonardo->left[AR_LEFT_OPERATION].rows_count, 0);
     cr_expect_eq(rows, leonardo->rows_count + algorithms + 45);
-    cr_expect_eq(h100->left[MEASURED_NO_OPERATION].rows_count, 50, "to a neighbour");
+    cr_expect_eq(h100->left[AR_LEFT_OPERATION].rows_count, 50, "to a neighbour");
 }
 
 /* Lengths of a torus and tasks per node make machines of their own. */
@@ -139,7 +138,7 @@ Test(measured_sets, where_the_error_sits_is_said_by_the_group_that_errs)
     struct ar_measured_row rows[ROWS];
     struct ar_log_row logged[ROWS];
     struct ar_log run = {.path = "here"};
-    struct why_row why[ROWS];
+    struct ar_accuracy_row why[ROWS];
     for (size_t i = 0; i < ROWS; i++) {
         bool is_small = i % 4 < 2;
         uint32_t nodes = i < ROWS / 2 ? 8 : 4;
@@ -149,22 +148,22 @@ Test(measured_sets, where_the_error_sits_is_said_by_the_group_that_errs)
                                            .operation = &ar_operation_all_reduce,
                                            .call = {.run = {.nodes = nodes}, .time_s = 1}};
         rows[i].call.run.bytes = is_small ? 1024 : 1 << 20;
-        why[i] = (struct why_row){.row = &rows[i],
-                                  .predicted_s = nodes == 8 && is_small ? 0.5 : 1.2,
-                                  .fitted_s = NAN,
-                                  .law_s = i < 4 ? 1.5 : NAN};
+        why[i] = (struct ar_accuracy_row){.row = &rows[i],
+                                          .predicted_s = nodes == 8 && is_small ? 0.5 : 1.2,
+                                          .fitted_s = NAN,
+                                          .law_s = i < 4 ? 1.5 : NAN};
     }
-    cr_expect_str_eq(accuracy_why(why, ROWS, 0.25, &arena), "");
-    cr_expect_str_eq(accuracy_why(why, 2, 0, &arena),
+    cr_expect_str_eq(ar_accuracy_why(why, ROWS, 0.25, &arena), "");
+    cr_expect_str_eq(ar_accuracy_why(why, 2, 0, &arena),
                      "all: 0.50 times measured (2 rows); power law of the counts below: 50.0 %");
-    cr_expect_str_eq(accuracy_why(why, ROWS / 2, 0, &arena),
+    cr_expect_str_eq(ar_accuracy_why(why, ROWS / 2, 0, &arena),
                      "allreduce below 64KiB: 0.50 times measured (4 rows; others: "
                      "20.0 %); 1 rows scatter by more than 30 %; power law of the counts below: "
                      "50.0 %");
     for (size_t i = 0; i < ROWS; i++) { /* without either half of what errs the median is small */
         why[i].predicted_s = why[i].row->call.run.nodes == 8 ? 0.5 : 1.01;
     }
-    cr_expect_str_eq(accuracy_why(why, ROWS, 0.1, &arena),
+    cr_expect_str_eq(ar_accuracy_why(why, ROWS, 0.1, &arena),
                      "8 nodes from 64KiB to 8MiB: 0.50 times measured (4 rows; others: "
                      "1.0 %); 1 rows scatter by more than 30 %");
 }
