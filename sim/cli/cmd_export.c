@@ -39,7 +39,7 @@ static enum ar_status write_platform(const struct options *options, struct ar_sc
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario->cluster, nodes * per_node, err));
-    AR_TRY(ar_cluster_write_simgrid(scenario->cluster, nodes, NULL, 0, file, err));
+    ar_cluster_write_simgrid(scenario->cluster, nodes, NULL, 0, file);
     fprintf(file, "<!-- %s -->\n", mark);
     return AR_OK;
 }

@@ -255,8 +255,7 @@ uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
     return (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
 }
 
-/* --- numbers that measurements can tell ----------------------------------------------------------
- */
+/* --- numbers that measurements can tell ------------------------------------------------------- */
 
 static const struct {
     enum ar_topo_key key;
@@ -325,8 +324,7 @@ void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
     fill_facts(cluster);
 }
 
-/* --- switches that sum ---------------------------------------------------------------------------
- */
+/* --- switches that sum ------------------------------------------------------------------------ */
 
 static enum ar_status refuse_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                   const char *found, const char *expected, struct ar_error *err)

@@ -180,7 +180,7 @@ uint32_t ar_dragonfly_route(const struct ar_dragonfly *dragonfly, uint32_t sourc
     return add_local(dragonfly, true, in, count, links);
 }
 
-/* --- values ---------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static enum ar_status dragonfly_make(struct ar_cluster *cluster, uint64_t *links_count,
                                      struct ar_error *err)
@@ -208,7 +208,7 @@ static enum ar_status dragonfly_make(struct ar_cluster *cluster, uint64_t *links
     return AR_OK;
 }
 
-/* --- routes ---------------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 /* Of the link in the file. */
 static double dragonfly_bandwidth(const struct ar_cluster *cluster, uint32_t index)
@@ -267,7 +267,7 @@ static uint32_t dragonfly_cables(const struct ar_cluster *cluster, uint32_t inde
     return ar_dragonfly_width(dragonfly, index >= ar_dragonfly_first_global(dragonfly));
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* `group-3.local-1-4.up` is the link from router 1 to router 4, `group-3.leaf-1.up` that of a leaf
  * to its spines, `global-2-5.up` that from group 2 to group 5; the latter two are bundles, or
@@ -335,7 +335,7 @@ static struct ar_link_range dragonfly_candidates(const struct ar_cluster *cluste
                                   dragonfly->is_bundled ? 2 : 2 * parallel};
 }
 
-/* --- reach ----------------------------------------------------------------------------------- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 /* A router with those of a range. */
 static enum ar_status check_router(const struct ar_cluster *cluster, uint32_t router,

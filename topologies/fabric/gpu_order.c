@@ -6,8 +6,7 @@
 #include "ar_numbers.h"
 #include "fabric.h"
 
-/* --- search --------------------------------------------------------------------------------------
- */
+/* --- search ----------------------------------------------------------------------------------- */
 
 /* Searches orders along NVLinks alone, by backtracking: depth first, order after order, GPU after
  * GPU, wide NVLinks first.
@@ -296,8 +295,7 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
     }
 }
 
-/* --- orders --------------------------------------------------------------------------------------
- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
 {

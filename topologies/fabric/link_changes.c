@@ -87,7 +87,7 @@ uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link)
     return link;
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* Where the direction of a link's name begins; its end if the name has none. */
 static const char *direction_of(const char *full)
@@ -180,7 +180,7 @@ static enum ar_status report_unknown(const struct ar_cluster *cluster,
         nearest != NULL ? nearest : names[names_count - 1], nearest != NULL ? "?" : "");
 }
 
-/* --- changes --------------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static enum ar_status report_second(const struct ar_cluster *cluster,
                                     const struct ar_setting *setting, uint32_t link,
@@ -309,8 +309,7 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
     return AR_OK;
 }
 
-/* --- reach ---------------------------------------------------------------------------------------
- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 static const char *reason_of(enum ar_link_kind kind)
 {
@@ -380,7 +379,7 @@ enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t
     return AR_OK;
 }
 
-/* --- links that nobody takes ----------------------------------------------------------------- */
+/* --- links that nobody takes ------------------------------------------------------------------ */
 
 static bool link_is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
                          bool has_node)

@@ -5,8 +5,7 @@
 
 #include "fabric.h"
 
-/* --- links ---------------------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name, *directions[2];
@@ -66,8 +65,7 @@ const char *ar_host_name(uint32_t rank, char *name, size_t size)
     return name;
 }
 
-/* --- paths ---------------------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path)
 {
@@ -265,8 +263,7 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
     return path;
 }
 
-/* --- symmetries ----------------------------------------------------------------------------------
- */
+/* --- symmetries ------------------------------------------------------------------------------- */
 
 /* One link leads up from a group of any level, whatever the destination, and none is changed. */
 static bool has_equal_nodes(const struct ar_cluster *cluster)

@@ -20,7 +20,7 @@ static uint32_t tree_link(const struct ar_cluster *cluster, const struct ar_path
     return path->links[i + 1] - cluster->first_fabric_link;
 }
 
-/* --- routes ---------------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 /* The most flows on a link when every node sends to the one `shift` further. */
 static uint32_t most_flows(const struct ar_cluster *cluster, uint32_t shift)
@@ -126,8 +126,7 @@ Test(fat_tree, links_on_a_way_meet_at_switches)
     }
 }
 
-/* --- links that are slow or down ---------------------------------------------------------------
- */
+/* --- links that are slow or down -------------------------------------------------------------- */
 
 Test(fat_tree, no_way_takes_a_cable_that_is_down_and_others_stay)
 {
@@ -223,8 +222,7 @@ Test(fat_tree, routes_change_nothing_within_a_rack)
     cr_expect_null(ar_cluster_idle_routes(test_load_small(NULL), 8));
 }
 
-/* --- bad input ---------------------------------------------------------------------------------
- */
+/* --- bad input -------------------------------------------------------------------------------- */
 
 Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
 {

@@ -41,7 +41,7 @@ static struct ar_cluster *load_node(uint32_t gpus, uint32_t hcas, const char *pa
     return cluster;
 }
 
-/* --- permutations ---------------------------------------------------------------------------- */
+/* --- permutations ----------------------------------------------------------------------------- */
 
 static void check_permutations(const struct ar_gpu_orders *orders)
 {
@@ -137,7 +137,7 @@ Test(gpu_order, nodes_whose_pairs_are_alike_with_two_hcas_or_less_have_the_plain
     }
 }
 
-/* --- NVLinks --------------------------------------------------------------------------------- */
+/* --- NVLinks ---------------------------------------------------------------------------------- */
 
 /* The largest load of an NVLink, channels over weight, after each channel, ways back to the first
  * GPU included. Fails where two GPUs have no NVLink. */

@@ -127,8 +127,7 @@ Test(rails, no_link_that_a_message_between_rails_takes_is_called_idle)
     }
 }
 
-/* --- NVLink domains ----------------------------------------------------------------------------
- */
+/* --- NVLink domains --------------------------------------------------------------------------- */
 
 Test(rails, nodes_of_an_nvlink_domain_reach_each_other_by_ports)
 {

@@ -29,7 +29,7 @@ static const char *const hashed_dragonfly[] = {TEST_DRAGONFLY("dragonfly", "3", 
                                                TEST_ONE_GPU, "nodes=6", "fabric.routes=hash:1",
                                                NULL};
 
-/* --- routes ---------------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 Test(routers, a_message_corrects_its_last_coordinate_first)
 {
@@ -81,7 +81,7 @@ Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
     ar_arena_end(&arena);
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* A link is found by its name, with and without its direction. */
 Test(routers, every_link_is_found_by_its_name)
@@ -136,7 +136,7 @@ Test(routers, a_name_that_is_none_is_answered_with_one_nearby)
     }
 }
 
-/* --- links that are down --------------------------------------------------------------------- */
+/* --- links that are down ---------------------------------------------------------------------- */
 
 Test(routers, a_message_goes_the_other_way_round_a_ring)
 {
@@ -280,7 +280,7 @@ Test(routers, no_message_takes_a_link_that_is_called_idle)
     cr_expect(idle > 1000, "%u", idle);
 }
 
-/* --- bad values ------------------------------------------------------------------------------ */
+/* --- bad values ------------------------------------------------------------------------------- */
 
 #define TORUS_OF(lengths, bandwidth) TEST_NO_RACKS, "fabric=torus", lengths, bandwidth
 

@@ -105,7 +105,7 @@ uint32_t ar_torus_go(const struct ar_torus *torus, uint32_t router, uint32_t dim
 
 static const char letters[] = "xyzabc"; /* of the dimensions, as in Tofu */
 
-/* --- values ---------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static enum ar_status check_lengths(const struct ar_cluster *cluster, struct ar_error *err)
 {
@@ -169,7 +169,7 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
     return AR_OK;
 }
 
-/* --- routes ---------------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 /* Turns steps over a link that is down into those round the other way, if there is one that is up
  * and leaves room for the dimensions to come; else returns the link. */
@@ -243,7 +243,7 @@ static double torus_bandwidth(const struct ar_cluster *cluster, uint32_t index)
     return cluster->values.number[TOPO_TORUS_LINK_BANDWIDTH];
 }
 
-/* --- names ----------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* `router-2-0-5.x.up`: from the router with these coordinates to the next one in x. */
 static void torus_name(const struct ar_cluster *cluster, uint32_t index, char *text, size_t size)
@@ -285,7 +285,7 @@ static struct ar_link_range torus_candidates(const struct ar_cluster *cluster, c
     return (struct ar_link_range){2 * (cable < torus->cables ? cable : 0), 2};
 }
 
-/* --- reach ----------------------------------------------------------------------------------- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 /* Messages that go along the line of a link: from routers before all of it in the order of routers
  * to those behind. The first router with each coordinate stands for the others. */

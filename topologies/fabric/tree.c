@@ -6,8 +6,7 @@
 
 #include "fabric.h"
 
-/* --- levels --------------------------------------------------------------------------------------
- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 static enum ar_status refuse_items(const struct ar_cluster *cluster, enum ar_topo_key key,
                                    uint32_t expected_count, const char *why, struct ar_error *err)
@@ -199,8 +198,7 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
     return AR_OK;
 }
 
-/* --- routes --------------------------------------------------------------------------------------
- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 /* The way of a message through a fat tree: at each level the link up, at the top the switch where
  * it turns, from there the links down.
@@ -354,8 +352,7 @@ static void tree_route(const struct ar_cluster *cluster, struct ar_port from, st
     }
 }
 
-/* --- links ---------------------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------------------ */
 
 /* Names of the groups, level by level; the same word with a number above. */
 static const char *const level_names[] = {"rack", "pod"};
@@ -439,7 +436,7 @@ static struct ar_link_range tree_candidates(const struct ar_cluster *cluster, co
     return (struct ar_link_range){0, 0};
 }
 
-/* --- reach ----------------------------------------------------------------------------------- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 /* Racks. */
 struct part {

@@ -9,8 +9,8 @@
 
 #include "ar_cluster.h"
 
-/** Are all routes between nodes those from gate to gate of a tree of zones, as on ideal fat trees?
- * Else a platform has a route for each pair of ranks. */
+/** Whether all routes between nodes are those from gate to gate of a tree of zones, as on ideal fat
+ * trees; else a platform has a route for each pair of ranks. */
 bool ar_cluster_is_nested(const struct ar_cluster *cluster);
 
 /** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
@@ -26,10 +26,9 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
  * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for
  * all; an end of a pair may be AR_SWITCH with a rank, a host of its own; only links that they take
  * are written, and each route begins with a link `LINK[.TIER].net` for its first LINK, which
- * carries its latency and never limits. The only error is AR_NO_MEMORY.
+ * carries its latency and never limits.
  */
-enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
-                                        const struct ar_flow *pairs, size_t pairs_count, FILE *file,
-                                        struct ar_error *err);
+void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
+                              const struct ar_flow *pairs, size_t pairs_count, FILE *file);
 
 #endif

@@ -1,3 +1,71 @@
+/* A cluster as SimGrid platform: a tree of zones, or one zone with a route for each pair. */
+#include "ar_simgrid_xml.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric.h"
+
+enum { NAME_SIZE = 64 }; /* of a link, a host or a zone */
+
+/* Nothing computes on the hosts by their speed: kernels take times from cost tables. */
+static const char host_speed[] = "1Gf";
+
+/* A link that never limits is this much wider than the HCAs or GPUs of its node together. */
+static const double net_width = 1000;
+
+static void write_begin(const struct ar_cluster *cluster, const char *routing, FILE *file)
+{
+    fprintf(file,
+            "<?xml version='1.0'?>\n"
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+            "<platform version=\"4.1\">\n"
+            "<zone id=\"cluster\" routing=\"%s\">\n"
+            "<prop id=\"name\" value=\"%s\"/>\n",
+            routing, cluster->facts.name);
+}
+
+static void write_end(FILE *file)
+{
+    fprintf(file, "</zone>\n</platform>\n");
+}
+
+static void write_host(uint32_t rank, FILE *file)
+{
+    char name[NAME_SIZE];
+    fprintf(file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
+            ar_host_name(rank, name, sizeof name), host_speed);
+}
+
+static void write_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
+{
+    fprintf(file,
+            "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
+            "sharing_policy=\"SHARED\"/>\n",
+            name, bandwidth_Bps, latency_s);
+}
+
+static void write_cluster_link(const struct ar_cluster *cluster, uint32_t link, double latency_s,
+                               FILE *file)
+{
+    char name[NAME_SIZE];
+    write_link(ar_cluster_link_name(cluster, link, name, sizeof name),
+               ar_cluster_link_bandwidth(cluster, link), latency_s, file);
+}
+
+static void write_net_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
+{
+    write_link(name, net_width * bandwidth_Bps, latency_s, file);
+}
+
+static void write_hop(const char *name, FILE *file)
+{
+    fprintf(file, "<link_ctn id=\"%s\" direction=\"NONE\"/>", name);
+}
+
+/* --- a tree of zones -------------------------------------------------------------------------- */
+
 /* A tree of zones, for fabrics whose routes go from gate to gate. A node is a Full zone (NVLink,
  * PCIe and HCA links, and a router as its gate), a rack, a pod and the core a zone that holds its
  * gate alone. They lie side by side in one zone, with routes between each and the one above it,
@@ -8,12 +76,6 @@
  *
  * Star: where a node is one GPU without a PCIe switch, a rack is a Cluster zone of hosts, and
  * its HCA link out carries the latency. */
-#include <assert.h>
-
-#include "ar_simgrid_xml.h"
-#include "simgrid_writer.h"
-
-enum { NAME_SIZE = AR_SIMGRID_NAME_SIZE };
 
 struct writer {
     const struct ar_cluster *cluster;
@@ -24,23 +86,6 @@ struct writer {
     bool is_star;
     FILE *file;
 };
-
-static void write_link(const struct writer *writer, uint32_t link, double latency_s)
-{
-    ar_simgrid_write_link(writer->cluster, link, latency_s, writer->file);
-}
-
-static void write_hop(const struct writer *writer, uint32_t link)
-{
-    char name[NAME_SIZE];
-    ar_simgrid_write_hop(ar_cluster_link_name(writer->cluster, link, name, sizeof name),
-                         writer->file);
-}
-
-static void write_host(const struct writer *writer, uint32_t rank)
-{
-    ar_simgrid_write_host(rank, writer->file);
-}
 
 /* The link up from a group; that down into it is the next one. */
 static uint32_t uplink_of(const struct writer *writer, uint32_t level, uint32_t group)
@@ -66,9 +111,10 @@ static void write_node_links(const struct writer *writer, uint32_t node)
     for (uint32_t local = 0; local < cluster->node.count; local++) {
         uint32_t link = node * cluster->node.count + local;
         bool is_first = writer->is_star && local == cluster->node.hca[0];
-        write_link(writer, link,
-                   is_first ? cluster->latencies_s[AR_TIER_RACK]
-                            : node_link_latency(cluster, &cluster->node.list[local]));
+        write_cluster_link(writer->cluster, link,
+                           is_first ? cluster->latencies_s[AR_TIER_RACK]
+                                    : node_link_latency(cluster, &cluster->node.list[local]),
+                           writer->file);
     }
 }
 
@@ -86,15 +132,15 @@ static void write_links(const struct writer *writer)
             const struct ar_cluster *cluster = writer->cluster;
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "node-%u.net", node);
-            ar_simgrid_write_net_link(
-                name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
-                cluster->latencies_s[AR_TIER_RACK] / 2, writer->file);
+            write_net_link(name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
+                           cluster->latencies_s[AR_TIER_RACK] / 2, writer->file);
         }
     }
     for (uint32_t level = 0; level < writer->levels_count; level++) {
         for (uint32_t group = 0; group < writer->groups_count[level]; group++) {
-            write_link(writer, uplink_of(writer, level, group), 0);
-            write_link(writer, uplink_of(writer, level, group) + 1, 0);
+            write_cluster_link(writer->cluster, uplink_of(writer, level, group), 0, writer->file);
+            write_cluster_link(writer->cluster, uplink_of(writer, level, group) + 1, 0,
+                               writer->file);
         }
     }
     if (!is_one_zone) {
@@ -113,7 +159,8 @@ static void write_route(const struct writer *writer, const char *source, const c
     }
     fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", source, destination);
     for (uint32_t i = 0; i < links_count; i++) {
-        write_hop(writer, links[i]);
+        char name[NAME_SIZE];
+        write_hop(ar_cluster_link_name(writer->cluster, links[i], name, sizeof name), writer->file);
     }
     fprintf(writer->file, "</route>\n");
 }
@@ -160,7 +207,7 @@ static void write_nested_node(const struct writer *writer, uint32_t node)
     uint32_t gpus = writer->cluster->facts.gpus_per_node;
     fprintf(writer->file, "<zone id=\"node-%u\" routing=\"Full\">\n", node);
     for (uint32_t g = 0; g < gpus; g++) {
-        write_host(writer, node * gpus + g);
+        write_host(node * gpus + g, writer->file);
     }
     if (writer->has_network) {
         fprintf(writer->file, "<router id=\"node-%u.gate\"/>\n", node);
@@ -215,7 +262,7 @@ static void write_zone_route(const struct writer *writer, const char *from, cons
             "<zoneRoute src=\"%s\" dst=\"%s\" gw_src=\"%s.gate\" gw_dst=\"%s.gate\" "
             "symmetrical=\"NO\">",
             from, to, from, to);
-    ar_simgrid_write_hop(link, writer->file);
+    write_hop(link, writer->file);
     fprintf(writer->file, "</zoneRoute>\n");
 }
 
@@ -241,7 +288,7 @@ static void write_star_nodes(const struct writer *writer, uint32_t first, uint32
 {
     const struct ar_node_links *links = &writer->cluster->node;
     for (uint32_t node = first; node < end; node++) {
-        write_host(writer, node);
+        write_host(node, writer->file);
     }
     for (uint32_t node = first; node < end && writer->has_network; node++) {
         char out[NAME_SIZE], in[NAME_SIZE];
@@ -306,7 +353,7 @@ static void count_groups(struct writer *writer)
     }
 }
 
-static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
+static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
 {
     struct writer writer = {
         .cluster = cluster,
@@ -318,15 +365,200 @@ static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, 
     };
     count_groups(&writer);
     bool is_one_zone = writer.is_star && writer.levels_count == 0;
-    ar_simgrid_begin(cluster, is_one_zone ? "Cluster" : "DijkstraCache", file);
+    write_begin(cluster, is_one_zone ? "Cluster" : "DijkstraCache", file);
     write_links(&writer);
     if (is_one_zone) {
         write_star_nodes(&writer, 0, nodes_count);
     } else {
         write_tree(&writer);
     }
-    ar_simgrid_end(file);
+    write_end(file);
 }
+
+/* --- one zone --------------------------------------------------------------------------------- */
+
+/* One zone of all hosts, with a route for each pair of them as ar_path_find() has it: for fabrics
+ * whose routes are no matter of zones and gates, and for routes that end at switches, which are
+ * hosts then.
+ *
+ * Only links that some route takes are written. The latency of a path is on a link of its own
+ * before its first one, a link for each of the tiers of its paths, since one over the network may
+ * begin with an NVLink; that of a switch is on each link of the fabric. The links with the latency
+ * are those of messages that share a link anyway: SimGrid's lazy update gives others wrong shares
+ * once they have a link in common, however wide (README.md). */
+
+/* What is written. */
+struct flat {
+    const struct ar_cluster *cluster;
+    const struct ar_flow *pairs; /* NULL: all */
+    uint64_t pairs_count;
+    uint32_t ranks;
+    const char **names; /* of links that are used; else NULL */
+    uint8_t *tiers;     /* [link]: bits of the tiers of paths that begin with it */
+    bool *has_switch;   /* [rank]: some route ends or begins at AR_SWITCH with it */
+    struct ar_arena *arena;
+    FILE *file;
+};
+
+static struct ar_flow pair_at(const struct flat *flat, uint64_t index)
+{
+    return flat->pairs != NULL
+               ? flat->pairs[index]
+               : (struct ar_flow){(uint32_t)(index / flat->ranks), (uint32_t)(index % flat->ranks)};
+}
+
+/* By source, then by destination. */
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct ar_flow *left = a, *right = b;
+    return left->source != right->source
+               ? (left->source > right->source) - (left->source < right->source)
+               : (left->destination > right->destination) -
+                     (left->destination < right->destination);
+}
+
+/* SimGrid refuses a route that is there twice. */
+static void copy_pairs(const struct ar_flow *pairs, size_t count, struct flat *flat)
+{
+    struct ar_flow *copy = ar_arena_alloc(flat->arena, count, sizeof *copy);
+    memcpy(copy, pairs, count * sizeof *copy);
+    qsort(copy, count, sizeof *copy, compare_pairs);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_pairs(&copy[i - 1], &copy[i]) != 0) {
+            copy[flat->pairs_count++] = copy[i];
+        }
+    }
+    flat->pairs = copy;
+}
+
+/* Spine and rack have one latency. */
+static enum ar_tier tier_of(const struct ar_path *path)
+{
+    return path->tier == AR_TIER_SPINE ? AR_TIER_RACK : path->tier;
+}
+
+/* Names the links that some route takes, and notes which paths begin with them. */
+static void find_flat_links(struct flat *flat)
+{
+    size_t links_count = ar_cluster_links_count(flat->cluster);
+    flat->names = ar_arena_alloc(flat->arena, links_count, sizeof *flat->names);
+    flat->tiers = ar_arena_alloc(flat->arena, links_count, sizeof *flat->tiers);
+    flat->has_switch = ar_arena_alloc(flat->arena, flat->ranks, sizeof *flat->has_switch);
+    for (uint64_t i = 0; i < flat->pairs_count; i++) {
+        struct ar_flow pair = pair_at(flat, i);
+        struct ar_path path;
+        if (pair.source == pair.destination) {
+            continue;
+        }
+        flat->has_switch[pair.source & ~AR_SWITCH] |= (pair.source & AR_SWITCH) != 0;
+        flat->has_switch[pair.destination & ~AR_SWITCH] |= (pair.destination & AR_SWITCH) != 0;
+        ar_path_find(flat->cluster, pair.source, pair.destination, &path);
+        if (path.links_count > 0) {
+            flat->tiers[path.links[0]] |= (uint8_t)(1 << tier_of(&path));
+        }
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            char name[NAME_SIZE];
+            const char **kept = &flat->names[path.links[j]];
+            if (*kept == NULL) {
+                ar_cluster_link_name(flat->cluster, path.links[j], name, sizeof name);
+                *kept = ar_arena_text(flat->arena, name);
+            }
+        }
+    }
+}
+
+/* `node-3.hca-0.out.net`, `node-3.port-1.out.nvlink.net`. */
+static const char *net_name(const struct flat *flat, uint32_t link, enum ar_tier tier, char *name,
+                            size_t size)
+{
+    bool is_network = tier == AR_TIER_RACK;
+    snprintf(name, size, "%s%s%s.net", flat->names[link], is_network ? "" : ".",
+             is_network ? "" : ar_tier_name(tier));
+    return name;
+}
+
+static void write_flat_net_links(const struct flat *flat, uint32_t link)
+{
+    double bandwidth_Bps = ar_cluster_link_bandwidth(flat->cluster, link);
+    for (uint32_t tier = 0; tier < AR_TIERS_COUNT; tier++) {
+        char name[NAME_SIZE];
+        if ((flat->tiers[link] >> tier & 1) != 0) {
+            write_net_link(net_name(flat, link, (enum ar_tier)tier, name, sizeof name),
+                           bandwidth_Bps, flat->cluster->latencies_s[tier], flat->file);
+        }
+    }
+}
+
+static void write_flat_links(const struct flat *flat)
+{
+    const struct ar_cluster *cluster = flat->cluster;
+    uint32_t links_count = ar_cluster_links_count(cluster);
+    for (uint32_t link = 0; link < links_count; link++) {
+        if (flat->names[link] != NULL) {
+            bool is_local = link < cluster->first_fabric_link;
+            write_cluster_link(cluster, link,
+                               is_local ? 0 : cluster->values.number[TOPO_SWITCH_LATENCY],
+                               flat->file);
+            write_flat_net_links(flat, link);
+        }
+    }
+}
+
+static void write_flat_route(const struct flat *flat, struct ar_flow pair)
+{
+    struct ar_path path;
+    ar_path_find(flat->cluster, pair.source, pair.destination, &path);
+    if (path.links_count == 0) {
+        return;
+    }
+    char net[NAME_SIZE], from[NAME_SIZE], to[NAME_SIZE];
+    fprintf(flat->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">",
+            ar_host_name(pair.source, from, sizeof from),
+            ar_host_name(pair.destination, to, sizeof to));
+    write_hop(net_name(flat, path.links[0], tier_of(&path), net, sizeof net), flat->file);
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        write_hop(flat->names[path.links[i]], flat->file);
+    }
+    fprintf(flat->file, "</route>\n");
+}
+
+static void write_flat_zone(const struct flat *flat)
+{
+    write_begin(flat->cluster, "Full", flat->file);
+    write_flat_links(flat);
+    for (uint32_t rank = 0; rank < flat->ranks; rank++) {
+        write_host(rank, flat->file);
+        if (flat->has_switch[rank]) {
+            write_host(AR_SWITCH | rank, flat->file);
+        }
+    }
+    for (uint64_t i = 0; i < flat->pairs_count; i++) {
+        struct ar_flow pair = pair_at(flat, i);
+        if (pair.source != pair.destination) {
+            write_flat_route(flat, pair);
+        }
+    }
+    write_end(flat->file);
+}
+
+static void write_flat(const struct ar_cluster *cluster, uint32_t nodes_count,
+                       const struct ar_flow *pairs, size_t pairs_count, FILE *file)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t ranks = nodes_count * cluster->facts.gpus_per_node;
+    struct flat flat = {.cluster = cluster,
+                        .ranks = ranks,
+                        .arena = &arena,
+                        .pairs_count = pairs == NULL ? (uint64_t)ranks * ranks : 0,
+                        .file = file};
+    if (pairs != NULL) {
+        copy_pairs(pairs, pairs_count, &flat);
+    }
+    find_flat_links(&flat);
+    write_flat_zone(&flat);
+}
+
+/* --- which of both ---------------------------------------------------------------------------- */
 
 bool ar_cluster_is_nested(const struct ar_cluster *cluster)
 {
@@ -334,14 +566,13 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster)
            cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NONE && cluster->domain_nodes == 1;
 }
 
-enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
-                                        const struct ar_flow *pairs, size_t pairs_count, FILE *file,
-                                        struct ar_error *err)
+void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
+                              const struct ar_flow *pairs, size_t pairs_count, FILE *file)
 {
     assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
-    if (!ar_cluster_is_nested(cluster) || pairs != NULL) {
-        return ar_simgrid_write_flat(cluster, nodes_count, pairs, pairs_count, file, err);
+    if (ar_cluster_is_nested(cluster) && pairs == NULL) {
+        write_nested(cluster, nodes_count, file);
+    } else {
+        write_flat(cluster, nodes_count, pairs, pairs_count, file);
     }
-    write_zones(cluster, nodes_count, file);
-    return AR_OK;
 }

@@ -5,7 +5,7 @@
 #include "test_machines.h"
 #include "test_platform.h"
 
-/* --- the platform ---------------------------------------------------------------------------- */
+/* --- the platform ----------------------------------------------------------------------------- */
 
 static void check_route(const struct ar_cluster *cluster, const struct test_route *route)
 {

@@ -58,7 +58,7 @@ static double bandwidth(const struct ar_cluster *cluster, uint32_t a, uint32_t b
     return ar_cluster_path(cluster, a, b, &(struct ar_path){0})->bandwidth_Bps;
 }
 
-/* --- slow ------------------------------------------------------------------------------------ */
+/* --- slow ------------------------------------------------------------------------------------- */
 
 Test(link_changes, a_slow_link_divides_its_own_bandwidth_and_no_other)
 {
@@ -119,7 +119,7 @@ Test(link_changes, settings_of_links_are_parameters_with_their_option_as_source)
     cr_expect_str_eq(down.source, "--down-link");
 }
 
-/* --- down ------------------------------------------------------------------------------------ */
+/* --- down ------------------------------------------------------------------------------------- */
 
 Test(link_changes, messages_of_a_down_hca_take_the_next_one_in_that_direction_only)
 {
@@ -166,7 +166,7 @@ Test(link_changes, the_port_that_takes_over_can_be_slow)
     cr_expect_eq(bandwidth(cluster, 0, 1), 8e9);
 }
 
-/* --- nobody is left out ---------------------------------------------------------------------- */
+/* --- nobody is left out ----------------------------------------------------------------------- */
 
 /* Among the first `ranks` GPUs; NULL: they all reach each other. */
 static void expect_reach(const char *const *settings, struct links links, uint32_t ranks,
@@ -211,7 +211,7 @@ Test(link_changes, gpus_without_a_way_are_refused_once_they_are_used)
                  "GPUs 0 and 10 cannot reach each other: node-2.pcie-1.up is down");
 }
 
-/* --- bad settings ---------------------------------------------------------------------------- */
+/* --- bad settings ----------------------------------------------------------------------------- */
 
 static const struct {
     struct links links;
@@ -264,7 +264,7 @@ Test(link_changes, a_wrong_setting_is_refused_with_one_clear_line)
         err.text);
 }
 
-/* --- platform -------------------------------------------------------------------------------- */
+/* --- platform --------------------------------------------------------------------------------- */
 
 /* All routes of the first nodes are those of the cluster, bit for bit. */
 static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)

@@ -56,7 +56,7 @@ static unsigned generation_of(const struct ar_discovery *machine)
     return generation;
 }
 
-/* --- HCAs of NICs ---------------------------------------------------------------------------- */
+/* --- HCAs of NICs ----------------------------------------------------------------------------- */
 
 enum nic_want { NIC_UP, NIC_PLACED, NIC_NEAR, NIC_FAST };
 
@@ -189,7 +189,7 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
     }
 }
 
-/* --- rates ----------------------------------------------------------------------------------- */
+/* --- rates ------------------------------------------------------------------------------------ */
 
 static void derive_nvlink(struct ar_discovery *machine, unsigned generation)
 {
@@ -264,7 +264,7 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
     }
 }
 
-/* --- what is missing ------------------------------------------------------------------------- */
+/* --- what is missing -------------------------------------------------------------------------- */
 
 const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT] = {
     {"non-blocking", "rack.nodes=0"},
@@ -418,7 +418,7 @@ static enum ar_status ask(const struct ar_discovery *machine, struct ar_error *e
                               missing.options);
 }
 
-/* --- the file -------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name,
                                   struct ar_topo **topo, struct ar_error *err)

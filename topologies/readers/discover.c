@@ -78,7 +78,7 @@ void discovery_note(struct ar_discovery *machine, const char *format, ...)
     }
 }
 
-/* --- facts ----------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 enum ar_status source_refuse(const struct source *source, struct ar_error *err, const char *format,
                              ...)
@@ -149,7 +149,7 @@ enum ar_status fact_add_count(const struct source *source, unsigned fact, uint64
     return fact_add(source, fact, text, what, err);
 }
 
-/* --- NICs ------------------------------------------------------------------------------------ */
+/* --- NICs ------------------------------------------------------------------------------------- */
 
 enum ar_status nic_find(const struct source *source, const char *name, uint64_t port,
                         struct nic **nic, struct ar_error *err)
@@ -216,7 +216,7 @@ enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double
     return AR_OK;
 }
 
-/* --- GPUs among themselves ------------------------------------------------------------------- */
+/* --- GPUs among themselves -------------------------------------------------------------------- */
 
 /* `0-1 0-2:2 ...`, with weights as multiples of `unit` links; `all` if all are 1. */
 static const char *pairs_text(struct ar_arena *arena, uint32_t gpus_count,

@@ -85,7 +85,7 @@ struct reader {
     bool has_gpus;      /* elements <gpu>: else the file tells nothing of NVLinks */
 };
 
-/* --- attributes ------------------------------------------------------------------------------ */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static const char *attribute(const char *const *attributes, const char *name)
 {
@@ -125,7 +125,7 @@ static const char *keep_text(const struct reader *reader, const char *text)
     return ar_arena_format(reader->source->machine->arena, "%.40s", text != NULL ? text : "");
 }
 
-/* --- elements -------------------------------------------------------------------------------- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static enum ar_status begin_cpu(struct reader *reader, const char *const *attributes,
                                 struct ar_error *err)
@@ -326,7 +326,7 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
     return add_network_device(reader, &nic, err);
 }
 
-/* --- facts ----------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 static int compare_gpus(const void *a, const void *b)
 {
@@ -511,7 +511,7 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
     return reader->has_gpus ? add_links(reader, err) : AR_OK;
 }
 
-/* --- XML ------------------------------------------------------------------------------------- */
+/* --- XML -------------------------------------------------------------------------------------- */
 
 static enum ar_status begin_element(struct reader *reader, const char *name,
                                     const char *const *attributes, struct ar_error *err)

@@ -19,7 +19,7 @@ struct words {
     size_t count;
 };
 
-/* --- the matrix ------------------------------------------------------------------------------ */
+/* --- the matrix ------------------------------------------------------------------------------- */
 
 struct device {
     char name[DEVICE_NAME_SIZE]; /* of its column, or as the legend has it */
@@ -232,7 +232,7 @@ static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *sou
     return matrix_add_nics(matrix, source, err);
 }
 
-/* --- HCAs ------------------------------------------------------------------------------------ */
+/* --- HCAs ------------------------------------------------------------------------------------- */
 
 /* The HCA and port that the lines of ibstat and ibv_devinfo are about. */
 struct hca {
@@ -294,7 +294,7 @@ static enum ar_status hca_read_line(struct hca *hca, const struct source *source
     return AR_OK;
 }
 
-/* --- lines ----------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* Drops colours and underlines (ESC [ ... m) and control characters, in place. */
 static void clean_line(char *line)

@@ -24,7 +24,7 @@ struct ar_topo {
     size_t texts_count;
 };
 
-/* --- reading --------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static struct line *find_line(const struct ar_topo *topo, enum ar_topo_key key)
 {
@@ -144,7 +144,7 @@ void ar_topo_take(const struct ar_topo *topo, struct ar_topo_entries *entries)
     }
 }
 
-/* --- changing and writing -------------------------------------------------------------------- */
+/* --- changing and writing --------------------------------------------------------------------- */
 
 enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *value,
                            const char *source, struct ar_error *err)

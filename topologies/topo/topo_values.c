@@ -35,7 +35,7 @@ void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *e
     entries->list[place] = entry;
 }
 
-/* --- texts ----------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 char *ar_topo_trim(char *text)
 {
@@ -162,7 +162,7 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
                               entry->text, expected);
 }
 
-/* --- parsing --------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 enum { WEIGHT_MAX = 64 }; /* of an NVLink pair */
 
@@ -406,7 +406,7 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                : ar_error_blame(parse_pairs(pairs, gpus, values, err), pairs->status, err);
 }
 
-/* --- checks ---------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 enum { MISSING_SIZE = 400 };
 

@@ -30,7 +30,7 @@ void *child_alloc(size_t count, size_t size, const char *what)
     return data;
 }
 
-/* --- a limit on time without progress ------------------------------------------------------- */
+/* --- a limit on time without progress --------------------------------------------------------- */
 
 static char farewell[160];
 
@@ -59,7 +59,7 @@ void child_watch(const struct simgrid_task *task)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-/* --- the module ------------------------------------------------------------------------------ */
+/* --- the module ------------------------------------------------------------------------------- */
 
 /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
 static void start_simgrid(const struct simgrid_task *task)

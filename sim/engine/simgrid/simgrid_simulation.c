@@ -18,19 +18,16 @@ static enum ar_status write_platform(const struct simgrid_simulation *simulation
     AR_TRY(simgrid_open("platform", platform, err));
     int copy = dup(*platform);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
-    enum ar_status status = file != NULL
-                                ? ar_cluster_write_simgrid(cluster, nodes, simulation->pairs,
-                                                           simulation->pairs_count, file, err)
-                                : AR_OK;
+    if (file != NULL) {
+        ar_cluster_write_simgrid(cluster, nodes, simulation->pairs, simulation->pairs_count, file);
+    }
     bool has_failed = file == NULL || ferror(file) != 0;
-    if ((file != NULL && fclose(file) != 0) || has_failed) {
-        status = ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
-                              strerror(errno));
+    if ((file == NULL || fclose(file) == 0) && !has_failed) {
+        return AR_OK;
     }
-    if (status != AR_OK) {
-        close(*platform);
-    }
-    return status;
+    close(*platform);
+    return ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
+                        strerror(errno));
 }
 
 /* The memory comes first, then the results one after the other. */
