@@ -7,7 +7,7 @@
 
 TestSuite(cli_trace, .init = cli_enter, .fini = cli_leave);
 
-#define PROFILES AR_TEST_SOURCE_DIR "/traces/kineto/fixtures/"
+#define PROFILES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"
 
 Test(cli_trace, an_imported_trace_goes_into_a_prediction)
 {

@@ -23,7 +23,7 @@ const struct fuzz_target fuzz_targets[] = {
      "traces/frameworks/*.framework.csv"},
     {"cost", "my.cost.csv", fuzz_cost, NULL, "traces/device/*.cost.csv"},
     {"convolutions", "my.csv", fuzz_convolutions, NULL, "sim/fuzz/seeds/convolutions/*"},
-    {"kineto", NULL, fuzz_kineto, NULL, "traces/kineto/fixtures/*"},
+    {"kineto", NULL, fuzz_kineto, NULL, "traces/profiles/fixtures/*"},
     {"recorded", NULL, fuzz_recorded, NULL, "traces/steps/fixtures/*"},
     {"workload", "my.et", NULL, "predict --workload @ --gpus 4 --engine closed" ON,
      "traces/steps/fixtures/*"},

@@ -10,7 +10,7 @@
 #include "ar_trace.h"
 #include "test_kineto.h"
 
-#define FIXTURES AR_TEST_SOURCE_DIR "/traces/kineto/fixtures/"
+#define FIXTURES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"
 
 static struct ar_arena arena;
 static struct ar_error err;

@@ -17,7 +17,7 @@ static inline const char *test_fixture(struct ar_arena *arena, const char *name)
     char *text;
     size_t bytes;
     struct ar_error err;
-    char *path = ar_arena_format(arena, "%s/traces/kineto/fixtures/%s", AR_TEST_SOURCE_DIR, name);
+    char *path = ar_arena_format(arena, "%s/traces/profiles/fixtures/%s", AR_TEST_SOURCE_DIR, name);
     cr_assert_eq(ar_file_read(path, TEXT_MAX, "a fixture", arena, &text, &bytes, &err), AR_OK);
     return text;
 }

@@ -1,0 +1,187 @@
+/** \file profile.h
+ * The event model of a profile: what is kept of its events, enough to say which operator launched
+ * which kernel (40 to 80 bytes each), and the steps that they are of.
+ *
+ * Times are seconds after the first time in the file. Ends are exclusive.
+ */
+#ifndef AR_PROFILE_H
+#define AR_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_kineto.h"
+
+#define KINETO_NONE UINT32_MAX
+
+/** Starts of old files are rounded to 0.25 us: an op may seem to end that much behind the one
+ * around it, or behind the begin of the next one. */
+#define KINETO_ROUNDING_S 1e-6
+
+enum kineto_kind {
+    KINETO_FORWARD,    /**< an operator with the number of the autograd node that it makes */
+    KINETO_NODE,       /**< a node of the backward pass */
+    KINETO_ACCUMULATE, /**< the arrival of the gradient of one tensor, with its hooks */
+    KINETO_SHAPE,      /**< the same without hooks: has the size of the gradient */
+    KINETO_COLLECTIVE,
+    KINETO_OPTIMIZER,
+    KINETO_STEP /**< ProfilerStep#N */
+};
+
+/** An operator on the processor. */
+struct kineto_op {
+    double start_s, end_s;
+    int64_t thread;
+    int64_t number;           /**< of autograd (forward, node), of the step; else -1 */
+    const char *name;         /**< for a node its name, for a shape its type; or NULL */
+    uint64_t elements;        /**< of a shape, then of its arrival; 0: not recorded */
+    uint64_t batch;           /**< first dimension of what a known operator read; 0: not known */
+    uint64_t bucket_elements; /**< of an arrival: those of the collectives begun then */
+    int64_t forward_thread;   /**< of a node: PyTorch's number of the thread that made it */
+    uint32_t comm;            /**< of a collective: its place in ar_kineto.comms */
+    uint32_t parent;          /**< the op around it, or KINETO_NONE */
+    enum kineto_kind kind;
+};
+
+/** A call that gives the GPU work. */
+struct kineto_launch {
+    double at_s;
+    int64_t thread;
+    int64_t correlation;
+};
+
+/** Work of the GPU: kernels, copies, fills. */
+struct kineto_kernel {
+    double start_s, end_s;
+    int64_t correlation;
+    int64_t device;
+    double launched_s; /**< NAN: not recorded */
+    uint32_t op;       /**< that launched it, or KINETO_NONE */
+    bool is_collective;
+};
+
+/** Arguments of a collective; texts are interned. */
+struct kineto_comm {
+    const char *name;  /**< as it was recorded, or "" */
+    const char *dtype; /**< or "" */
+    const char *ranks; /**< "[0, 1]", or "" */
+    uint64_t in_elements, out_elements;
+    uint64_t group_size; /**< 0: not recorded */
+    double recorded_s;   /**< time of its kernels together */
+};
+
+struct ar_kineto {
+    const char *path;
+    struct ar_arena *arena;
+    void *names; /**< interned texts: tsearch() */
+    struct kineto_op *ops;
+    struct kineto_launch *launches;
+    struct kineto_kernel *kernels;
+    struct kineto_comm *comms;
+    size_t ops_count, launches_count, kernels_count, comms_count;
+    const char *gpu;    /**< name of the first kernel's device */
+    int64_t world_size; /**< -1: not recorded */
+};
+
+/** Sorts ops and kernels, says which op lies in which and launched what, and gives arrivals of
+ * gradients what was recorded inside of them. Launches are not needed any more then. */
+void kineto_nest(struct ar_kineto *kineto);
+
+/** The nearest op of these kinds (KINETO_BIT()) from `op` on outwards, or KINETO_NONE. */
+uint32_t kineto_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds);
+#define KINETO_BIT(kind) (1u << (kind))
+
+/** Ops of some kinds in the order of their begin, in the arena. */
+uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+                          size_t *count);
+
+/** How many of `count` ops, which are in order, begin no later than a time. */
+size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, size_t count,
+                          double time_s);
+
+/* --- steps -------------------------------------------------------------------------------------
+ */
+
+/** The gradient of a tensor, or the gradients of a bucket, when it arrives. */
+struct kineto_arrival {
+    uint32_t op;
+    uint32_t node; /**< place in the step of the last node before it */
+};
+
+struct kineto_step {
+    double start_s, end_s; /**< on the processor */
+    int64_t number;        /**< -1: it has none */
+    bool has_optimizer;
+    size_t nodes_first, nodes_count;
+    size_t arrivals_first, arrivals_count;
+    size_t kernels_count;
+    unsigned passes_count;          /**< forward passes: more than 1 if gradients are accumulated */
+    double last_forward_s;          /**< last launch of the last of them */
+    double overhead_s, optimizer_s; /**< times on the time line of the GPU: work and waits */
+    double lead_s;                  /**< wait for its first kernel; NAN in the first step */
+    double work_s, wait_s;          /**< in the whole step, between its first and last kernel */
+    double copies_s;                /**< in the backward pass, of gradients that have arrived */
+};
+
+/** Indices of ops in `nodes` stand step by step, in the order in which the nodes began. */
+struct kineto_steps {
+    const struct ar_kineto *kineto;
+    struct kineto_step *list;
+    size_t count;
+    uint32_t *nodes;
+    double *forward_s, *backward_s; /**< of each of `nodes` */
+    bool *has_kernels;              /**< its own kernels, not only those of arrived gradients */
+    struct kineto_arrival *arrivals;
+    double unknown_s; /**< time of kernels whose launch is not recorded */
+};
+
+/** Finds the steps, and times them, with the waits of the GPU or without. AR_BAD_DATA if there is
+ * no step with an optimizer, no GPU, or more than one. */
+enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_times times,
+                                 struct ar_arena *arena, struct kineto_steps *steps,
+                                 struct ar_error *err);
+
+/** The op of an arrival of a step. */
+const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
+                                          const struct kineto_step *step, size_t arrival);
+
+/* --- what is made ----------------------------------------------------------------------------- */
+
+/** Where the sizes of gradients come from. */
+enum kineto_sizes { KINETO_SIZES_SHAPES, KINETO_SIZES_PARAMETERS, KINETO_SIZES_BUCKETS };
+
+/** What is made, and from what; all of it lies in the arena. */
+struct kineto_import {
+    const struct ar_kineto *kineto;
+    const struct ar_kineto_request *request;
+    struct ar_arena *arena;
+    struct kineto_steps steps;
+    const struct kineto_step *last;  /**< all used steps are like it */
+    const struct kineto_step **used; /**< in order */
+    size_t used_count;
+    uint64_t *elements;   /**< of the arrivals of `last`; 0: not known, or not of its last backward
+                               pass */
+    size_t first_arrival; /**< the first one of the last backward pass */
+    enum kineto_sizes sizes;
+    double *ready_s; /**< when each of its nodes was done, from the begin of the backward pass on */
+    double *values;  /**< room for one of each step */
+    struct ar_kineto_step *made;
+};
+
+/** The median of the first `count` values, which are sorted. */
+double kineto_median(const struct kineto_import *import, size_t count);
+
+/** The median of a field of the used steps, a double at `offset`. */
+double kineto_step_median(const struct kineto_import *import, size_t offset);
+#define KINETO_STEP_MEDIAN(import, field)                                                          \
+    kineto_step_median((import), offsetof(struct kineto_step, field))
+
+/** Fills in batch, precision, GPU and source, and notes what was assumed or is not known. */
+void kineto_facts_find(struct kineto_import *import);
+
+/** Lists the collectives of the last used step; those that move nothing, such as waits, are left
+ * out. */
+void kineto_collectives_find(struct kineto_import *import);
+
+#endif

@@ -1,0 +1,554 @@
+/* The steps of a profile: which op lies in which and launched what; where steps begin and end, and
+ * which nodes and gradients are theirs; what each kernel adds to the time line of the GPU. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "profile.h"
+
+/* --- nesting --------------------------------------------------------------------------------- */
+
+static int compare_numbers(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_ops(const void *a, const void *b)
+{
+    const struct kineto_op *left = a, *right = b;
+    if (left->thread != right->thread) {
+        return (left->thread > right->thread) - (left->thread < right->thread);
+    }
+    int order = compare_numbers(left->start_s, right->start_s);
+    order = order != 0 ? order : compare_numbers(right->end_s, left->end_s);
+    return order != 0 ? order : (int)right->kind - (int)left->kind; /* the wider kind first */
+}
+
+static int compare_launches(const void *a, const void *b)
+{
+    const struct kineto_launch *left = a, *right = b;
+    return (left->correlation > right->correlation) - (left->correlation < right->correlation);
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+    const struct kineto_kernel *left = a, *right = b;
+    int order = compare_numbers(left->start_s, right->start_s);
+    return order != 0 ? order
+                      : (left->correlation > right->correlation) -
+                            (left->correlation < right->correlation);
+}
+
+static void find_parents(struct kineto_op *ops, size_t count)
+{
+    uint32_t around = KINETO_NONE;
+    for (size_t i = 0; i < count; i++) {
+        while (around != KINETO_NONE &&
+               (ops[around].thread != ops[i].thread || ops[i].start_s >= ops[around].end_s ||
+                ops[i].end_s > ops[around].end_s + KINETO_ROUNDING_S)) {
+            around = ops[around].parent;
+        }
+        ops[i].parent = around;
+        around = (uint32_t)i;
+    }
+}
+
+uint32_t kineto_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds)
+{
+    while (op != KINETO_NONE && (kinds & KINETO_BIT(kineto->ops[op].kind)) == 0) {
+        op = kineto->ops[op].parent;
+    }
+    return op;
+}
+
+/* Gives arrivals of gradients what was recorded inside of them. */
+static void fill_arrivals(struct ar_kineto *kineto)
+{
+    for (size_t i = 0; i < kineto->ops_count; i++) {
+        const struct kineto_op *op = &kineto->ops[i];
+        uint32_t at = kineto_around(kineto, op->parent, KINETO_BIT(KINETO_ACCUMULATE));
+        if (at == KINETO_NONE) {
+            continue;
+        }
+        struct kineto_op *arrival = &kineto->ops[at];
+        if (op->kind == KINETO_SHAPE) {
+            arrival->elements = op->elements;
+            arrival->name = op->name;
+        } else if (op->kind == KINETO_COLLECTIVE) {
+            arrival->bucket_elements += kineto->comms[op->comm].in_elements;
+            arrival->comm = op->comm;
+        }
+    }
+}
+
+/* The last op of the thread that begins no later than the launch. */
+static uint32_t find_last_op_before(const struct ar_kineto *kineto,
+                                    const struct kineto_launch *launch)
+{
+    size_t first = 0, last = kineto->ops_count;
+    while (first < last) {
+        size_t middle = (first + last) / 2;
+        const struct kineto_op *op = &kineto->ops[middle];
+        bool is_before = op->thread < launch->thread ||
+                         (op->thread == launch->thread && op->start_s <= launch->at_s);
+        first = is_before ? middle + 1 : first;
+        last = is_before ? last : middle;
+    }
+    bool is_found = first > 0 && kineto->ops[first - 1].thread == launch->thread;
+    return is_found ? (uint32_t)(first - 1) : KINETO_NONE;
+}
+
+static uint32_t find_launching_op(const struct ar_kineto *kineto,
+                                  const struct kineto_launch *launch)
+{
+    uint32_t op = find_last_op_before(kineto, launch);
+    while (op != KINETO_NONE && launch->at_s >= kineto->ops[op].end_s) {
+        op = kineto->ops[op].parent;
+    }
+    return op;
+}
+
+static const struct kineto_launch *find_launch(const struct ar_kineto *kineto,
+                                               const struct kineto_kernel *kernel)
+{
+    const struct kineto_launch key = {.correlation = kernel->correlation};
+    return kineto->launches_count == 0 || kernel->correlation < 0
+               ? NULL
+               : bsearch(&key, kineto->launches, kineto->launches_count, sizeof *kineto->launches,
+                         compare_launches);
+}
+
+static void link_kernels(struct ar_kineto *kineto)
+{
+    for (size_t i = 0; i < kineto->kernels_count; i++) {
+        struct kineto_kernel *kernel = &kineto->kernels[i];
+        const struct kineto_launch *launch = find_launch(kineto, kernel);
+        kernel->launched_s = launch != NULL ? launch->at_s : NAN;
+        kernel->op = launch != NULL ? find_launching_op(kineto, launch) : KINETO_NONE;
+        uint32_t around = kineto_around(kineto, kernel->op, KINETO_BIT(KINETO_COLLECTIVE));
+        if (around != KINETO_NONE) {
+            kernel->is_collective = true;
+            kineto->comms[kineto->ops[around].comm].recorded_s += kernel->end_s - kernel->start_s;
+        }
+    }
+}
+
+/* qsort() of a list that may be NULL. */
+static void sort_list(void *list, size_t count, size_t size,
+                      int (*compare)(const void *a, const void *b))
+{
+    if (count > 0) {
+        qsort(list, count, size, compare);
+    }
+}
+
+void kineto_nest(struct ar_kineto *kineto)
+{
+    sort_list(kineto->ops, kineto->ops_count, sizeof *kineto->ops, compare_ops);
+    sort_list(kineto->launches, kineto->launches_count, sizeof *kineto->launches, compare_launches);
+    sort_list(kineto->kernels, kineto->kernels_count, sizeof *kineto->kernels, compare_kernels);
+    find_parents(kineto->ops, kineto->ops_count);
+    fill_arrivals(kineto);
+    link_kernels(kineto);
+}
+
+/* --- in order of time ------------------------------------------------------------------------- */
+
+struct begin {
+    double start_s;
+    uint32_t op;
+};
+
+static int compare_begins(const void *a, const void *b)
+{
+    const struct begin *left = a, *right = b;
+    int order = (left->start_s > right->start_s) - (left->start_s < right->start_s);
+    return order != 0 ? order : (left->op > right->op) - (left->op < right->op);
+}
+
+uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+                          size_t *count)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct begin *begins = ar_arena_alloc(&scratch, kineto->ops_count + 1, sizeof *begins);
+    size_t found = 0;
+    for (size_t i = 0; i < kineto->ops_count; i++) {
+        if ((kinds & KINETO_BIT(kineto->ops[i].kind)) != 0) {
+            begins[found++] = (struct begin){kineto->ops[i].start_s, (uint32_t)i};
+        }
+    }
+    uint32_t *ops = ar_arena_alloc(arena, found + 1, sizeof *ops);
+    qsort(begins, found, sizeof *begins, compare_begins);
+    for (size_t i = 0; i < found; i++) {
+        ops[i] = begins[i].op;
+    }
+    *count = found;
+    return ops;
+}
+
+size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, size_t count,
+                          double time_s)
+{
+    size_t first = 0, last = count;
+    while (first < last) {
+        size_t middle = (first + last) / 2;
+        bool is_begun = kineto->ops[ops[middle]].start_s <= time_s;
+        first = is_begun ? middle + 1 : first;
+        last = is_begun ? last : middle;
+    }
+    return first;
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+/* Steps are marked, or reach from one optimizer's end to the next one's. */
+static enum ar_status find_steps(struct kineto_steps *steps, struct ar_arena *arena,
+                                 struct ar_error *err)
+{
+    const struct ar_kineto *kineto = steps->kineto;
+    size_t count = 0;
+    uint32_t *marks = kineto_list_ops(kineto, KINETO_BIT(KINETO_STEP), arena, &count);
+    bool is_marked = count > 0;
+    if (!is_marked) {
+        marks = kineto_list_ops(kineto, KINETO_BIT(KINETO_OPTIMIZER), arena, &count);
+    }
+    steps->list = ar_arena_alloc(arena, count + 1, sizeof *steps->list);
+    for (size_t i = 0; i < count; i++) {
+        const struct kineto_op *op = &kineto->ops[marks[i]];
+        const struct kineto_step *before = steps->count > 0 ? &steps->list[steps->count - 1] : NULL;
+        if (is_marked && before != NULL && op->number == before->number) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.300s: ProfilerStep#%" PRId64 " is there twice; expected a trace "
+                                "of one rank",
+                                kineto->path, op->number);
+        }
+        if (before != NULL && op->start_s < before->end_s - KINETO_ROUNDING_S) {
+            continue; /* within another one */
+        }
+        double before_s = before != NULL ? before->end_s : -INFINITY;
+        steps->list[steps->count++] =
+            (struct kineto_step){.start_s = is_marked ? op->start_s : before_s,
+                                 .end_s = op->end_s,
+                                 .number = is_marked ? op->number : -1,
+                                 .last_forward_s = -INFINITY,
+                                 .has_optimizer = !is_marked};
+    }
+    return AR_OK;
+}
+
+/* The step in which a time of the processor lies, or NULL. */
+static struct kineto_step *find_step_at(const struct kineto_steps *steps, double time_s)
+{
+    size_t first = 0, last = steps->count;
+    while (first < last) {
+        size_t middle = (first + last) / 2;
+        bool is_before = steps->list[middle].start_s <= time_s;
+        first = is_before ? middle + 1 : first;
+        last = is_before ? last : middle;
+    }
+    struct kineto_step *step = first > 0 ? &steps->list[first - 1] : NULL;
+    return step != NULL && time_s <= step->end_s ? step : NULL;
+}
+
+static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_error *err)
+{
+    const struct ar_kineto *kineto = steps->kineto;
+    size_t found = 0;
+    for (size_t i = 0; i < kineto->ops_count; i++) {
+        const struct kineto_op *op = &kineto->ops[i];
+        struct kineto_step *step =
+            op->kind == KINETO_OPTIMIZER ? find_step_at(steps, op->start_s) : NULL;
+        if (step != NULL) {
+            step->has_optimizer = true;
+            found++;
+        }
+    }
+    return found > 0 ? AR_OK
+                     : ar_error_set(err, AR_BAD_DATA,
+                                    "%.300s: no step of an optimizer (Optimizer.step#...) among "
+                                    "%zu steps; expected a profile of training steps",
+                                    kineto->path, steps->count);
+}
+
+/* Nodes and arrivals of gradients in the order of their begin. */
+static void find_nodes(struct kineto_steps *steps, struct ar_arena *arena)
+{
+    const struct ar_kineto *kineto = steps->kineto;
+    size_t count, nodes = 0, arrivals = 0;
+    const uint32_t *ops = kineto_list_ops(
+        kineto, KINETO_BIT(KINETO_NODE) | KINETO_BIT(KINETO_ACCUMULATE), arena, &count);
+    steps->nodes = ar_arena_alloc(arena, count + 1, sizeof *steps->nodes);
+    steps->arrivals = ar_arena_alloc(arena, count + 1, sizeof *steps->arrivals);
+    steps->forward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->forward_s);
+    steps->backward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->backward_s);
+    steps->has_kernels = ar_arena_alloc(arena, count + 1, sizeof *steps->has_kernels);
+    for (size_t i = 0; i < count; i++) {
+        const struct kineto_op *op = &kineto->ops[ops[i]];
+        struct kineto_step *step = find_step_at(steps, op->start_s);
+        if (step == NULL) {
+            continue;
+        }
+        if (step->nodes_count + step->arrivals_count == 0) {
+            step->nodes_first = nodes;
+            step->arrivals_first = arrivals;
+        }
+        if (op->kind == KINETO_NODE) {
+            steps->nodes[nodes++] = ops[i];
+            step->nodes_count++;
+        } else if (step->nodes_count > 0) {
+            steps->arrivals[arrivals++] =
+                (struct kineto_arrival){.op = ops[i], .node = (uint32_t)step->nodes_count - 1};
+            step->arrivals_count++;
+        }
+    }
+}
+
+static enum ar_status check_gpu(const struct ar_kineto *kineto, struct ar_error *err)
+{
+    if (kineto->kernels_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s: no events of a GPU; expected a profile with "
+                            "ProfilerActivity.CUDA",
+                            kineto->path);
+    }
+    for (size_t i = 1; i < kineto->kernels_count; i++) {
+        int64_t first = kineto->kernels[0].device, other = kineto->kernels[i].device;
+        if (other != first) {
+            return ar_error_set(
+                err, AR_BAD_DATA,
+                "%.300s: events of GPUs %" PRId64 " and %" PRId64 "; expected a trace of one rank",
+                kineto->path, first < other ? first : other, first < other ? other : first);
+        }
+    }
+    return AR_OK;
+}
+
+/* --- the time line of the GPU ----------------------------------------------------------------- */
+
+struct interval {
+    double start_s, end_s;
+};
+
+/* Nodes of a step by the number that the forward pass gave them. */
+struct numbered {
+    int64_t number;
+    uint32_t node;
+};
+
+struct timeline {
+    struct kineto_steps *steps;
+    enum ar_kineto_times times;
+    struct interval *busy; /* times of collectives, disjoint, in order */
+    size_t busy_count;
+    size_t busy_next;          /* those before it end before `covered_s` */
+    struct numbered *numbered; /* of each step as its nodes lie, sorted */
+    double covered_s;          /* end of all kernels so far */
+    bool is_begun;             /* a step was */
+};
+
+/* --- collectives on the time line ------------------------------------------------------------ */
+
+static void join_collectives(struct timeline *timeline, const struct ar_kineto *kineto)
+{
+    for (size_t i = 0; i < kineto->kernels_count; i++) {
+        const struct kineto_kernel *kernel = &kineto->kernels[i];
+        struct interval *last =
+            timeline->busy_count > 0 ? &timeline->busy[timeline->busy_count - 1] : NULL;
+        if (kernel->is_collective && last != NULL && kernel->start_s <= last->end_s) {
+            last->end_s = fmax(last->end_s, kernel->end_s);
+        } else if (kernel->is_collective) {
+            timeline->busy[timeline->busy_count++] =
+                (struct interval){kernel->start_s, kernel->end_s};
+        }
+    }
+}
+
+/* How long collectives ran between the end of the kernels so far and `until_s`. */
+static double count_collective_s(struct timeline *timeline, double until_s)
+{
+    double sum_s = 0;
+    while (timeline->busy_next < timeline->busy_count &&
+           timeline->busy[timeline->busy_next].end_s <= timeline->covered_s) {
+        timeline->busy_next++;
+    }
+    for (size_t i = timeline->busy_next;
+         i < timeline->busy_count && timeline->busy[i].start_s < until_s; i++) {
+        sum_s += fmin(timeline->busy[i].end_s, until_s) -
+                 fmax(timeline->busy[i].start_s, timeline->covered_s);
+    }
+    return sum_s;
+}
+
+/* --- owners --------------------------------------------------------------------------------- */
+
+static int compare_numbered(const void *a, const void *b)
+{
+    const struct numbered *left = a, *right = b;
+    int order = (left->number > right->number) - (left->number < right->number);
+    return order != 0 ? order : (left->node > right->node) - (left->node < right->node);
+}
+
+/* Numbers count for each thread of the forward pass; the first node is of the loss's. */
+static void number_nodes(struct timeline *timeline)
+{
+    const struct kineto_steps *steps = timeline->steps;
+    const struct kineto_op *ops = steps->kineto->ops;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct kineto_step *step = &steps->list[i];
+        for (size_t k = 0; k < step->nodes_count; k++) {
+            const struct kineto_op *node = &ops[steps->nodes[step->nodes_first + k]];
+            bool is_of_loss =
+                node->forward_thread == ops[steps->nodes[step->nodes_first]].forward_thread;
+            timeline->numbered[step->nodes_first + k] =
+                (struct numbered){is_of_loss ? node->number : -1, (uint32_t)k};
+        }
+        qsort(timeline->numbered + step->nodes_first, step->nodes_count, sizeof *timeline->numbered,
+              compare_numbered);
+    }
+}
+
+/* The node of a step that an operator of the forward pass made, or KINETO_NONE. */
+static uint32_t find_numbered_node(const struct timeline *timeline, const struct kineto_step *step,
+                                   int64_t number)
+{
+    const struct numbered *list = timeline->numbered + step->nodes_first;
+    size_t first = 0, last = step->nodes_count;
+    while (first < last) {
+        size_t middle = (first + last) / 2;
+        bool is_before = list[middle].number < number;
+        first = is_before ? middle + 1 : first;
+        last = is_before ? last : middle;
+    }
+    bool is_found = number >= 0 && first < step->nodes_count && list[first].number == number;
+    return is_found ? list[first].node : KINETO_NONE;
+}
+
+/* Nodes of a step that have begun. */
+static size_t count_nodes_begun(const struct kineto_steps *steps, const struct kineto_step *step,
+                                double time_s)
+{
+    return kineto_count_begun(steps->kineto, steps->nodes + step->nodes_first, step->nodes_count,
+                              time_s);
+}
+
+/* The forward pass of a node; it is another one's than before if nodes began since. */
+static void add_forward(struct timeline *timeline, struct kineto_step *step, uint32_t node,
+                        double launched_s, double time_s)
+{
+    struct kineto_steps *steps = timeline->steps;
+    steps->forward_s[step->nodes_first + node] += time_s;
+    steps->has_kernels[step->nodes_first + node] = true;
+    if (step->passes_count == 0 || count_nodes_begun(steps, step, launched_s) >
+                                       count_nodes_begun(steps, step, step->last_forward_s)) {
+        step->passes_count++;
+    }
+    step->last_forward_s = fmax(step->last_forward_s, launched_s);
+}
+
+/* Adds the time of a kernel to its part of a step. */
+static void add_time(struct timeline *timeline, struct kineto_step *step,
+                     const struct kineto_kernel *kernel, double time_s)
+{
+    struct kineto_steps *steps = timeline->steps;
+    const struct ar_kineto *kineto = steps->kineto;
+    unsigned backward = KINETO_BIT(KINETO_NODE) | KINETO_BIT(KINETO_ACCUMULATE);
+    uint32_t around = kineto_around(kineto, kernel->op, backward);
+    uint32_t node = KINETO_NONE;
+    if (around != KINETO_NONE && step->nodes_count > 0) {
+        const struct kineto_op *op = &kineto->ops[around];
+        size_t begun = count_nodes_begun(steps, step, op->start_s);
+        size_t at = step->nodes_first + (begun > 0 ? begun - 1 : 0);
+        bool is_copy = op->kind == KINETO_ACCUMULATE;
+        steps->backward_s[at] += time_s;
+        steps->has_kernels[at] = steps->has_kernels[at] || !is_copy;
+        step->copies_s += is_copy ? time_s : 0;
+        return;
+    }
+    for (uint32_t op = kernel->op; op != KINETO_NONE && node == KINETO_NONE;
+         op = kineto->ops[op].parent) {
+        op = kineto_around(kineto, op, KINETO_BIT(KINETO_FORWARD));
+        if (op == KINETO_NONE) {
+            break;
+        }
+        node = find_numbered_node(timeline, step, kineto->ops[op].number);
+    }
+    bool is_before = step->nodes_count == 0 ||
+                     kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
+    if (node != KINETO_NONE) {
+        add_forward(timeline, step, node, kernel->launched_s, time_s);
+    } else if (is_before) {
+        step->overhead_s += time_s;
+    } else {
+        step->optimizer_s += time_s;
+    }
+}
+
+/* --- the line ------------------------------------------------------------------------------- */
+
+static void add_kernel(struct timeline *timeline, const struct kineto_kernel *kernel)
+{
+    struct kineto_step *step =
+        isnan(kernel->launched_s) ? NULL : find_step_at(timeline->steps, kernel->launched_s);
+    double gap_s = fmax(kernel->start_s - timeline->covered_s, 0);
+    double wait_s = gap_s > 0 ? fmax(gap_s - count_collective_s(timeline, kernel->start_s), 0) : 0;
+    double work_s = fmax(kernel->end_s - fmax(kernel->start_s, timeline->covered_s), 0);
+    bool is_first = step != NULL && step->kernels_count == 0;
+    bool is_counted = timeline->times == AR_KINETO_RECORDED;
+    timeline->covered_s = fmax(timeline->covered_s, kernel->end_s);
+    if (step == NULL) {
+        timeline->steps->unknown_s += work_s;
+        return;
+    }
+    step->kernels_count++;
+    step->work_s += work_s;
+    if (is_first) { /* it waited for the step to begin, such as for images */
+        step->lead_s = timeline->is_begun ? wait_s : NAN;
+        wait_s = 0;
+    }
+    timeline->is_begun = true;
+    step->wait_s += wait_s;
+    add_time(timeline, step, kernel, work_s + (is_counted ? wait_s : 0));
+}
+
+/* Fills in the times of steps whose nodes are known. */
+static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
+                       struct ar_arena *arena)
+{
+    const struct ar_kineto *kineto = steps->kineto;
+    struct timeline timeline = {.steps = steps, .times = times};
+    size_t nodes = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        nodes += steps->list[i].nodes_count;
+    }
+    timeline.busy = ar_arena_alloc(arena, kineto->kernels_count + 1, sizeof *timeline.busy);
+    timeline.numbered = ar_arena_alloc(arena, nodes + 1, sizeof *timeline.numbered);
+    join_collectives(&timeline, kineto);
+    number_nodes(&timeline);
+    timeline.covered_s = kineto->kernels[0].start_s;
+    for (size_t i = 0; i < kineto->kernels_count; i++) {
+        if (!kineto->kernels[i].is_collective) {
+            add_kernel(&timeline, &kineto->kernels[i]);
+        }
+    }
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
+                                          const struct kineto_step *step, size_t arrival)
+{
+    return &steps->kineto->ops[steps->arrivals[step->arrivals_first + arrival].op];
+}
+
+enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_times times,
+                                 struct ar_arena *arena, struct kineto_steps *steps,
+                                 struct ar_error *err)
+{
+    steps->kineto = kineto;
+    AR_TRY(check_gpu(kineto, err));
+    AR_TRY(find_steps(steps, arena, err));
+    AR_TRY(find_optimizers(steps, err));
+    find_nodes(steps, arena);
+    time_steps(steps, times, arena);
+    return AR_OK;
+}
