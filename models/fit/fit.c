@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gsl/gsl_math.h>
@@ -33,39 +32,34 @@ struct attempt {
     double residual; /* standard deviation of a row */
     gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
-    double *memory;          /* of what follows */
     double *predicted_s;     /* of rows */
     double *errors;          /* of rows; room for sorting */
     gsl_vector_view point;   /* logarithms of the values */
     gsl_vector_view weights; /* of rows, then 1 for each prior */
 };
 
-/* Fills in what an attempt needs; freed by attempt_free(), on failure, too. */
-static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct attempt *attempt,
-                                   struct ar_error *err)
+static void free_work(void *work)
 {
-    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    size_t rows = problem->rows_count;
-    size_t count = problem->parameters_count;
-    *attempt = (struct attempt){.problem = problem};
-    AR_TRY(ar_gsl_generator(SEED, &attempt->generator, err));
-    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
-    attempt->work =
-        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
-    attempt->memory = calloc(3 * rows + 2 * count, sizeof *attempt->memory);
-    AR_NEED(attempt->work && attempt->memory, err, "the rows of a fit");
-    attempt->predicted_s = attempt->memory;
-    attempt->errors = attempt->predicted_s + rows;
-    attempt->point = gsl_vector_view_array(attempt->errors + rows, count);
-    attempt->weights = gsl_vector_view_array(attempt->errors + rows + count, rows + count);
-    return AR_OK;
+    gsl_multifit_nlinear_free(work);
 }
 
-static void attempt_free(struct attempt *attempt)
+static void attempt_begin(const struct ar_fit_problem *problem, struct ar_arena *arena,
+                          struct attempt *attempt)
 {
-    gsl_rng_free(attempt->generator);
-    gsl_multifit_nlinear_free(attempt->work);
-    free(attempt->memory);
+    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    size_t rows = problem->rows_count, count = problem->parameters_count;
+    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
+    *attempt = (struct attempt){
+        .problem = problem,
+        .generator = ar_gsl_generator(arena, SEED),
+        .work =
+            gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count),
+        .predicted_s = ar_arena_alloc(arena, rows, sizeof *attempt->predicted_s),
+        .errors = ar_arena_alloc(arena, rows, sizeof *attempt->errors),
+        .point = gsl_vector_view_array(ar_arena_alloc(arena, count, sizeof(double)), count),
+        .weights = gsl_vector_view_array(ar_arena_alloc(arena, rows + count, sizeof(double)),
+                                         rows + count)};
+    ar_arena_own(arena, attempt->work, free_work);
 }
 
 /* How wide the prior of a parameter is, compared with the others. */
@@ -97,7 +91,7 @@ static void take_values(const struct ar_fit_problem *problem, const gsl_vector *
     }
 }
 
-static bool predict(const struct attempt *attempt, const gsl_vector *point)
+static bool predict_rows(const struct attempt *attempt, const gsl_vector *point)
 {
     double values[AR_FIT_PARAMETERS_MAX];
     take_values(attempt->problem, point, values);
@@ -112,11 +106,11 @@ static double error_of(const struct attempt *attempt, size_t row)
 }
 
 /* Residuals in standard deviations: rows, then priors. */
-static int residuals(const gsl_vector *point, void *data, gsl_vector *result)
+static int write_residuals(const gsl_vector *point, void *data, gsl_vector *result)
 {
     const struct attempt *attempt = data;
     const struct ar_fit_problem *problem = attempt->problem;
-    if (!predict(attempt, point)) {
+    if (!predict_rows(attempt, point)) {
         return GSL_EFAILED;
     }
     for (size_t i = 0; i < problem->rows_count; i++) {
@@ -131,12 +125,12 @@ static int residuals(const gsl_vector *point, void *data, gsl_vector *result)
 }
 
 /* Solves the weighted problem from the present point. */
-static bool solve(struct attempt *attempt)
+static bool solve_weighted(struct attempt *attempt)
 {
     const struct ar_fit_problem *problem = attempt->problem;
     size_t count = problem->parameters_count;
     gsl_multifit_nlinear_fdf system = {
-        .f = residuals, .n = problem->rows_count + count, .p = count, .params = attempt};
+        .f = write_residuals, .n = problem->rows_count + count, .p = count, .params = attempt};
     int info;
     if (gsl_multifit_nlinear_winit(&attempt->point.vector, &attempt->weights.vector, &system,
                                    attempt->work) != GSL_SUCCESS) {
@@ -159,7 +153,7 @@ static bool reweigh(struct attempt *attempt, double *change)
 {
     size_t rows = attempt->problem->rows_count;
     size_t count = attempt->problem->parameters_count;
-    if (!predict(attempt, &attempt->point.vector)) {
+    if (!predict_rows(attempt, &attempt->point.vector)) {
         return false;
     }
     for (size_t i = 0; i < rows; i++) {
@@ -182,7 +176,7 @@ static bool reweigh(struct attempt *attempt, double *change)
 static double cost_of(const struct attempt *attempt)
 {
     double sum = 0;
-    if (!predict(attempt, &attempt->point.vector)) {
+    if (!predict_rows(attempt, &attempt->point.vector)) {
         return HUGE_VAL;
     }
     for (size_t i = 0; i < attempt->problem->rows_count; i++) {
@@ -198,18 +192,18 @@ static bool run_attempt(struct attempt *attempt)
     attempt->residual = RESIDUAL_FIRST;
     gsl_vector_set_all(&attempt->weights.vector, 1);
     for (int round = 0; round < ROUNDS; round++) {
-        if (!solve(attempt) || !reweigh(attempt, &change)) {
+        if (!solve_weighted(attempt) || !reweigh(attempt, &change)) {
             return false;
         }
         if (change < SETTLED) {
             break;
         }
     }
-    return solve(attempt);
+    return solve_weighted(attempt);
 }
 
 /* Keeps the present point, if its covariance can be had. */
-static bool keep(const struct attempt *attempt, struct ar_fit *fit)
+static bool keep_point(const struct attempt *attempt, struct ar_fit *fit)
 {
     size_t count = attempt->problem->parameters_count;
     double covariance[AR_FIT_PARAMETERS_MAX * AR_FIT_PARAMETERS_MAX];
@@ -248,7 +242,7 @@ static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
         }
         if (run_attempt(attempt)) {
             double cost = cost_of(attempt);
-            if (cost < best && keep(attempt, fit)) {
+            if (cost < best && keep_point(attempt, fit)) {
                 best = cost;
             }
         }
@@ -275,27 +269,21 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
     return AR_OK;
 }
 
-static enum ar_status fit_rows(const struct ar_fit_problem *problem, struct attempt *attempt,
-                               struct ar_fit *fit, struct ar_error *err)
-{
-    AR_TRY(attempt_make(problem, attempt, err));
-    return run_starts(attempt, fit)
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",
-                              starts_of(problem), problem->rows_count, problem->expected);
-}
-
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
                             struct ar_error *err)
 {
     assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MAX);
     AR_TRY(check_rows(problem, err));
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct attempt attempt;
     gsl_error_handler_t *handler =
         gsl_set_error_handler_off(); /* a step it cannot take: the start fails */
-    enum ar_status status = fit_rows(problem, &attempt, fit, err);
-    attempt_free(&attempt);
+    attempt_begin(problem, &arena, &attempt);
+    bool is_found = run_starts(&attempt, fit);
     gsl_set_error_handler(handler);
-    return status;
+    return is_found
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",
+                              starts_of(problem), problem->rows_count, problem->expected);
 }

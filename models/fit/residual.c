@@ -25,8 +25,8 @@ static double correlation(const struct ar_residual *a, const struct ar_residual 
 }
 
 /* The root of the covariance of the known rows, and with it their weights. */
-static enum ar_status solve(const struct ar_residual *known, size_t count, double spread,
-                            gsl_matrix *root, gsl_vector *weights, struct ar_error *err)
+static enum ar_status solve_weights(const struct ar_residual *known, size_t count, double spread,
+                                    gsl_matrix *root, gsl_vector *weights, struct ar_error *err)
 {
     double error_max = ERROR_MAX * spread;
     for (size_t i = 0; i < count; i++) {
@@ -55,12 +55,11 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t size = known_count > 0 ? known_count : 1;
     double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
-    AR_NEED(memory, err, "the errors of a fit");
     gsl_vector_view weights = gsl_vector_view_array(memory, size);
     gsl_vector_view near = gsl_vector_view_array(memory + size, size);
     gsl_matrix_view root = gsl_matrix_view_array(memory + 2 * size, size, size);
     if (known_count > 0) {
-        AR_TRY(solve(known, known_count, spread, &root.matrix, &weights.vector, err));
+        AR_TRY(solve_weights(known, known_count, spread, &root.matrix, &weights.vector, err));
     }
     for (size_t i = 0; i < asked_count; i++) {
         double explained = 0;

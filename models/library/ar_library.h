@@ -11,7 +11,7 @@
  *                        eighth of a cache line's, or whole slots behind a fence
  *
  * Which one it takes is its own business: the one of least time by its own constants
- * (ar_tuning.h), not by what is measured. How long that takes is ar_library_model.h.
+ * (ar_tuning.h), not by what is measured. How long that takes is ar_library_fit.h.
  *
  * The same rings carry the halves of an all-reduce, and with them all-reduces on grids are made of
  * several calls (ar_library_calls()): each pays its base, its own hops, and its bytes by the

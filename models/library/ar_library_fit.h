@@ -1,8 +1,56 @@
 /** \file ar_library_fit.h
- * Fits the cost model of a library (ar_library_model.h) to measured calls, with its uncertainty:
+ * How long a choice of a communication library takes, by parameters that are fitted to
+ * measurements.
+ *
+ * One formula for all: a base for each call, a latency for each hop, and bytes over a bandwidth.
+ * With s bytes on p ranks and n nodes, P the protocol, and hops in nodes and across the network
+ * (ar_library.h):
+ *
+ *     ring    base(P) + node hops x (node(P) + ramp(c)) + net hops x (net(P) + ramp(c))
+ *             + parts x c / B(P),   c = s/p a part; of ll what is over the knee of it
+ *     tree    base(P) + node hops x (node(P) + ramp(k)) + net hops x (tree net(P) + ramp(k))
+ *             + 2 s / (B(P) x share of trees),   k = s; on two nodes the network has twice its
+ *             bandwidth: a byte goes up and down once, where a node between two passes it on
+ *             ll: by chunks of k = min(s, 64 KiB): 2 (s/k - 1) (ramp(k) + 2 k / B) and, of the
+ *             first, net hops x 2 over(k) / B
+ *     chain   of broadcast and reduce: base(P) + min(4, p-1) ramp(s) + s / B(P) and, but for ll,
+ *             the first chunk hop by hop: node hops x k / node + net hops x k / net,
+ *             k = s chunk / (s + chunk). Calls that follow one another hide the other latencies.
+ *     others  what switches sum, and pat: NCCL's own latency x switch.latency
+ *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth; of NVLS the
+ *             bandwidth in a node alone has that factor, where its switches sum
+ *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
+ *
+ *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows
+ *     over(x) = max(0, x - knee), its corner rounded: what does not fit the slots that are free
+ *     B(P)    = in a node  node x share(P), of simple node
+ *               on several  the same or, if less, that of the network: net x net share of ll,
+ *               net x 120/128 of ll128 (its flags), net; of ll chains x chain.ll.share
+ *     net(n)  = net / (1 + (growth - 1)(log2 n - 1)) x share (ar_tuning_net_share())
+ *     net(P)  = its own latency x net.latency, which is the same for all
+ *
+ * growth is 1 where a network carries as much between many nodes as between two; routes that meet
+ * by chance meet more often among more nodes, by about as much at each doubling (at the fullest
+ * link that is less than log n: Raab & Steger, Balls into Bins, 1998). Below 1, what two nodes do
+ * not reach, is a power, up to eight nodes.
+ *
+ * A tree's inner node hears from two children, so its ll bytes count twice; its ll chunk is the
+ * data of one slot (32 KiB) on two channels: NVIDIA/nccl v2.8.4-1, NCCL_LL_BUFF_SIZE / NCCL_STEPS
+ * / 2.
+ *
+ * Where a parameter starts from is its prior: NCCL's own constant of the release (with the latency
+ * that the network's plug-in states), the rates of the cluster's rings, across the network what its
+ * HCAs carry if that is known (the classes of speed that NCCL sorts them into hold nothing back),
+ * or the number that the list gives. NVLS has in a node the share of the
+ * bandwidth that NCCL counts from 2.28 on (0.85 Hopper, 0.74 Blackwell), of older releases, too.
+ * How far it may be away is a standard deviation of its logarithm: 0.69, a factor of two, as a
+ * rule; 1.6 of what all latencies of the network have in common, since NCCL's are of InfiniBand and
+ * others take up to thirty times as long, and 0.25 of their proportions.
+ *
+ * The model is fitted to measured calls, with its uncertainty:
  * rows of all operations and node counts together, since what one says of a link holds for all.
  *
- * The fit is that of ar_fit.h, the priors are those of the model, and a parameter whose standard
+ * The fit is that of ar_fit.h; a parameter whose standard
  * error is below half of its prior's is identified. Rows are never taken to be better than 4 %. A
  * fit that does not converge is an error.
  *
@@ -15,7 +63,89 @@
 
 #include <stddef.h>
 
-#include "ar_library_model.h"
+#include "ar_tuning.h"
+
+/** Where a prior is read: NCCL's latencies of a choice, what else its release says, the rates of
+ * the cluster, or the list. */
+enum ar_prior {
+    AR_PRIOR_GIVEN,
+    AR_PRIOR_BASE,
+    AR_PRIOR_NODE,
+    AR_PRIOR_NET,
+    AR_PRIOR_LL_SHARE,
+    AR_PRIOR_LL128_SHARE,
+    AR_PRIOR_TREE_SHARE,
+    AR_PRIOR_CHUNK,
+    AR_PRIOR_NODE_BUS,
+    AR_PRIOR_NET_BUS
+};
+
+/* clang-format off */
+/** The parameters: symbol, name, unit (s, B, B/s or 1), where its prior is read, of which choice, a
+ * value if nothing else says one, how far it may be away, why. Those of protocols stand in the
+ * order of enum ar_choice_protocol. */
+#define AR_LIBRARY_PARAMETER_LIST(X)                                                                                                    \
+    X(AR_LL_BASE, "ll.base", "s", BASE, RING_LL, 4e-6, 0.69, "")                                                                        \
+    X(AR_LL128_BASE, "ll128.base", "s", BASE, RING_LL128, 10e-6, 0.69, "")                                                              \
+    X(AR_SIMPLE_BASE, "simple.base", "s", BASE, RING_SIMPLE, 8.4e-6, 0.69, "")                                                          \
+    X(AR_LL_NODE_LATENCY, "ll.node.latency", "s", NODE, RING_LL, 0.85e-6, 0.4, "")                                                      \
+    X(AR_LL128_NODE_LATENCY, "ll128.node.latency", "s", NODE, RING_LL128, 1.9e-6, 0.4, "")                                              \
+    X(AR_SIMPLE_NODE_LATENCY, "simple.node.latency", "s", NODE, RING_SIMPLE, 3.4e-6, 0.4, "")                                           \
+    X(AR_LL_NET_LATENCY, "ll.net.latency", "s", NET, RING_LL, 2.7e-6, 0.25, "")                                                         \
+    X(AR_LL128_NET_LATENCY, "ll128.net.latency", "s", NET, RING_LL128, 4e-6, 0.25, "")                                                  \
+    X(AR_SIMPLE_NET_LATENCY, "simple.net.latency", "s", NET, RING_SIMPLE, 18e-6, 0.25, "")                                              \
+    X(AR_TREE_LL_NET_LATENCY, "tree.ll.net.latency", "s", NET, TREE_LL, 5e-6, 0.25, "")                                                 \
+    X(AR_TREE_LL128_NET_LATENCY, "tree.ll128.net.latency", "s", NET, TREE_LL128, 8.5e-6, 0.25, "")                                      \
+    X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", NET, TREE_SIMPLE, 28e-6, 0.25, "")                                    \
+    X(AR_NET_LATENCY, "net.latency", "1", GIVEN, RING_LL, 1, 1.6, "NCCL's constants of an InfiniBand network")                          \
+    X(AR_RAMP, "ramp", "s", GIVEN, RING_LL, 2e-6, 0.69, "an order of magnitude: a hop's latency")                                       \
+    X(AR_HALF, "half", "B", GIVEN, RING_LL, 2048, 1.5, "512 threads of 8 bytes, half of them")                                          \
+    X(AR_KNEE, "ll.knee", "B", GIVEN, RING_LL, 16384, 0.69, "half the data of a slot: 32 KiB")                                          \
+    X(AR_NODE_BANDWIDTH, "node.bandwidth", "B/s", NODE_BUS, RING_LL, 100e9, 0.69, "library.node_bus")                                   \
+    X(AR_NET_BANDWIDTH, "net.bandwidth", "B/s", NET_BUS, RING_LL, 10e9, 0.69, "hca.bandwidth, or library.net_bus")                      \
+    X(AR_GROWTH, "net.growth", "1", GIVEN, RING_LL, 1, 0.1, "a network without contention")                                             \
+    X(AR_LL_SHARE, "ll.node.share", "1", LL_SHARE, RING_LL, 0.25, 0.2, "")                                                              \
+    X(AR_LL_NET_SHARE, "ll.net.share", "1", LL_SHARE, RING_LL, 0.25, 0.4, "")                                                           \
+    X(AR_LL128_SHARE, "ll128.node.share", "1", LL128_SHARE, RING_LL, 0.92, 0.2, "")                                                     \
+    X(AR_TREE_SHARE, "tree.share", "1", TREE_SHARE, RING_LL, 0.92, 0.2, "")                                                             \
+    X(AR_CHAIN_LL_SHARE, "chain.ll.share", "1", GIVEN, RING_LL, 1, 0.69, "that of all-reduces")                                         \
+    X(AR_CHAIN_CHUNK, "chain.chunk", "B", CHUNK, RING_LL, 2097152, 0.69, "a slot of 512 KiB of each channel")                           \
+    X(AR_FILL, "simple.fill", "s", GIVEN, RING_LL, 20e-6, 1.2, "an order of magnitude: a few hops")                                      \
+    X(AR_FILL_HALF, "simple.half", "B", GIVEN, RING_LL, 4194304, 1.2, "an order of magnitude: the buffers of a connection")              \
+    X(AR_SWITCH_LATENCY, "switch.latency", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")         \
+    X(AR_SWITCH_BANDWIDTH, "switch.bandwidth", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")
+/* clang-format on */
+
+enum ar_library_parameter {
+#define X(symbol, ...) symbol,
+    AR_LIBRARY_PARAMETER_LIST(X)
+#undef X
+        AR_LIBRARY_PARAMETERS_COUNT
+};
+
+/** The list as a table. */
+extern const struct ar_library_parameter_facts {
+    const char *name;
+    const char *unit;
+    enum ar_prior prior;
+    enum ar_choice choice;
+    double given;
+    double spread;
+    const char *source; /**< "": the release's */
+} ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT];
+
+/** Where a parameter starts from, and where that was read. */
+double ar_library_parameter_prior(const struct ar_tuning *tuning,
+                                  enum ar_library_parameter parameter);
+const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
+                                              enum ar_library_parameter parameter);
+
+/** Time of a run by one choice with the parameters `values`, in seconds. */
+double ar_library_time(const struct ar_tuning *tuning,
+                       const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
+                       const struct ar_library_run *run);
+
+/* --- fits and predictions --------------------------------------------------------------------- */
 
 /** A measured call. */
 struct ar_library_row {

@@ -1,8 +1,16 @@
+/* Fits a library to measured calls; what it then predicts, and how far that is from measurements.
+ */
 #include "ar_library_fit.h"
 
-#include <stdlib.h>
+#include <math.h>
+#include <string.h>
 
+#include <gsl/gsl_statistics_double.h>
+
+#include "ar_arena.h"
 #include "ar_fit.h"
+#include "ar_numbers.h"
+#include "ar_residual.h"
 
 enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT, STARTS = 4 };
 
@@ -20,7 +28,7 @@ struct data {
     enum ar_choice *choices;
 };
 
-static bool predict(const double *values, double *times_s, void *context)
+static bool predict_calls(const double *values, double *times_s, void *context)
 {
     const struct data *data = context;
     for (size_t i = 0; i < data->count; i++) {
@@ -29,9 +37,14 @@ static bool predict(const double *values, double *times_s, void *context)
     return true;
 }
 
-static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
-                          struct ar_library *library, struct ar_error *err)
+enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
+                              size_t count, struct ar_library *library, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct data data = {.tuning = tuning,
+                        .rows = rows,
+                        .count = count,
+                        .choices = ar_arena_alloc(&arena, count, sizeof *data.choices)};
     double priors[COUNT];
     double spreads[COUNT];
     struct ar_fit found = {library->values, &library->covariance[0][0], library->is_identified, 0};
@@ -45,44 +58,31 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
                                      .may_creep = true,
                                      .has_kinks = true,
                                      .starts_count = STARTS,
-                                     .rows_count = data->count,
-                                     .times_s = &data->rows->time_s,
-                                     .bytes = &data->rows->run.bytes,
-                                     .stride = sizeof *data->rows / sizeof(double),
-                                     .predict = predict,
-                                     .data = data,
+                                     .rows_count = data.count,
+                                     .times_s = &data.rows->time_s,
+                                     .bytes = &data.rows->run.bytes,
+                                     .stride = sizeof *data.rows / sizeof(double),
+                                     .predict = predict_calls,
+                                     .data = &data,
                                      .expected = "calls that resemble NCCL's"};
     for (size_t i = 0; i < COUNT; i++) {
         spreads[i] = ar_library_parameters[i].spread;
         priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
-    for (size_t i = 0; i < data->count; i++) {
-        data->choices[i] = ar_tuning_choose(tuning, data->rows[i].calls, &data->rows[i].run);
+    for (size_t i = 0; i < data.count; i++) {
+        data.choices[i] = ar_tuning_choose(tuning, data.rows[i].calls, &data.rows[i].run);
     }
     AR_TRY(ar_fit_solve(&problem, &found, err));
     library->tuning = *tuning;
     library->residual_frac = found.residual_frac;
-    library->rows_count = (uint32_t)data->count;
+    library->rows_count = (uint32_t)data.count;
     library->nodes_max = library->calls = 0;
-    for (size_t i = 0; i < data->count; i++) {
-        uint32_t nodes = data->rows[i].run.nodes;
+    for (size_t i = 0; i < data.count; i++) {
+        uint32_t nodes = data.rows[i].run.nodes;
         library->nodes_max = nodes > library->nodes_max ? nodes : library->nodes_max;
-        library->calls |= 1u << data->rows[i].run.call;
+        library->calls |= 1u << data.rows[i].run.call;
     }
     return AR_OK;
-}
-
-enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
-                              size_t count, struct ar_library *library, struct ar_error *err)
-{
-    struct data data = {.tuning = tuning,
-                        .rows = rows,
-                        .count = count,
-                        .choices = calloc(count + 1, sizeof *data.choices)};
-    enum ar_status status = data.choices != NULL ? fit(tuning, &data, library, err)
-                                                 : ar_error_no_memory(err, "the rows of a fit");
-    free(data.choices);
-    return status;
 }
 
 void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library)
@@ -93,4 +93,72 @@ void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library
         double spread = ar_library_parameters[i].spread;
         library->covariance[i][i] = spread * spread;
     }
+}
+
+/* --- predictions ----------------------------------------------------------------------------- */
+
+#define STEP 1e-5 /* of a logarithm, for derivatives */
+
+/* Variance of the logarithm of a prediction, from that of the parameters. */
+static double spread_of_time(const struct ar_library *library, enum ar_choice choice,
+                             const struct ar_library_run *run)
+{
+    double slopes[AR_LIBRARY_PARAMETERS_COUNT];
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    double variance = 0;
+    memcpy(values, library->values, sizeof values);
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        values[i] = library->values[i] * exp(STEP);
+        double up_s = ar_library_time(&library->tuning, values, choice, run);
+        values[i] = library->values[i] * exp(-STEP);
+        double down_s = ar_library_time(&library->tuning, values, choice, run);
+        values[i] = library->values[i];
+        slopes[i] = log(up_s / down_s) / (2 * STEP);
+    }
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        for (size_t j = 0; j < AR_LIBRARY_PARAMETERS_COUNT; j++) {
+            variance += slopes[i] * library->covariance[i][j] * slopes[j];
+        }
+    }
+    return variance;
+}
+
+struct ar_library_prediction ar_library_predict(const struct ar_library *library,
+                                                enum ar_calls calls,
+                                                const struct ar_library_run *run)
+{
+    enum ar_choice choice = ar_tuning_choose(&library->tuning, calls, run);
+    double time_s = ar_library_time(&library->tuning, library->values, choice, run);
+    double own = library->residual_frac * library->residual_frac +
+                 ar_residual_away(run->nodes, library->nodes_max);
+    double spread =
+        AR_BAND95_DEVIATIONS * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = time_s,
+                                          .low_s = time_s * exp(-spread),
+                                          .high_s = time_s * exp(spread)};
+}
+
+struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, enum ar_calls calls,
+                                               const struct ar_library_run *run)
+{
+    enum ar_choice choice = ar_tuning_choose(tuning, calls, run);
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = ar_tuning_time(tuning, choice, run),
+                                          .low_s = NAN,
+                                          .high_s = NAN};
+}
+
+struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)
+{
+    if (count == 0) {
+        return (struct ar_library_error){0, NAN, NAN, NAN, NAN, NAN};
+    }
+    ar_sort(errors_frac, count);
+    return (struct ar_library_error){.count = count,
+                                     .median_frac = ar_quantile(errors_frac, count, 0.5),
+                                     .mean_frac = gsl_stats_mean(errors_frac, 1, count),
+                                     .p95_frac = ar_quantile(errors_frac, count, 0.95),
+                                     .worst_frac = errors_frac[count - 1],
+                                     .covered_frac = (double)covered / (double)count};
 }

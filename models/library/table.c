@@ -94,6 +94,37 @@ static const struct ar_column columns[] = {
 #undef X
 };
 
+/* --- node counts -------------------------------------------------------------------------- */
+
+bool ar_library_nodes_have(const struct ar_library_nodes *nodes, uint32_t count)
+{
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->counts[i] == count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t count,
+                                    struct ar_error *err)
+{
+    if (ar_library_nodes_have(nodes, count)) {
+        return AR_OK;
+    }
+    if (nodes->count == AR_LIBRARY_NODES_MAX) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "found more than %d different node counts; expected fewer",
+                            AR_LIBRARY_NODES_MAX);
+    }
+    size_t place = nodes->count++;
+    for (; place > 0 && nodes->counts[place - 1] > count; place--) {
+        nodes->counts[place] = nodes->counts[place - 1];
+    }
+    nodes->counts[place] = count;
+    return AR_OK;
+}
+
 /* --- writing ------------------------------------------------------------------------------ */
 
 static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
@@ -266,7 +297,6 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
                                 struct ar_library *library, struct ar_error *err)
 {
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    AR_NEED(rows, err, csv->path);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         AR_TRY(take_row(csv, i, &rows[i], library, err));
@@ -302,13 +332,9 @@ static enum ar_status read_file(const char *path, struct ar_arena *arena, struct
 enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
                                      struct ar_error *err)
 {
-    struct ar_arena arena = {.bytes_max = AR_ARENA_BYTES_MAX};
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
-    enum ar_status status = file == NULL ? ar_error_no_memory(err, "the table of a library")
-                                         : read_file(path, &arena, file, err);
-    if (status == AR_OK) {
-        *table = file->table;
-    }
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(read_file(path, &arena, file, err));
+    *table = file->table;
+    return AR_OK;
 }

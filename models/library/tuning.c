@@ -52,12 +52,356 @@ void ar_tuning_set_generation(struct ar_tuning *tuning, enum ar_gpu_generation g
     tuning->release = own != NULL ? own : tuning->release;
 }
 
-/* --- choice ------------------------------------------------------------------------------- */
+/* --- parts -------------------------------------------------------------------------------- */
 
 static bool is_wide(const struct ar_library_run *run)
 {
     return run->nodes > 1;
 }
+
+static uint32_t scale_of(const struct ar_library_run *run)
+{
+    return run->nodes > 2 ? 2 : run->nodes - 1;
+}
+
+/* One rank on each of several nodes. */
+static bool is_alone(const struct ar_library_run *run)
+{
+    return is_wide(run) && run->ranks < 2 * run->nodes;
+}
+
+static double capped(double bandwidth, double cap)
+{
+    return cap > 0 ? fmin(bandwidth, cap) : bandwidth;
+}
+
+static const struct tuning_caps *caps_of(const struct ar_release *release,
+                                         enum ar_gpu_generation generation)
+{
+    uint32_t last = release->caps_count - 1;
+    return &release->caps[generation < last ? generation : last];
+}
+
+const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning)
+{
+    return caps_of(tuning->release, tuning->generation);
+}
+
+/* A bound of a channel, for all of them. */
+static double of_channels(const struct ar_tuning *tuning, const double caps[TUNING_SCALES],
+                          const struct ar_library_run *run)
+{
+    return caps[scale_of(run)] * (tuning->release->are_caps_total ? 1 : tuning->channels);
+}
+
+/* The bound of ll: of the GPU on one node, of the CPU on several. */
+static double ll_cap(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    enum ar_gpu_generation row = !is_wide(run)               ? tuning->generation
+                                 : tuning->cpu == AR_CPU_AMD ? AR_GPU_AMPERE
+                                                             : AR_GPU_VOLTA;
+    return caps_of(tuning->release, row)->ll[scale_of(run)];
+}
+
+double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    double reached = tuning->has_near_hcas && tuning->hcas > 0
+                         ? (double)run->ranks / run->nodes / tuning->hcas
+                         : 1;
+    return fmin(1.0 / ar_library_sharers(run), reached);
+}
+
+/* GB/s of what one of the calls that run side by side has. */
+static double net_bus(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    return tuning->net_bus_Bps / 1e9 * ar_tuning_net_share(tuning, run);
+}
+
+static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    double bus = is_wide(run) ? net_bus(tuning, run) : tuning->node_bus_Bps / 1e9;
+    return capped(bus, ar_tuning_caps(tuning)->bus);
+}
+
+double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                              bool is_on_several)
+{
+    const struct ar_release *release = tuning->release;
+    const struct ar_choice_facts *facts = &ar_choices[choice];
+    const struct tuning_latency *of = &release->latency[choice];
+    double own = tuning->links == TUNING_PCIE ? of->pcie : of->nvlink;
+    if (!is_on_several) {
+        return own;
+    }
+    if (facts->protocol == AR_PROTOCOL_LL) {
+        own *= release->ll_node_factor;
+    }
+    if (facts->algorithm != AR_CHOICE_RING) {
+        return own;
+    }
+    if (release->is_net_everywhere) {
+        return of->net;
+    }
+    double overhead = release->net_overhead * (tuning->cpu == AR_CPU_AMD ? 2 : 1) *
+                      (facts->protocol == AR_PROTOCOL_SIMPLE ? 3 : 1);
+    return fmax(own, overhead);
+}
+
+static enum ar_choice tree_of(enum ar_choice_protocol protocol)
+{
+    return protocol == AR_PROTOCOL_LL      ? AR_TREE_LL
+           : protocol == AR_PROTOCOL_LL128 ? AR_TREE_LL128
+                                           : AR_TREE_SIMPLE;
+}
+
+double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choice)
+{
+    double times = ar_choices[choice].protocol == AR_PROTOCOL_SIMPLE ? 2 : 1;
+    return tuning->release->latency[choice].net + times * tuning->net_latency_s * 1e6;
+}
+
+/* The same of a run. */
+static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                          const struct ar_library_run *run)
+{
+    bool is_tree = tuning->release->is_alone_tree_net && run->ranks == run->nodes;
+    return ar_tuning_net_latency(tuning, is_tree ? tree_of(ar_choices[choice].protocol) : choice);
+}
+
+static double corrected(const double *correction, double bytes)
+{
+    int size = bytes < 128 ? 0 : (int)floor(log2(bytes / 64));
+    return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
+}
+
+static double in_seconds(double latency_us, double bytes, double bandwidth)
+{
+    return latency_us * 1e-6 + bytes / (bandwidth * 1e9);
+}
+
+/* --- rings -------------------------------------------------------------------------------- */
+
+/* A chain counts one hop if the rings are the same on every channel: in a node without a mesh of
+ * NVLinks, across nodes if all take the same HCA, too. */
+static double chain_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                            const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    bool is_same = tuning->links != TUNING_NVLINK_MESH && (!is_wide(run) || tuning->hcas == 1);
+    enum ar_choice hop = !is_same && choice == AR_RING_SIMPLE ? AR_TREE_SIMPLE : choice;
+    double hop_us =
+        is_wide(run) ? release->latency[hop].net : ar_tuning_node_latency(tuning, hop, false);
+    return release->latency[choice].base + (is_same ? 1 : run->ranks) * hop_us;
+}
+
+static bool is_on_plateau(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    double channel_bytes = tuning->release->plateau_channel_bytes;
+    double rank_bytes = channel_bytes > 0 ? channel_bytes * tuning->channels : 65536.0 / 16;
+    return run->call == AR_ALL_REDUCE && is_wide(run) && run->bytes >= run->ranks * rank_bytes;
+}
+
+static double ring_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                           const struct ar_library_run *run)
+{
+    bool has_extra = run->call == AR_ALL_REDUCE && is_wide(run);
+    struct ar_library_hops hops = ar_library_ring_hops(run);
+    double net = hops.net + (has_extra ? tuning->release->extra_net_hops : 0);
+    double node = hops.node - (net - hops.net); /* NCCL, too, goes below 0 at one rank per node */
+    double latency = tuning->release->latency[choice].base +
+                     node * ar_tuning_node_latency(tuning, choice, is_wide(run)) +
+                     net * net_latency(tuning, choice, run);
+    return choice == AR_RING_SIMPLE && is_on_plateau(tuning, run)
+               ? latency * ar_tuning_caps(tuning)->plateau
+               : latency;
+}
+
+static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choice,
+                             const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    double bus = bus_of(tuning, run);
+    if (choice == AR_RING_LL) {
+        bool is_usual = is_wide(run) || run->call == AR_ALL_REDUCE || run->call == AR_REDUCE;
+        bus /= is_usual ? release->ll_divisor : release->ll_node_divisor;
+        return capped(bus, ll_cap(tuning, run));
+    }
+    if (choice == AR_RING_LL128) {
+        bus *= is_alone(run) ? release->ll128_alone_share : release->ll128_share;
+        return capped(bus, of_channels(tuning, ar_tuning_caps(tuning)->ring_ll128, run));
+    }
+    return bus;
+}
+
+static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                        const struct ar_library_run *run)
+{
+    double latency = ar_library_call_facts[run->call].is_chain ? chain_latency(tuning, choice, run)
+                                                               : ring_latency(tuning, choice, run);
+    double parts = ar_library_ring_hops(run).parts;
+    return in_seconds(latency, run->bytes * parts / run->ranks,
+                      ring_bandwidth(tuning, choice, run));
+}
+
+/* --- trees -------------------------------------------------------------------------------- */
+
+static double tree_bandwidth(const struct ar_tuning *tuning, enum ar_choice choice,
+                             const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    const struct tuning_caps *caps = ar_tuning_caps(tuning);
+    bool is_pair = run->nodes == 2 && choice == AR_TREE_SIMPLE && release->tree_pair_share > 0;
+    double share = is_pair ? release->tree_pair_share : release->tree_share;
+    double bus = capped(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
+    double alone = is_alone(run) ? release->tree_alone_share : 1;
+    if (choice == AR_TREE_LL) {
+        return capped(bus / release->tree_ll_divisor, ll_cap(tuning, run)) * alone *
+               corrected(release->tree_ll_correction, run->bytes);
+    }
+    if (choice == AR_TREE_LL128) {
+        bus *= is_wide(run) ? release->tree_ll128_share : release->tree_ll128_node_share;
+        return capped(bus, of_channels(tuning, caps->tree_ll128, run)) * alone *
+               corrected(release->tree_ll128_correction, run->bytes);
+    }
+    return bus * alone * corrected(release->tree_simple_correction, run->bytes);
+}
+
+/* floor(log2 n), as NCCL counts the levels of a tree. */
+static double levels(const struct ar_library_run *run)
+{
+    return floor(log2(run->nodes));
+}
+
+static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                        const struct ar_library_run *run)
+{
+    double node = ar_tuning_node_latency(tuning, choice, is_wide(run));
+    double latency =
+        tuning->release->latency[choice].base +
+        2 * ((run->ranks / run->nodes - 1) * node + levels(run) * net_latency(tuning, choice, run));
+    return in_seconds(latency, 2 * run->bytes, tree_bandwidth(tuning, choice, run));
+}
+
+/* --- what switches sum, and pat ----------------------------------------------------------- */
+
+/* Payload over bus bandwidth of a ring's all-reduce. */
+static double ring_ratio(const struct ar_library_run *run)
+{
+    return run->ranks / (2.0 * (run->ranks - 1));
+}
+
+static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                           const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    bool is_direct = choice == AR_COLLNET_DIRECT;
+    bool is_half = run->call != AR_ALL_REDUCE;
+    double others = run->ranks / run->nodes - 1;
+    double node = ar_tuning_node_latency(tuning, choice, true);
+    double net = net_latency(tuning, choice, run);
+    double bus = net_bus(tuning, run);
+    double latency = release->latency[choice].base;
+    if (is_direct) {
+        double gpus = (others + 1) / (tuning->hcas > 0 ? tuning->hcas : tuning->channels);
+        double far = fmin(others / 7, 1);
+        latency += 2 * (fmin(1, others) * node + others * release->collnet_direct_hop) + net;
+        double share = tuning->generation >= AR_GPU_HOPPER ? 0.85 : 1;
+        bus *= !is_half                              ? share / (gpus - (gpus - 1) / 2)
+               : release->nvls >= TUNING_NVLS_HALVES ? 0.9
+                                                     : far * 0.85 + (1 - far) * 0.95;
+    } else {
+        latency += 2 * others * node + (release->has_collnet_chain_net ? net : 0);
+        bus *= release->collnet_chain_share;
+    }
+    return in_seconds(latency, (is_half ? 1 : 2) * run->bytes, bus);
+}
+
+double ar_tuning_nvls_share(const struct ar_tuning *tuning)
+{
+    double share = 0;
+    for (size_t i = 0; i < ar_releases_count && tuning->release->nvls != TUNING_NVLS_SHARE; i++) {
+        share = fmax(share, caps_of(&ar_releases[i], tuning->generation)->nvls_share);
+    }
+    return share > 0 ? share : 1;
+}
+
+/* The bus of nvls by the narrower of a node's bandwidth, which its GPUs send and hear at once in an
+ * all-reduce, and that of the network. */
+static double nvls_bandwidth(const struct ar_tuning *tuning, bool is_tree,
+                             const struct ar_library_run *run)
+{
+    const struct tuning_caps *caps = ar_tuning_caps(tuning);
+    bool is_half = run->call != AR_ALL_REDUCE;
+    double own = (double)run->nodes / run->ranks; /* what stays on a GPU of a half */
+    double node = tuning->node_bus_Bps / 1e9;
+    double net = is_wide(run) ? net_bus(tuning, run) : node;
+    switch (tuning->release->nvls) {
+    case TUNING_NVLS_AS_RINGS:
+        return bus_of(tuning, run);
+    case TUNING_NVLS_SHARE:
+        node *= caps->nvls_share * (tuning->channels - 1) / tuning->channels;
+        node *= is_half ? 1 - own : 2;
+        net *= is_tree && run->nodes <= 2 ? 2 : 1;
+        return is_tree ? capped(fmin(node, net), of_channels(tuning, caps->nvls_tree, run))
+                       : fmin(node, net);
+    case TUNING_NVLS_HALVES:
+        node *= is_half ? 1 - own : 1;
+        net *= is_half ? 0.9 : 1;
+        break;
+    default:
+        break;
+    }
+    return fmin(node, is_tree && run->nodes > 2 ? net / 2 : net);
+}
+
+static double nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                        const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    const struct tuning_latency *of = &release->latency[choice];
+    bool is_tree = choice == AR_NVLS_TREE;
+    bool is_line = is_tree && release->has_nvls_line;
+    double net = net_latency(tuning, choice, run);
+    double hops = is_line        ? 2.0 * (run->nodes - 1)
+                  : is_tree      ? 2 * levels(run)
+                  : is_wide(run) ? 1
+                                 : 0;
+    double ratio = run->call != AR_ALL_REDUCE ? 1
+                   : is_line                  ? 0.7 * run->nodes / (2.0 * (run->nodes - 1))
+                   : release->nvls_ratio > 0  ? release->nvls_ratio
+                                              : ring_ratio(run);
+    return in_seconds(of->base + hops * net, run->bytes,
+                      nvls_bandwidth(tuning, is_tree, run) * ratio);
+}
+
+static double pat_time(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    double latency = release->latency[AR_PAT].base +
+                     levels(run) * net_latency(tuning, AR_PAT, run) / 3.5 + run->ranks * 2.8;
+    return in_seconds(latency, run->bytes, bus_of(tuning, run) * release->pat_share);
+}
+
+double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                      const struct ar_library_run *run)
+{
+    switch (ar_choices[choice].algorithm) {
+    case AR_CHOICE_TREE:
+        return tree_time(tuning, choice, run);
+    case AR_CHOICE_COLLNET_DIRECT:
+    case AR_CHOICE_COLLNET_CHAIN:
+        return collnet_time(tuning, choice, run);
+    case AR_CHOICE_NVLS:
+    case AR_CHOICE_NVLS_TREE:
+        return nvls_time(tuning, choice, run);
+    case AR_CHOICE_PAT:
+        return pat_time(tuning, run);
+    default:
+        return ring_time(tuning, choice, run);
+    }
+}
+
+/* --- choice ------------------------------------------------------------------------------- */
 
 /* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: elsewhere its lines may arrive
  * torn. */
