@@ -101,7 +101,6 @@ static enum ar_status make_messages(const struct boxing_request *request,
     AR_TRY(ar_operators_create("--to-gpus", count + request->q, count, arena, &made, err));
     uint32_t *placed = ar_arena_alloc(arena, count + request->q, sizeof *placed);
     uint32_t *targets = ar_arena_alloc(arena, count, sizeof *targets);
-    AR_NEED(placed && targets, err, "the messages");
     for (uint64_t k = 0; k < count; k++) { /* first each to its own place, then to the next */
         uint32_t i = (uint32_t)(k % request->p), j = (uint32_t)((k / request->p + i) % request->q);
         double bytes =

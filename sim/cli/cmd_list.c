@@ -1,4 +1,6 @@
-/* list: what there is to choose from, and the columns of the results. */
+/* list: clusters, traces, algorithms and all else to choose from, and the columns of the results.
+ * verify: a proof by execution that the algorithms are right. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +8,10 @@
 #include "ar_measured_set.h"
 #include "ar_note.h"
 #include "ar_row.h"
+#include "ar_units.h"
+#include "ar_verify.h"
 #include "commands.h"
+#include "lists.h"
 #include "published.h"
 #include "training.h"
 
@@ -269,24 +274,67 @@ static void show_topic(const struct topic *topic, FILE *notes)
 
 enum ar_status command_list(const struct options *options, struct ar_error *err)
 {
-    size_t count = sizeof topics / sizeof topics[0];
-    const char *asked = options->arguments_count == 1 ? options->arguments[0] : NULL;
-    bool has_shown = false;
-    for (size_t i = 0; i < (asked != NULL ? count : count - 1); i++) { /* columns if asked for */
-        if (asked != NULL && strcmp(asked, topics[i].name) != 0) {
+    enum { TOPICS = sizeof topics / sizeof topics[0] };
+    const char *names[TOPICS + 1] = {NULL};
+    unsigned asked;
+    FILE *notes = option_notes(options);
+    for (size_t i = 0; i < TOPICS; i++) {
+        names[i] = topics[i].name;
+    }
+    if (options->arguments_count == 1) {
+        AR_TRY(ar_error_as_usage(ar_parse_choice("list", options->arguments[0], names, &asked, err),
+                                 err));
+        show_topic(&topics[asked], notes);
+        return AR_OK;
+    }
+    for (size_t i = 0; i < TOPICS - 1; i++) { /* the last one, columns, only if it is asked for */
+        printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
+        show_topic(&topics[i], notes);
+    }
+    return AR_OK;
+}
+
+/* --- verify ----------------------------------------------------------------------------------- */
+
+enum { VERIFIED_RANKS_MAX = 256 }; /* cost grows with the cube of the ranks */
+
+/* Proves the algorithms of an operation. */
+static enum ar_status verify_operation(const struct ar_operation *operation,
+                                       const struct ar_algorithm *const *algorithms, size_t count,
+                                       const uint64_t *ranks, size_t ranks_count,
+                                       struct ar_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t cases = 0;
+        if (algorithms[i]->operation != operation) {
             continue;
         }
-        if (asked == NULL) {
-            printf("%s%s:\n", has_shown ? "\n" : "", topics[i].name);
+        for (size_t j = 0; j < ranks_count; j++) {
+            AR_TRY(ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err));
         }
-        show_topic(&topics[i], option_notes(options));
-        has_shown = true;
+        printf("%-14s %-20s %6" PRIu64 " cases, each contribution exactly once\n", operation->name,
+               algorithms[i]->name, cases);
     }
-    return has_shown ? AR_OK
-                     : ar_error_set(
-                           err, AR_USAGE,
-                           "list: found \"%s\"; expected algorithms, operations, clusters, "
-                           "fabrics, traces, runs, workloads, operators, strategies, frameworks, "
-                           "published, engines, sets or columns",
-                           asked);
+    return AR_OK;
+}
+
+enum ar_status command_verify(const struct options *options, struct ar_error *err)
+{
+    const struct ar_operation **operations;
+    const struct ar_algorithm **algorithms;
+    uint64_t *ranks;
+    size_t operations_count, algorithms_count, ranks_count;
+    AR_TRY(list_operations(options->arena, "--operation", options->operation, &operations,
+                           &operations_count, err));
+    AR_TRY(list_algorithms(options->arena, "--algorithms",
+                           operations_count == 1 ? operations[0] : NULL, options->algorithms, false,
+                           &algorithms, &algorithms_count, err));
+    AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, VERIFIED_RANKS_MAX, &ranks,
+                       &ranks_count, err));
+    for (size_t i = 0; i < operations_count; i++) {
+        AR_TRY(
+            verify_operation(operations[i], algorithms, algorithms_count, ranks, ranks_count, err));
+    }
+    puts("cases of shape and number of elements; contributions where the operation wants them");
+    return AR_OK;
 }

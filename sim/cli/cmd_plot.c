@@ -1,12 +1,15 @@
-/* plot: pictures from a sweep. */
+/* plot, report: pictures and a page of the files that a command left. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ar_accuracy.h"
 #include "ar_note.h"
-#include "ar_plot.h"
+#include "ar_page.h"
+#include "cmd_run.h"
 #include "commands.h"
+#include "made_by.h"
 #include "resource.h"
 
 static uint32_t terminal_columns(void)
@@ -15,21 +18,21 @@ static uint32_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static bool has_reason_of(const struct ar_plot_report *report, size_t i, size_t other)
+static bool has_same_reason(const struct ar_plot_report *report, size_t i, size_t other)
 {
     const char *reason = report->pictures[other].reason;
     return reason != NULL && strcmp(report->pictures[i].reason, reason) == 0;
 }
 
-/* Several pictures may have the same reason, which is said once. */
+/* Notes why pictures are not drawn, once for those with the same reason. */
 static void note_reason(FILE *notes, const struct ar_plot_report *report, size_t i)
 {
     char names[160] = "";
     for (size_t other = 0; other < report->pictures_count; other++) {
-        if (has_reason_of(report, i, other) && other < i) {
+        if (has_same_reason(report, i, other) && other < i) {
             return;
         }
-        if (has_reason_of(report, i, other)) {
+        if (has_same_reason(report, i, other)) {
             size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
                      report->pictures[other].name);
@@ -57,15 +60,14 @@ static void report_pictures(FILE *notes, const struct ar_plot_report *report)
 }
 
 /* Layouts have a file of their own. */
-static enum ar_plot_set set_of(const struct options *options)
+static enum ar_plot_set find_plot_set(const struct options *options)
 {
     static const char name[] = "layouts.csv";
     const char *path = options->arguments[0];
     const char *inside = ar_arena_format(options->arena, "%s/%s", path, name);
     const char *slash = strrchr(path, '/');
     bool is_file = strcmp(slash != NULL ? slash + 1 : path, name) == 0;
-    return is_file || (inside != NULL && access(inside, F_OK) == 0) ? AR_PLOT_LAYOUTS
-                                                                    : AR_PLOT_SWEEP;
+    return is_file || access(inside, F_OK) == 0 ? AR_PLOT_LAYOUTS : AR_PLOT_SWEEP;
 }
 
 enum ar_status command_plot(const struct options *options, struct ar_error *err)
@@ -80,7 +82,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
     uint32_t columns = terminal_columns();
     struct ar_plot_request request = {
-        .set = set_of(options),
+        .set = find_plot_set(options),
         .path = options->arguments[0],
         .template_dir = templates,
         .output_dir = options->out,
@@ -90,5 +92,69 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     };
     AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
     report_pictures(option_notes(options), &report);
+    return AR_OK;
+}
+
+enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
+                           struct ar_error *err)
+{
+    char templates[RESOURCE_PATH];
+    struct ar_plot_report report;
+    const struct ar_plot_request request = {
+        .set = set, .path = options->out, .template_dir = templates, .subject = subject};
+    AR_TRY(resource_plots("plots/templates", templates, err));
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
+    for (size_t i = 0; i < report.pictures_count; i++) {
+        const struct ar_plot_picture *picture = &report.pictures[i];
+        if (picture->is_drawn) {
+            ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
+                    picture->name);
+        }
+        if (picture->reason != NULL) {
+            ar_note(option_notes(options), "%s: %s", picture->name, picture->reason);
+        }
+    }
+    return AR_OK;
+}
+
+static void note_reasons(FILE *notes, const char *reasons)
+{
+    while (reasons != NULL && *reasons != '\0') {
+        size_t size = strcspn(reasons, "\n");
+        ar_note(notes, "%.*s", (int)size, reasons);
+        reasons += size + (reasons[size] == '\n');
+    }
+}
+
+enum ar_status command_report(const struct options *options, struct ar_error *err)
+{
+    const struct ar_columns columns[] = {ar_row_columns, ar_comparison_columns,
+                                         ar_accuracy_columns};
+    char templates[RESOURCE_PATH];
+    char pages[RESOURCE_PATH];
+    struct ar_page page;
+    if (options->arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "report: no path; expected the directory that a command left with "
+                            "--out");
+    }
+    const char *out = options->out;
+    if (out == NULL) {
+        out = ar_arena_format(options->arena, "%s/report.html", options->arguments[0]);
+    }
+    const struct ar_page_request request = {.directory = options->arguments[0],
+                                            .out = out,
+                                            .page_dir = pages,
+                                            .template_dir = templates,
+                                            .where = options->where,
+                                            .made_by = made_by(options),
+                                            .columns = columns,
+                                            .columns_count = sizeof columns / sizeof columns[0]};
+    AR_TRY(resource_plots("plots/templates", templates, err));
+    AR_TRY(resource_plots("plots/report", pages, err));
+    AR_TRY(made_by_check_file(options, out, err));
+    AR_TRY(ar_page_write(&request, options->arena, &page, err));
+    note_reasons(option_notes(options), page.reason);
+    printf("%s\n%s\n", page.answer, out);
     return AR_OK;
 }

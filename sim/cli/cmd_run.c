@@ -22,30 +22,8 @@ enum ar_status option_check_resume(const struct options *options, struct ar_erro
                : AR_OK;
 }
 
-enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
-                           struct ar_error *err)
-{
-    char templates[RESOURCE_PATH];
-    struct ar_plot_report report;
-    const struct ar_plot_request request = {
-        .set = set, .path = options->out, .template_dir = templates, .subject = subject};
-    AR_TRY(resource_plots("plots/templates", templates, err));
-    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
-    for (size_t i = 0; i < report.pictures_count; i++) {
-        const struct ar_plot_picture *picture = &report.pictures[i];
-        if (picture->is_drawn) {
-            ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
-                    picture->name);
-        }
-        if (picture->reason != NULL) {
-            ar_note(option_notes(options), "%s: %s", picture->name, picture->reason);
-        }
-    }
-    return AR_OK;
-}
-
 /* Whether a list of strategies, as a sweep has them, names one that makes operators. */
-static bool has_placed(const char *list)
+static bool names_placed_strategy(const char *list)
 {
     for (const char *at = list; at != NULL && *at != '\0';) {
         size_t length = strcspn(at, ",");
@@ -65,7 +43,7 @@ bool option_is_laid_out(const struct options *options)
 {
     return option_key(options, AR_KEY_OPERATORS) != NULL ||
            option_key(options, AR_KEY_WORKLOAD) != NULL ||
-           has_placed(option_key(options, AR_KEY_STRATEGY));
+           names_placed_strategy(option_key(options, AR_KEY_STRATEGY));
 }
 
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)
@@ -123,7 +101,7 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
     return AR_OK;
 }
 
-static struct ar_scenario checker_of(const struct ar_scenario *scenario)
+static struct ar_scenario make_checker(const struct ar_scenario *scenario)
 {
     struct ar_scenario checker = *scenario;
     checker.engine = ar_engine_checker(scenario->engine);
@@ -136,7 +114,7 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
     AR_TRY(ar_run(scenario, &rows[*rows_count], err));
     (*rows_count)++;
     if (options->check) {
-        struct ar_scenario checker = checker_of(scenario);
+        struct ar_scenario checker = make_checker(scenario);
         AR_TRY(ar_run(&checker, &rows[*rows_count], err));
         (*rows_count)++;
     }
@@ -144,8 +122,9 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
 }
 
 /* Runs scenarios one after the other and writes their rows. */
-static enum ar_status run_all(const struct options *options, const struct ar_scenario *scenarios,
-                              size_t count, struct ar_error *err)
+static enum ar_status run_scenarios(const struct options *options,
+                                    const struct ar_scenario *scenarios, size_t count,
+                                    struct ar_error *err)
 {
     struct ar_view view;
     size_t rows_count = 0;
@@ -153,14 +132,13 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
     struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
-    AR_NEED(rows, err, "the rows");
     for (size_t i = 0; i < count; i++) {
-        struct ar_scenario checker = checker_of(&scenarios[i]);
+        struct ar_scenario checker = make_checker(&scenarios[i]);
         cost_s += ar_run_cost_s(&scenarios[i]);
         check_s += options->check ? ar_run_cost_s(&checker) : 0;
     }
     ar_note_before(notes, &scenarios[0], options->inputs, cost_s);
-    struct ar_scenario checker = checker_of(&scenarios[0]);
+    struct ar_scenario checker = make_checker(&scenarios[0]);
     ar_note_duration(notes, &checker, check_s);
     for (size_t i = 1; i < count; i++) {
         ar_note_choice(notes, &scenarios[i]);
@@ -179,7 +157,7 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     return AR_OK;
 }
 
-/* Where the operators of a step lie, as --placement reads it. */
+/* Writes where the operators of a step lie, as --placement reads it. */
 static enum ar_status write_placement(const struct options *options, const struct ar_placed *placed,
                                       struct ar_error *err)
 {
@@ -191,7 +169,7 @@ static enum ar_status write_placement(const struct options *options, const struc
     return made_by_end(output, err);
 }
 
-static enum ar_status check_out(const struct options *options, struct ar_error *err)
+static enum ar_status check_placement_out(const struct options *options, struct ar_error *err)
 {
     if (options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -209,7 +187,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     if (!is_laid_out) {
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
-    AR_TRY(check_out(options, err));
+    AR_TRY(check_placement_out(options, err));
     AR_TRY(options_load(options, &scenario, err));
     if (!is_laid_out) {
         ar_note_points(option_notes(options), &scenario, 1);
@@ -217,7 +195,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     if (options->out != NULL) {
         AR_TRY(write_placement(options, scenario.layout.placed, err));
     }
-    return run_all(options, &scenario, 1, err);
+    return run_scenarios(options, &scenario, 1, err);
 }
 
 enum ar_status command_collective(const struct options *options, struct ar_error *err)
@@ -229,14 +207,11 @@ enum ar_status command_collective(const struct options *options, struct ar_error
     AR_TRY(options_load(options, &scenario, err));
     AR_TRY(list_sizes(options->arena, "--payload", options->payloads, &sizes, &count, err));
     struct ar_scenario *scenarios = ar_arena_alloc(options->arena, count, sizeof *scenarios);
-    for (size_t i = 0; scenarios != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         scenarios[i] = scenario;
         scenarios[i].payload_bytes = sizes[i];
-    }
-    AR_NEED(scenarios, err, "the payloads");
-    for (size_t i = 0; i < count; i++) {
         AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
         AR_TRY(ar_scenario_settle(&scenarios[i], err));
     }
-    return run_all(options, scenarios, count, err);
+    return run_scenarios(options, scenarios, count, err);
 }

@@ -250,7 +250,6 @@ static enum ar_status check_directory(const struct options *options, const char 
     bool has_journal = has_file(options, "sweep.journal");
     *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
                             space->fingerprint, space->points_count);
-    AR_NEED(*mark, err, "a sweep");
     *is_complete = options->resume && !has_journal && made_by_has_mark(options, *mark) &&
                    sweep_files_are_whole(options->out, space);
     return made_by_check_directory(options, has_journal ? none : names, *mark, err);
@@ -322,7 +321,6 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
                                     .launcher = launcher_find()};
     struct space_request *points = ar_arena_alloc(options->arena, 1, sizeof *points);
     struct space *space = ar_arena_alloc(options->arena, 1, sizeof *space);
-    AR_NEED(points && space, err, "a sweep");
     request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
     struct signing signing = {.options = options, .space = space};
     request.sign = sign;

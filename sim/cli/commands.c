@@ -1,5 +1,9 @@
-/* The table of commands: what --help says of them and what runs them. */
+/* The table of commands, and their help. */
 #include "commands.h"
+
+#include <string.h>
+
+#include "ar_text.h"
 
 #define COMMAND(command) #command, command_##command, 1u << COMMAND_##command, NULL
 
@@ -292,3 +296,181 @@ const struct command commands[] = {
      "example:\n  allreckon verify --algorithms torus2d --gpus 34,48"},
     {0},
 };
+
+enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
+{
+    const char *names[COMMANDS_COUNT];
+    size_t count = 0;
+    for (const struct command *row = commands; row->name != NULL; row++) {
+        if (strcmp(name, row->name) == 0) {
+            *command = row;
+            return AR_OK;
+        }
+        names[count++] = row->name;
+    }
+    return ar_error_unknown(err, AR_USAGE, "command line", "command", name, names, count);
+}
+
+/* --- help ------------------------------------------------------------------------------------- */
+
+enum { WIDTH = 80, HELP_INDENT = 21, COMMAND_INDENT = 17 };
+
+/* Writes words, separated by blanks or ends of lines, from column `at` on. A line that is broken
+ * ends with `joint`, the next one begins with `indent` blanks. With a joint the words are those of
+ * a command line, in which an option stays with its value. */
+static void write_words(FILE *file, const char *text, size_t length, size_t at, size_t indent,
+                        const char *joint)
+{
+    const char *end = text + length;
+    const char *blank = "";
+    for (const char *word = text + strspn(text, " \n"); word < end;) {
+        const char *option = joint[0] != '\0' ? strstr(word, " --") : NULL;
+        size_t size = joint[0] == '\0' ? strcspn(word, " \n")
+                      : option != NULL ? (size_t)(option - word)
+                                       : strcspn(word, "\n");
+        const char *next = word + size + strspn(word + size, " \n");
+        size = word + size < end ? size : (size_t)(end - word);
+        if (at > indent && at + 1 + size + (next < end ? strlen(joint) : 0) > WIDTH) {
+            fprintf(file, "%s\n%*s", joint, (int)indent, "");
+            at = indent;
+            blank = "";
+        }
+        at += (size_t)fprintf(file, "%s%.*s", blank, (int)size, word);
+        blank = " ";
+        word = next;
+    }
+    fputc('\n', file);
+}
+
+/* Writes paragraphs; lines that begin with a blank are examples and stay lines. */
+static void write_paragraphs(FILE *file, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        bool is_example = *text == ' ';
+        while (length > 0 && !is_example && text[length] == '\n' &&
+               strchr("\n ", text[length + 1]) == NULL) {
+            length += 1 + strcspn(text + length + 1, "\n");
+        }
+        fputs(is_example ? "  " : "", file);
+        write_words(file, text, length, is_example ? 2 : 0, is_example ? 4 : 0,
+                    is_example ? " \\" : "");
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void write_option_help(FILE *file, const struct command *command,
+                              const struct option_row *row)
+{
+    char left[40];
+    char text[400];
+    bool is_of_run_file = row->is_key && command->key_uses == AR_KEY_IN_RUN;
+    snprintf(left, sizeof left, "--%s%s%s", row->name, row->placeholder != NULL ? " " : "",
+             row->placeholder != NULL ? row->placeholder : "");
+    snprintf(text, sizeof text,
+             row->standard == NULL ? "%s"
+             : is_of_run_file      ? "%s [of the file, or %s]"
+                                   : "%s [%s]",
+             row->help, row->standard);
+    bool is_long = strlen(left) > HELP_INDENT - 3;
+    fprintf(file, "  %-*s%s%*s", HELP_INDENT - 3, left, is_long ? "\n" : " ",
+            is_long ? HELP_INDENT : 0, "");
+    write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
+}
+
+/* Sections of long lists of options, by the first key of each; AR_KEYS_COUNT: own options. */
+static const struct {
+    enum ar_key first;
+    const char *name;
+} sections[] = {
+    {AR_KEY_CLUSTER, "machine"},
+    {AR_KEY_OPERATION, "GPUs and collectives"},
+    {AR_KEY_TRACE, "what is trained"},
+    {AR_KEY_STRATEGY, "strategy, parameter servers, work units"},
+    {AR_KEY_SCHEDULE, "layout of a transformer"},
+    {AR_KEY_OPERATORS, "operators"},
+    {AR_KEY_GRADIENTS, "gradients, compute, and what is between the layers"},
+    {AR_KEY_ENGINE, "engine"},
+    {AR_KEY_JITTER, "jitter"},
+    {AR_KEYS_COUNT, "of this command"},
+};
+enum { SECTIONS = sizeof sections / sizeof sections[0], SECTIONS_FROM = 30 };
+
+static size_t find_section(enum ar_key key)
+{
+    size_t section = 0;
+    while (section + 1 < SECTIONS && sections[section + 1].first <= key) {
+        section++;
+    }
+    return section;
+}
+
+/* Few options have no sections. */
+static void write_options_help(FILE *file, const struct command *command)
+{
+    struct option_row rows[OPTIONS_MAX];
+    size_t count = options_list(command, rows);
+    size_t before = SECTIONS;
+    fputs("\noptions:\n", file);
+    for (size_t i = 0; i < count; i++) {
+        size_t section = find_section(rows[i].key);
+        if (count >= SECTIONS_FROM && section != before) {
+            fprintf(file, " %s:\n", sections[section].name);
+        }
+        before = section;
+        write_option_help(file, command, &rows[i]);
+    }
+    fputc('\n', file);
+}
+
+/* The paragraph that the help of all collectives begins with. */
+static void write_collective_help(FILE *file, const struct ar_operation *operation)
+{
+    char text[600];
+    snprintf(
+        text, sizeof text,
+        "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is "
+        "%s; it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one "
+        "is taken%s\n\n",
+        operation->name, operation->payload,
+        operation->has_root ? ", without --root rank 0." : ".");
+    write_paragraphs(file, text);
+}
+
+static void write_command_help(FILE *file, const struct command *command)
+{
+    char usage[160];
+    int length = snprintf(usage, sizeof usage, "usage: allreckon %s %s [options]", command->name,
+                          command->arguments);
+    write_words(file, usage, (size_t)length, 0, 4, "");
+    fputc('\n', file);
+    if (command->operation != NULL) {
+        write_collective_help(file, command->operation);
+    }
+    write_paragraphs(file, command->text);
+    write_options_help(file, command);
+    write_paragraphs(
+        file, "Units: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
+              "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "
+              "error where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, "
+              "66 no such file, or none shipped by that name, 69 no SimGrid, 70 internal, 71 no "
+              "memory or processes, 74 I/O, "
+              "130 interrupted.");
+}
+
+void help_write(FILE *file, const struct command *command)
+{
+    if (command != NULL) {
+        write_command_help(file, command);
+        return;
+    }
+    fputs("usage: allreckon COMMAND [options]\n\n", file);
+    write_paragraphs(file,
+                     "Predicts how long communication takes on a GPU cluster, how well training "
+                     "scales on it, and which collective algorithms to use.\n\ncommands:");
+    for (const struct command *row = commands; row->name != NULL; row++) {
+        size_t at = (size_t)fprintf(file, "  %-*s ", COMMAND_INDENT - 3, row->name);
+        write_words(file, row->summary, strlen(row->summary), at, COMMAND_INDENT, "");
+    }
+    fputs("\n'allreckon COMMAND --help' shows the options of a command with an example.\n", file);
+}

@@ -18,7 +18,7 @@ static const char *write_command_line(const struct options *options)
     char *text = NULL;
     FILE *file = open_memstream(&text, &bytes);
     if (file == NULL) {
-        return options->command->name;
+        ar_memory_fail("the command line");
     }
     fprintf(file, "allreckon %s", options->command->name);
     for (size_t i = 0; i < options->arguments_count; i++) {

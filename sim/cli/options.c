@@ -234,20 +234,6 @@ struct parser {
     struct option names[2 * OPTIONS_MAX + 1]; /* former names of keys come after all others */
 };
 
-enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
-{
-    const char *names[COMMANDS_COUNT];
-    size_t count = 0;
-    for (const struct command *row = commands; row->name != NULL; row++) {
-        if (strcmp(name, row->name) == 0) {
-            *command = row;
-            return AR_OK;
-        }
-        names[count++] = row->name;
-    }
-    return ar_error_unknown(err, AR_USAGE, "command line", "command", name, names, count);
-}
-
 static void list_names(const struct command *command, struct parser *parser)
 {
     size_t names_count = 0;

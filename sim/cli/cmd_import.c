@@ -1,9 +1,10 @@
-/* trace: what other programs recorded becomes a trace. */
+/* trace: a profile becomes a trace. discover: the texts of a machine become a cluster file. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ar_csv.h"
+#include "ar_discover.h"
 #include "ar_inputs.h"
 #include "ar_kineto.h"
 #include "ar_note.h"
@@ -13,8 +14,8 @@
 #include "commands.h"
 #include "made_by.h"
 
-static enum ar_status read_arguments(const struct options *options, const char **path,
-                                     struct ar_error *err)
+static enum ar_status read_import_path(const struct options *options, const char **path,
+                                       struct ar_error *err)
 {
     bool is_import = options->arguments_count > 0 && strcmp(options->arguments[0], "import") == 0;
     if (!is_import) {
@@ -35,8 +36,8 @@ static enum ar_status read_arguments(const struct options *options, const char *
 }
 
 /* The trace whose tensors are the parameters; the cost table of the GPU. */
-static enum ar_status find_inputs(const struct options *options, struct ar_kineto_request *request,
-                                  struct ar_error *err)
+static enum ar_status find_import_inputs(const struct options *options,
+                                         struct ar_kineto_request *request, struct ar_error *err)
 {
     const struct ar_input *input;
     if (options->cost_table != NULL) {
@@ -53,8 +54,8 @@ static enum ar_status find_inputs(const struct options *options, struct ar_kinet
     return AR_OK;
 }
 
-static enum ar_status read_request(const struct options *options, struct ar_kineto_request *request,
-                                   struct ar_error *err)
+static enum ar_status read_import_request(const struct options *options,
+                                          struct ar_kineto_request *request, struct ar_error *err)
 {
     unsigned times = 0, precision = 0;
     uint64_t batch = 0;
@@ -70,12 +71,12 @@ static enum ar_status read_request(const struct options *options, struct ar_kine
     request->batch = (uint32_t)batch;
     request->precision = (enum ar_precision)precision;
     request->times = (enum ar_kineto_times)times;
-    return find_inputs(options, request, err);
+    return find_import_inputs(options, request, err);
 }
 
 /* The file: who made it, and from what, is in its comments. */
-static enum ar_status write_trace(const struct options *options, const char *path,
-                                  const struct ar_kineto_step *step, struct ar_error *err)
+static enum ar_status write_imported_trace(const struct options *options, const char *path,
+                                           const struct ar_kineto_step *step, struct ar_error *err)
 {
     char shown[64];
     const char *folder = strrchr(path, '/');
@@ -103,8 +104,8 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     struct ar_kineto *kineto;
     struct ar_kineto_step *step;
     struct ar_view view;
-    AR_TRY(read_arguments(options, &path, err));
-    AR_TRY(read_request(options, &request, err));
+    AR_TRY(read_import_path(options, &path, err));
+    AR_TRY(read_import_request(options, &request, err));
     AR_TRY(option_view(options, ar_kineto_collective_columns, &view, err));
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, options->arena, &kineto, err));
@@ -112,11 +113,82 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     if (step->trace.work != NULL) {
         step->trace.work = options->parameters; /* a path stays one */
     }
-    AR_TRY(write_trace(options, path, step, err));
+    AR_TRY(write_imported_trace(options, path, step, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);
     }
     ar_records_write(stdout, &view, ar_kineto_collective_columns, step->collectives,
                      step->collectives_count, sizeof *step->collectives);
     return AR_OK;
+}
+
+/* --- discover --------------------------------------------------------------------------------- */
+
+/* --fabric is a word that stands for a setting of a key. */
+static enum ar_status read_fabric(const char *word, const char **setting, struct ar_error *err)
+{
+    const char *words[AR_DISCOVER_FABRICS_COUNT + 1] = {NULL};
+    unsigned place;
+    for (size_t i = 0; i < AR_DISCOVER_FABRICS_COUNT; i++) {
+        words[i] = ar_discover_fabrics[i].word;
+    }
+    AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", word, words, &place, err), err));
+    *setting = ar_discover_fabrics[place].setting;
+    return AR_OK;
+}
+
+/* The settings of --nodes, --fabric and --set, in the arena. */
+static enum ar_status list_settings(const struct options *options, struct ar_settings *settings,
+                                    struct ar_error *err)
+{
+    const struct option_values *sets = &options->keys[AR_KEY_SET];
+    struct ar_setting *list = ar_arena_alloc(options->arena, sets->count + 2, sizeof *list);
+    size_t count = 0;
+    if (options->nodes != NULL) {
+        const char *text = ar_arena_format(options->arena, "nodes=%s", options->nodes);
+        list[count++] = (struct ar_setting){text, "--nodes", AR_USAGE};
+    }
+    if (options->fabric != NULL) {
+        list[count] = (struct ar_setting){NULL, "--fabric", AR_USAGE};
+        AR_TRY(read_fabric(options->fabric, &list[count++].text, err));
+    }
+    for (size_t i = 0; i < sets->count; i++) {
+        list[count++] = (struct ar_setting){sets->texts[i], "--set", AR_USAGE};
+    }
+    *settings = (struct ar_settings){list, count};
+    return AR_OK;
+}
+
+enum ar_status command_discover(const struct options *options, struct ar_error *err)
+{
+    char name[64] = "discovered";
+    struct ar_settings settings;
+    struct ar_discovery *discovery = NULL;
+    struct ar_output *output;
+    const char *mark;
+    struct ar_topo *topo = NULL;
+    if (options->arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "discover: found no file; expected what a machine says of itself, such "
+                            "as a topology file of NCCL");
+    }
+    if (options->out != NULL) {
+        ar_copy_stem(name, sizeof name, options->out, ".topo");
+        AR_TRY(made_by_check_file(options, options->out, err));
+    }
+    AR_TRY(list_settings(options, &settings, err));
+    AR_TRY(ar_discover_begin(settings, options->arena, &discovery, err));
+    for (size_t i = 0; i < options->arguments_count; i++) {
+        AR_TRY(ar_discover_read(discovery, options->arguments[i], err));
+    }
+    enum ar_status status = ar_discover_finish(discovery, name, &topo, err);
+    for (const char *const *note = ar_discover_notes(discovery); *note != NULL; note++) {
+        ar_note(option_notes(options), "%s", *note); /* they say why something is missing, too */
+    }
+    ar_note_flush(option_notes(options));
+    AR_TRY(status);
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    fprintf(output->file, "# %s\n", mark);
+    ar_topo_write(topo, output->file);
+    return made_by_end(output, err);
 }
