@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "allreckon.h"
+#include "ar_kind.h"
 #include "ar_run.h"
 #include "ar_text.h"
 
@@ -150,10 +151,8 @@ static enum ar_status run_request(void *context, struct ar_error *err)
         ar_scenario_has(&scenario, AR_KEY_MESH) || ar_scenario_has(&scenario, AR_KEY_WORKLOAD);
     AR_TRY(may_say_gpus ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
     AR_TRY(ar_scenario_load(&scenario, inputs, err));
-    if (ar_scenario_is_bare(&scenario)) {
+    if (ar_scenario_kind(&scenario)->is_collective) {
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
-        AR_TRY(ar_scenario_check_payload(&scenario, err));
-        AR_TRY(ar_scenario_settle(&scenario, err));
     }
     ar_note_platform(notes, &scenario);
     ar_note_before(notes, &scenario, inputs, 0);

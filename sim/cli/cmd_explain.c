@@ -67,12 +67,11 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(load_explained(options, &scenario, err));
     struct ar_job job = ar_scenario_job(&scenario);
     bool is_step = !job.kind->is_collective;
-    bool has_servers = job.kind == &ar_kind_servers;
-    bool has_times = !job.kind->has_layout; /* whose cost is that of messages */
+    bool has_servers = job.kind->graph == NULL;
+    bool has_times = !has_servers && !job.kind->has_layout; /* of messages */
     bool has_terms = is_step && has_times &&
                      (option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                       scenario.rates != NULL);
-    AR_TRY(is_step ? AR_OK : ar_scenario_check_payload(&scenario, err));
     if (has_servers && options->out != NULL) {
         AR_TRY(timeline_room(&scenario, "--out", &job.async.spans_room, err));
     }
@@ -135,8 +134,9 @@ static enum ar_status write_links(const struct options *options, const struct ar
         ar_arena_alloc(scenario->arena, ar_cluster_links_count(scenario->cluster), sizeof *loads);
     ar_note_before(notes, scenario, NULL, ar_run_cost_s(scenario));
     AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
-    AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
-                                         : add_buckets_load(scenario, loads, err));
+    AR_TRY(ar_scenario_kind(scenario)->is_collective
+               ? ar_link_load_add(&collective, &bare, 1, loads, err)
+               : add_buckets_load(scenario, loads, err));
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     ar_note_flush(notes);
     link_table_write(stdout, &request->view, scenario->cluster, loads, rows, rows_count,
@@ -152,8 +152,5 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
     AR_TRY(options_load(options, &scenario, err));
     scenario.baseline = AR_BASELINE_GPU; /* efficiency is not asked for; this one costs nothing */
     AR_TRY(option_check_messages(options, &scenario, err));
-    if (scenario.trace == NULL) {
-        AR_TRY(ar_scenario_check_payload(&scenario, err));
-    }
     return write_links(options, &scenario, &request, err);
 }

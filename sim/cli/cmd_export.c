@@ -91,7 +91,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
         AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     }
     AR_TRY(options_load(options, scenario, err));
-    if (scenario->layout.strategy->is_asynchronous) {
+    if (ar_scenario_kind(scenario)->graph == NULL) {
         return AR_OK;
     }
     scenario->iterations_count = 1;
@@ -121,7 +121,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
     FILE *notes = option_notes(options);
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
-    bool has_servers = job.kind == &ar_kind_servers;
+    bool has_servers = job.kind->graph == NULL;
     if (has_servers) {
         AR_TRY(timeline_room(scenario, "a timeline", &job.async.spans_room, err));
     }
@@ -161,10 +161,7 @@ static enum ar_status load_messages(const struct options *options, struct ar_sce
     }
     AR_TRY(options_load(options, scenario, err));
     AR_TRY(option_check_messages(options, scenario, err));
-    if (ar_scenario_is_bare(scenario)) {
-        AR_TRY(ar_scenario_check_payload(scenario, err));
-    }
-    if (ar_scenario_is_placed(scenario) || scenario->layout.strategy->is_asynchronous) {
+    if (scenario->layout.placed != NULL || ar_scenario_kind(scenario)->graph == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--strategy: found %s; expected one whose ranks follow a task graph "
                             "with --format %s",
@@ -207,34 +204,16 @@ static enum ar_status write_schedule(const struct options *options,
     return AR_OK;
 }
 
-/* A collective alone is a graph of one task. */
 static enum ar_status write_goal(const struct options *options, struct ar_scenario *scenario,
                                  FILE *file, const char *mark, struct ar_error *err)
 {
     struct ar_row row;
     struct ar_graph_trial trial;
+    struct ar_timing timing;
+    const struct ar_job job = ar_scenario_job(scenario);
     (void)mark; /* the schedule has one with the command */
-    if (!ar_scenario_is_bare(scenario)) {
-        struct ar_job job = ar_scenario_job(scenario);
-        struct ar_timing timing;
-        AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
-        ar_timing_graph_trial(&timing, &trial);
-        return write_schedule(options, &trial, file, err);
-    }
-    struct ar_graph_sending sending = {.collective = ar_scenario_collective(scenario)};
-    sending.elements = scenario->payload_bytes / sending.collective.element_bytes;
-    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = scenario->operation,
-                                 .bytes = scenario->payload_bytes};
-    struct ar_graph *graph;
-    AR_TRY(ar_graph_create(options->arena, 1, &graph, err));
-    const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1};
-    ar_graph_add(graph, &task);
-    trial = (struct ar_graph_trial){.graph = graph,
-                                    .cluster = scenario->cluster,
-                                    .ranks = ar_scenario_ranks(scenario),
-                                    .sendings = &sending};
+    AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
+    ar_timing_graph_trial(&timing, &trial);
     return write_schedule(options, &trial, file, err);
 }
 

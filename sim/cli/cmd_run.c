@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_operators.h"
 #include "ar_units.h"
@@ -79,8 +80,6 @@ enum ar_status option_check_messages(const struct options *options,
 enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,
                             struct ar_error *err)
 {
-    bool is_laid_out = option_is_laid_out(options);
-    bool is_bare = !is_laid_out && option_key(options, AR_KEY_TRACE) == NULL;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     const char *workload = option_key(options, AR_KEY_WORKLOAD);
     bool may_say_gpus = workload != NULL && resource_is_path(RESOURCE_RECORDED, workload);
@@ -88,15 +87,11 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     }
     AR_TRY(options_scenario(options, 0, scenario, err));
-    bool has_all_reduces = scenario->layout.strategy->sends_buckets;
-    if (!is_bare && !is_laid_out && has_all_reduces) { /* of a collective alone any will do */
+    bool is_step_of_trace = ar_scenario_kind(scenario) == &ar_kind_trace;
+    if (is_step_of_trace && scenario->layout.strategy->sends_buckets) {
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    if (is_bare && scenario->payload_bytes > 0 && !ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
-        AR_TRY(ar_scenario_check_payload(scenario, err));
-        AR_TRY(ar_scenario_settle(scenario, err));
-    }
     ar_note_platform(option_notes(options), scenario);
     return AR_OK;
 }

@@ -390,7 +390,7 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
     if (kind->is_collective) {
         return explain_collective(scenario, timing, row, err);
     }
-    if (kind == &ar_kind_servers) {
+    if (kind->graph == NULL) {
         explain_servers(timing, row);
     } else if (kind->has_layout) {
         explain_layout(scenario, timing, row);

@@ -435,7 +435,7 @@ enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use
                              struct ar_error *err)
 {
     enum { SPANS_MAX = 10000000 };
-    uint64_t slices = ar_scenario_is_laid_out(scenario) ? scenario->layout.model->layers
+    uint64_t slices = scenario->layout.model != NULL ? scenario->layout.model->layers
                                                         : scenario->buckets_count;
     uint64_t room = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
     if (room > SPANS_MAX) {

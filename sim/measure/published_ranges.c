@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "published.h"
 #include "resource.h"
@@ -56,7 +57,7 @@ static bool is_jitter(const struct published *row, const struct range *range)
 /* What a row that is laid out on a mesh has not: framework and trace. */
 static bool is_of_traces(const struct published *row, const struct range *range)
 {
-    return ar_scenario_is_laid_out(&row->scenario) && ar_key_is(range->key, AR_KEY_OF_STEP);
+    return ar_scenario_kind(&row->scenario)->has_layout && ar_key_is(range->key, AR_KEY_OF_STEP);
 }
 
 static bool concerns(const struct line *line, const struct published *row)

@@ -1,5 +1,6 @@
 /* Which predictions make up a band, a sensitivity and a curve. */
 #include "reproduce.h"
+#include "ar_kind.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -117,7 +118,7 @@ static enum ar_status add_curves(struct predictions *list, struct published *row
                                  struct ar_error *err)
 {
     static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
-    if (row->nodes < 2 || ar_scenario_is_laid_out(&row->scenario)) {
+    if (row->nodes < 2 || ar_scenario_kind(&row->scenario)->has_layout) {
         return AR_OK;
     }
     AR_TRY(add_curve(list, row, row->algorithm, err));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_hash.h"
+#include "ar_kind.h"
 #include "ar_pool.h"
 #include "ar_run.h"
 #include "key_texts.h"
@@ -84,7 +85,7 @@ static enum ar_status load_step(const struct predictions *predictions,
     }
     *count = 1;
     *step = scenario;
-    if (!ar_scenario_is_laid_out(step)) {
+    if (!ar_scenario_kind(step)->has_layout) {
         AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
         AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
         AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
@@ -164,7 +165,7 @@ static enum ar_status take_steps(struct predictions *predictions, struct predict
         prediction->row->gpus = row.gpus;
         prediction->row->nodes = row.nodes;
         prediction->row->algorithm =
-            ar_scenario_is_laid_out(&step) ? "" : ar_algorithm_name(step.algorithm);
+            ar_scenario_kind(&step)->has_layout ? "" : ar_algorithm_name(step.algorithm);
     }
     return AR_OK;
 }

@@ -22,6 +22,8 @@ struct ar_kind {
     bool has_layout;    /**< the layout of the job says where everything lies, from the start; else
                              its collective does */
 
+    bool has_wire; /**< gradients are sent in the precision that the framework says */
+
     /** Loads what is peculiar to the kind, derives what no key said, and rejects what does not fit;
      * part of ar_scenario_load(). */
     enum ar_status (*load)(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -46,7 +48,7 @@ struct ar_kind {
 };
 
 extern const struct ar_kind ar_kind_collective, ar_kind_trace, ar_kind_transformer,
-    ar_kind_recorded, ar_kind_operators, ar_kind_servers;
+    ar_kind_recorded, ar_kind_operators, ar_kind_servers_of_trace, ar_kind_servers_of_layout;
 
 /** The kind that the keys of a scenario ask for. */
 const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario);

@@ -26,18 +26,6 @@ enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_jo
                           struct ar_arena *arena, struct ar_timing *timing, struct ar_row *row,
                           struct ar_error *err);
 
-/* The parts of a row that kinds have (ar_kind.h). */
-void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row);
-void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *row);
-void ar_run_fill_collective(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                            struct ar_row *row);
-void ar_run_fill_traced(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                        struct ar_row *row);
-void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                        struct ar_row *row);
-void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                        struct ar_row *row);
-
 /** Estimated seconds on one core, the baseline included, by the rates of the engine (ar_trial.h);
  * good to a factor of two or so. */
 double ar_run_cost_s(const struct ar_scenario *scenario);
@@ -76,16 +64,6 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
 
 /** That an engine takes long, if it does. */
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s);
-
-/** How large a workload is, what is left out, and whether it fits; in place of ar_note_points() and
- * ar_note_before(). */
-void ar_note_workload(FILE *notes, const struct ar_scenario *scenario);
-
-/** Servers and workers, and what was assumed of them; nothing of other strategies. */
-void ar_note_servers(FILE *notes, const struct ar_scenario *scenario);
-
-/** The same of placed operators: defaults, what is left out, whether they fit. */
-void ar_note_placed(FILE *notes, const struct ar_scenario *scenario);
 
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);

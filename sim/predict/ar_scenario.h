@@ -135,26 +135,6 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err);
 
-/** The trace; part of ar_scenario_load(). */
-enum ar_status ar_scenario_load_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                      struct ar_error *err);
-
-/** The workload and its layout; part of ar_scenario_load(). */
-enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                         struct ar_error *err);
-
-/** The same of a step that another program wrote down, a path of --workload. */
-enum ar_status ar_scenario_load_recorded(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                         struct ar_error *err);
-
-/** The sizes of the layout, of --mesh. Its axes are those of a layout, in its order; what is not
- * named has one GPU; without --mesh there are replicas alone. */
-enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err);
-
-/** What a strategy with servers needs, and the refusal of its keys with others; part of
- * ar_scenario_load(). */
-enum ar_status ar_scenario_load_servers(struct ar_scenario *scenario, struct ar_error *err);
-
 /** Whether a key, which may be one of servers or units, has a meaning with a strategy. */
 bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy);
 
@@ -168,15 +148,6 @@ struct ar_units ar_scenario_units(const struct ar_scenario *scenario);
 
 /** The part of it that depends on the number of GPUs, which is set. */
 enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct ar_error *err);
-
-/** The same of operators that have a device each. */
-enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                       struct ar_error *err);
-
-/** The cost table of the cluster's GPU, which `key` needs. */
-enum ar_status ar_scenario_find_cost(struct ar_scenario *scenario, enum ar_key key,
-                                     struct ar_inputs *inputs, bool has_fused,
-                                     struct ar_error *err);
 
 /** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
@@ -197,6 +168,9 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
  * has are run. Without trace and payload the choice is left to a later call. Part of
  * ar_scenario_load(). */
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err);
+
+/** Settles a scenario if its algorithm was named, or none matters, and its GPUs are known. */
+enum ar_status ar_scenario_settle_named(struct ar_scenario *scenario, struct ar_error *err);
 
 /** Refuses more GPUs than the cluster has, a shape of another number than a group's, and a root
  * that no group has. */
@@ -265,25 +239,6 @@ static inline bool ar_scenario_is_uneven(const struct ar_scenario *scenario)
 {
     return scenario->jitter_frac > 0 || scenario->stragglers_count > 0 ||
            scenario->iterations_count > 1;
-}
-
-/** Whether it is a step of operators that have a device each: of a file, or as a strategy makes
- * them. */
-static inline bool ar_scenario_is_placed(const struct ar_scenario *scenario)
-{
-    return scenario->operators_name != NULL || scenario->layout.strategy->operators != NULL;
-}
-
-/** Whether it is a step of a workload on a mesh, or of placed operators. */
-static inline bool ar_scenario_is_laid_out(const struct ar_scenario *scenario)
-{
-    return scenario->workload_name != NULL || ar_scenario_is_placed(scenario);
-}
-
-static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
-{
-    return !ar_scenario_is_laid_out(scenario) &&
-           (scenario->trace == NULL || scenario->payload_bytes > 0);
 }
 
 /** The collective; the buckets of a step, which lie in the arena, without the slowdown of

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "ar_note.h"
-#include "ar_run.h"
 #include "ar_units.h"
+#include "kinds.h"
 
 /* What was tried, and what of it is the fastest. */
 struct choice {
@@ -38,7 +38,7 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
         return AR_OK;
     }
     AR_TRY(ar_run(candidate, &row, err));
-    *time_s = ar_scenario_is_bare(candidate) ? row.allreduce_s : row.iteration_s;
+    *time_s = ar_scenario_kind(candidate)->is_collective ? row.allreduce_s : row.iteration_s;
     if (choice->count == 1 || *time_s < choice->best_s) {
         choice->best = *candidate;
         choice->best_s = *time_s;
@@ -108,7 +108,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         return err->status;
     }
     char bytes[AR_UNIT_TEXT];
-    bool is_bare = ar_scenario_is_bare(scenario);
+    bool is_bare = ar_scenario_kind(scenario)->is_collective;
     bool has_shape = ar_algorithm_has_shapes(choice.best.algorithm);
     const char *what = ar_arena_format(
         scenario->arena, "%s%s%s%s%s",

@@ -1,6 +1,5 @@
 /* What a scenario costs to compute, for the order of a sweep and its estimates of time. */
-#include "ar_kind.h"
-#include "ar_run.h"
+#include "kinds.h"
 
 /* Cycles depend on the number of ranks; other rules of fusion do not. */
 static uint32_t count_buckets(const struct ar_scenario *scenario)
@@ -17,20 +16,23 @@ static uint32_t count_buckets(const struct ar_scenario *scenario)
 
 /* Messages times what each takes the engine. But for jitter and stragglers, ranks start together.
  */
-static double run_s(const struct ar_scenario *scenario)
+static double messages_cost_s(const struct ar_scenario *scenario, double collectives)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
     bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
-    double jobs = ar_scenario_is_bare(scenario)
-                      ? 1
-                      : (double)count_buckets(scenario) * scenario->iterations_count;
-    return ar_engine_cost_s(scenario->engine, ar_scenario_ranks(scenario), scenario->channels, jobs,
-                            jobs * (double)ar_collective_messages(&collective), is_even);
+    return ar_engine_cost_s(scenario->engine, ar_scenario_ranks(scenario), scenario->channels,
+                            collectives, collectives * (double)ar_collective_messages(&collective),
+                            is_even);
+}
+
+static double steps_cost_s(const struct ar_scenario *scenario)
+{
+    return messages_cost_s(scenario, (double)count_buckets(scenario) * scenario->iterations_count);
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
  * few collectives of each layer in each step, as rings. */
-static double layout_s(const struct ar_scenario *scenario)
+double layout_cost_s(const struct ar_scenario *scenario)
 {
     double replicas = ar_layout_replicas(&scenario->layout);
     const struct ar_layout *layout = &scenario->layout;
@@ -48,21 +50,25 @@ static double layout_s(const struct ar_scenario *scenario)
                : scenario->engine->cost.trial_s;
 }
 
-double ar_run_cost_s(const struct ar_scenario *scenario)
+double collective_cost_s(const struct ar_scenario *scenario)
 {
-    if (ar_scenario_is_placed(scenario)) {
-        return scenario->engine->cost.trial_s;
-    }
-    if (ar_scenario_is_laid_out(scenario)) {
-        return layout_s(scenario);
-    }
-    double time_s = run_s(scenario);
-    if (!ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE) {
+    return messages_cost_s(scenario, 1);
+}
+
+double trace_cost_s(const struct ar_scenario *scenario)
+{
+    double time_s = steps_cost_s(scenario);
+    if (scenario->baseline == AR_BASELINE_NODE) {
         struct ar_scenario base = *scenario;
         base.shape =
             (struct ar_shape){.x = ar_cluster_facts(scenario->cluster)->gpus_per_node, .y = 1};
         base.algorithm = &ar_algorithm_ring;
-        time_s += run_s(&base);
+        time_s += steps_cost_s(&base);
     }
     return time_s;
+}
+
+double ar_run_cost_s(const struct ar_scenario *scenario)
+{
+    return ar_scenario_kind(scenario)->cost_s(scenario);
 }

@@ -1,31 +1,30 @@
-/* The kinds of questions, and their graphs. */
-#include "ar_kind.h"
-
-#include <math.h>
-
-#include "ar_run.h"
-#include "ar_text.h"
+/* Which kind a scenario is of, and its job. */
+#include "kinds.h"
 #include "resource.h"
-#include "timer.h"
 
-const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
+/* The kind by the keys alone, before anything is loaded. */
+static const struct ar_kind *find_kind_by_keys(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
     if (scenario->operators_name != NULL || strategy->operators != NULL) {
         return &ar_kind_operators;
     }
-    if (scenario->workload_name == NULL &&
-        (scenario->trace == NULL || scenario->payload_bytes > 0)) {
+    if (scenario->workload_name != NULL) {
+        return resource_is_path(RESOURCE_RECORDED, scenario->workload_name) ? &ar_kind_recorded
+               : strategy->is_asynchronous ? &ar_kind_servers_of_layout
+                                           : &ar_kind_transformer;
+    }
+    if (scenario->trace == NULL && !ar_scenario_has(scenario, AR_KEY_TRACE)) {
         return &ar_kind_collective;
     }
-    if (strategy->is_asynchronous) {
-        return &ar_kind_servers;
-    }
-    if (scenario->workload_name == NULL) {
-        return &ar_kind_trace;
-    }
-    return resource_is_path(RESOURCE_RECORDED, scenario->workload_name) ? &ar_kind_recorded
-                                                                        : &ar_kind_transformer;
+    return strategy->is_asynchronous ? &ar_kind_servers_of_trace : &ar_kind_trace;
+}
+
+const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
+{
+    const struct ar_kind *kind = find_kind_by_keys(scenario);
+    bool is_of_trace = kind == &ar_kind_trace || kind == &ar_kind_servers_of_trace;
+    return is_of_trace && scenario->payload_bytes > 0 ? &ar_kind_collective : kind;
 }
 
 struct ar_job ar_scenario_job(const struct ar_scenario *scenario)
@@ -50,105 +49,63 @@ struct ar_job ar_scenario_job(const struct ar_scenario *scenario)
     return job;
 }
 
-/* --- collectives ------------------------------------------------------------------------------ */
+/* --- keys ------------------------------------------------------------------------------------- */
 
-static void complete_collective(const struct ar_scenario *scenario, struct ar_job *job)
+enum {
+    KEYS_OF_KINDS = AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED,
+    KEYS_OF_LAYOUTS = AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED
+};
+
+/* Rejects a key that has no meaning for a kind. */
+static enum ar_status refuse_key(const struct ar_scenario *scenario, const struct ar_kind *kind,
+                                 enum ar_key key, struct ar_error *err)
 {
-    job->elements = scenario->payload_bytes / ar_precision_bytes(scenario->precision);
-    job->framework = NULL; /* nothing is computed beside it */
-    job->jitter_frac = 0;
-    job->iterations_count = 1;
-    job->stragglers_count = 0;
+    unsigned uses = ar_keys[key].uses;
+    if (kind == &ar_kind_operators) {
+        bool has_file = scenario->operators_name != NULL;
+        return ar_scenario_refuse(scenario, key, err, "found with %s %s; expected none there",
+                                  has_file ? "operators" : "strategy",
+                                  has_file ? scenario->operators_name
+                                           : scenario->layout.strategy->name);
+    }
+    if ((kind->keys & KEYS_OF_LAYOUTS) != 0 && (uses & KEYS_OF_LAYOUTS) == 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                  "found with --%s, which is for a trace or a payload; "
+                                  "expected one or the other",
+                                  ar_key_name(key));
+    }
+    return ar_scenario_refuse(scenario, key, err,
+                              (uses & AR_KEY_OF_LAYOUT) != 0
+                                  ? "found without a workload; expected --workload"
+                                  : "found without operators; expected --operators, or strategy "
+                                    "partitioned, rotate or star");
 }
 
-static enum ar_status graph_of_collective(const struct ar_job *job,
-                                          const struct ar_slowdown *slowdown,
-                                          struct ar_timing *timing, struct ar_error *err)
+enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct ar_kind *kind,
+                               struct ar_error *err)
 {
-    (void)slowdown;
-    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = job->collective.operation,
-                                 .bytes = job->elements * job->collective.element_bytes};
-    AR_TRY(ar_graph_create(timing->arena, 1, &timing->graph, err));
-    const struct ar_task task = {
-        .work = ar_graph_work(timing->graph, &work), .stream = AR_STREAM_GRADIENTS, .count = 1};
-    ar_graph_add(timing->graph, &task);
+    bool has_trace = ar_scenario_has(scenario, AR_KEY_TRACE);
+    if (kind != &ar_kind_operators) {
+        AR_TRY(servers_check_keys(scenario, err));
+    }
+    bool takes_traces = kind == &ar_kind_operators && has_trace;
+    unsigned uses = kind->keys | (takes_traces ? (unsigned)AR_KEY_OF_STEP : 0);
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        unsigned wanted = ar_keys[key].uses & KEYS_OF_KINDS;
+        bool has_other = (wanted != 0 && (wanted & uses) == 0) ||
+                         ((kind->keys & KEYS_OF_LAYOUTS) != 0 && key == AR_KEY_SHAPE);
+        if (ar_scenario_has(scenario, key) && has_other) {
+            return refuse_key(scenario, kind, key, err);
+        }
+    }
+    for (int i = 0; has_trace && i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        if (ar_key_is(key, AR_KEY_OF_BARE) && ar_scenario_has(scenario, key)) {
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found with a trace, whose steps are all-reduces of all "
+                                      "GPUs; expected it with a payload alone");
+        }
+    }
     return AR_OK;
 }
-
-const struct ar_kind ar_kind_collective = {.name = "collective",
-                                           .is_collective = true,
-                                           .job = complete_collective,
-                                           .graph = graph_of_collective,
-                                           .fill = ar_run_fill_collective};
-
-/* --- steps of traces -------------------------------------------------------------------------- */
-
-static void complete_trace(const struct ar_scenario *scenario, struct ar_job *job)
-{
-    job->trace = scenario->trace;
-    job->fused_bytes = ar_scenario_fused_bytes(scenario);
-}
-
-static enum ar_status graph_of_trace(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                                     struct ar_timing *timing, struct ar_error *err)
-{
-    AR_TRY(trace_lay_out(job, slowdown, timing, err));
-    return ar_strategy_graph(&timing->layout, &job->times, timing->arena, &timing->graph, err);
-}
-
-const struct ar_kind ar_kind_trace = {
-    .name = "trace", .job = complete_trace, .graph = graph_of_trace, .fill = ar_run_fill_traced};
-
-/* --- steps of layouts ------------------------------------------------------------------------- */
-
-static enum ar_status graph_of_layout(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                                      struct ar_timing *timing, struct ar_error *err)
-{
-    (void)slowdown; /* which the schedule applies */
-    return ar_strategy_graph(&timing->layout, &job->times, timing->arena, &timing->graph, err);
-}
-
-static void complete_transformer(const struct ar_scenario *scenario, struct ar_job *job)
-{
-    ar_part_times_make(&scenario->layout, scenario->cost, &job->times);
-    ar_part_times_scale(&job->times, scenario->compute_factor);
-}
-
-const struct ar_kind ar_kind_transformer = {.name = "transformer",
-                                            .has_layout = true,
-                                            .job = complete_transformer,
-                                            .graph = graph_of_layout,
-                                            .fill = ar_run_fill_layout};
-
-const struct ar_kind ar_kind_recorded = {
-    .name = "recorded", .has_layout = true, .graph = graph_of_layout, .fill = ar_run_fill_layout};
-
-const struct ar_kind ar_kind_operators = {
-    .name = "operators", .has_layout = true, .graph = graph_of_layout, .fill = ar_run_fill_placed};
-
-/* --- steps with servers ----------------------------------------------------------------------- */
-
-static void complete_servers(const struct ar_scenario *scenario, struct ar_job *job)
-{
-    job->async = ar_scenario_async(scenario);
-    job->units = ar_scenario_units(scenario);
-    if (scenario->trace == NULL) {
-        complete_transformer(scenario, job);
-        return;
-    }
-    complete_trace(scenario, job);
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        job->layout.sizes[axis] = axis == AR_AXIS_DP ? scenario->gpus : 1;
-    }
-}
-
-static void fill_servers(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                         struct ar_row *row)
-{
-    (scenario->trace != NULL ? ar_run_fill_traced : ar_run_fill_layout)(scenario, timing, row);
-}
-
-const struct ar_kind ar_kind_servers = {
-    .fill = fill_servers, .name = "servers", .has_layout = true, .job = complete_servers};

@@ -4,8 +4,8 @@
 
 #include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_run.h"
 #include "ar_units.h"
+#include "kinds.h"
 
 /* Longer runs are announced. */
 #define LONG_S 5.0
@@ -71,9 +71,7 @@ const char *ar_note_baseline(enum ar_baseline baseline)
                                        : "one full node, a flat ring (--baseline node)";
 }
 
-/* Terms that nothing reacts to are a mistake. */
-/* What is left out of a what-if. */
-static void note_sparse(FILE *notes, const struct ar_scenario *scenario)
+void note_sparse(FILE *notes, const struct ar_scenario *scenario)
 {
     if (scenario->layout.sparse_frac > 0) {
         ar_note(notes,
@@ -95,7 +93,7 @@ static void note_algorithm(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-static void note_end(FILE *notes, const struct ar_scenario *scenario)
+void note_end_of_run(FILE *notes, const struct ar_scenario *scenario)
 {
     if (scenario->layout.strategy->ends_runs) {
         ar_note(notes,
@@ -239,7 +237,8 @@ static void note_groups(FILE *notes, const struct ar_scenario *scenario)
 /* Links that were changed, though no message takes them, and routes where nothing is to choose. */
 static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
-    bool has_node = !ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE;
+    bool has_node =
+        !ar_scenario_kind(scenario)->is_collective && scenario->baseline == AR_BASELINE_NODE;
     if (scenario->engine->needs_library) {
         return; /* which has said so */
     }
@@ -339,7 +338,8 @@ static void note_sums(FILE *notes, const struct ar_scenario *scenario)
 static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, uint32_t gpus)
 {
     uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    if (!ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE && gpus < full) {
+    if (!ar_scenario_kind(scenario)->is_collective && scenario->baseline == AR_BASELINE_NODE &&
+        gpus < full) {
         ar_note(notes,
                 "%" PRIu32 " GPU%s of a node of %" PRIu32 ": efficiency compares with a full node "
                 "and may be above 100 %%; --baseline gpu compares with one GPU",
@@ -359,35 +359,20 @@ void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double co
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                     double cost_s)
 {
-    if (ar_scenario_is_laid_out(scenario)) {
-        if (ar_scenario_is_placed(scenario)) {
-            ar_note_placed(notes, scenario);
-            return;
-        }
-        ar_note_workload(notes, scenario);
-        note_sparse(notes, scenario);
-        note_end(notes, scenario);
-        ar_note_servers(notes, scenario);
-        ar_note_duration(notes, scenario, cost_s);
-        return;
-    }
-    if (scenario->layout.strategy->is_asynchronous) {
-        ar_note_trace(notes, scenario);
-        ar_note_servers(notes, scenario);
-        return;
-    }
-    note_library(notes, scenario);
-    note_groups(notes, scenario);
-    ar_note_choice(notes, scenario);
-    if (scenario->trace != NULL) {
-        ar_note_framework(notes, scenario);
-        note_algorithm(notes, scenario);
-        note_end(notes, scenario);
-        ar_note_trace(notes, scenario);
-    }
-    if (!ar_scenario_is_bare(scenario)) {
-        ar_note_ideal(notes, scenario, inputs);
-    }
+    ar_scenario_kind(scenario)->note(notes, scenario, inputs, cost_s);
+}
+
+static void note_trace_settings(FILE *notes, const struct ar_scenario *scenario)
+{
+    ar_note_framework(notes, scenario);
+    note_algorithm(notes, scenario);
+    note_end_of_run(notes, scenario);
+    ar_note_trace(notes, scenario);
+}
+
+/* Notes on shape, links and costs, which collectives and steps of traces have in common. */
+static void note_machine(FILE *notes, const struct ar_scenario *scenario, double cost_s)
+{
     note_part_of_node(notes, scenario, ar_scenario_ranks(scenario));
     ar_note_shape(notes, scenario);
     note_links(notes, scenario, ar_scenario_ranks(scenario));
@@ -395,6 +380,30 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     note_costs(notes, scenario, ar_scenario_ranks(scenario));
     note_sums(notes, scenario);
     ar_note_duration(notes, scenario, cost_s);
+}
+
+void collective_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                     double cost_s)
+{
+    (void)inputs;
+    note_library(notes, scenario);
+    note_groups(notes, scenario);
+    ar_note_choice(notes, scenario);
+    if (scenario->trace != NULL) {
+        note_trace_settings(notes, scenario);
+    }
+    note_machine(notes, scenario, cost_s);
+}
+
+void trace_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                double cost_s)
+{
+    note_library(notes, scenario);
+    note_groups(notes, scenario);
+    ar_note_choice(notes, scenario);
+    note_trace_settings(notes, scenario);
+    ar_note_ideal(notes, scenario, inputs);
+    note_machine(notes, scenario, cost_s);
 }
 
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,

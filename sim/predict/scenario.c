@@ -127,10 +127,10 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
 
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
 {
-    enum ar_precision precision = ar_scenario_is_laid_out(scenario)
-                                      ? ar_precision_stored(scenario->precision)
-                                  : ar_scenario_is_bare(scenario) ? scenario->precision
-                                                                  : scenario->wire;
+    const struct ar_kind *kind = ar_scenario_kind(scenario);
+    enum ar_precision precision = kind->has_wire        ? scenario->wire
+                                  : kind->is_collective ? scenario->precision
+                                                        : ar_precision_stored(scenario->precision);
     uint32_t channels = scenario->channels * ar_algorithm_channels(scenario->algorithm);
     return (struct ar_collective){.cluster = scenario->cluster,
                                   .operation = scenario->operation,

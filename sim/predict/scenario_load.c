@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ar_row.h"
-#include "ar_scenario.h"
+#include "kinds.h"
 
 /* --- the cluster ------------------------------------------------------------------------------ */
 
@@ -56,20 +56,6 @@ static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inp
 /* --- what follows ------------------------------------------------------------------------------
  */
 
-/* The rule of the key, else the framework's. */
-static enum ar_status fill_fusion(struct ar_scenario *scenario, struct ar_error *err)
-{
-    const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
-    if (ar_scenario_has(scenario, AR_KEY_BUCKET)) {
-        return AR_OK;
-    }
-    if (rule->text[0] == '\0') {
-        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, "ddp", &scenario->fusion, err);
-    }
-    return ar_error_blame(ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err),
-                          rule->status, err);
-}
-
 /* Ranks that differ: the keys, else the framework's. */
 static void fill_jitter(struct ar_scenario *scenario)
 {
@@ -82,37 +68,11 @@ static void fill_jitter(struct ar_scenario *scenario)
     }
 }
 
-static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)
-{
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    struct ar_workload *workload;
-    if (strategy->needs_transformer) {
-        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                                  "found %s with a trace; expected another strategy",
-                                  strategy->name);
-    }
-    AR_TRY(ar_error_blame(
-        ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), &scenario->layout, err),
-        scenario->origins[AR_KEY_SPARSE].status, err));
-    scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
-                         ? scenario->layout.gradients
-                         : ar_framework_wire(scenario->framework, scenario->precision);
-    AR_TRY(fill_fusion(scenario, err));
-    const struct ar_workload_request request = {.trace = scenario->trace,
-                                                .fusion = &scenario->fusion,
-                                                .element_bytes = ar_scenario_fused_bytes(scenario)};
-    AR_TRY(ar_workload_make(&request, &scratch, &workload, err));
-    scenario->buckets_count = workload->buckets_count;
-    return AR_OK;
-}
-
 /* The column `settings`. A text cut short would make rows that say what they are not. */
 static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_error *err)
 {
     char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
     FILE *file = text != NULL ? fmemopen(text, 2 * AR_ROW_TEXT, "w") : NULL;
-    AR_NEED(file, err, "the settings");
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
             ar_keys[i].print(scenario, (enum ar_key)i, file);
@@ -130,101 +90,23 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     return AR_OK;
 }
 
-/* What a scenario is of, as uses of keys. */
-static unsigned kinds_of(const struct ar_scenario *scenario)
+enum ar_status ar_scenario_settle_named(struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (ar_scenario_is_placed(scenario)) {
-        return AR_KEY_OF_PLACED | (ar_scenario_has(scenario, AR_KEY_TRACE) ? AR_KEY_OF_STEP : 0);
+    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
+        scenario->algorithm = ar_scenario_ring(scenario);
+        has_algorithm = true;
     }
-    return ar_scenario_is_laid_out(scenario) ? AR_KEY_OF_LAYOUT : AR_KEY_OF_STEP | AR_KEY_OF_BARE;
-}
-
-/* Keys of another kind of scenario are refused. Steps of traces are all-reduces of all GPUs. */
-static enum ar_status check_kind(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    const unsigned any = AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED;
-    unsigned kinds = kinds_of(scenario);
-    bool is_laid_out = ar_scenario_is_laid_out(scenario);
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
-        unsigned uses = ar_keys[i].uses;
-        bool is_of_others = (uses & any) != 0 && (uses & kinds) == 0;
-        if (!ar_scenario_has(scenario, key) ||
-            !(is_of_others || (is_laid_out && key == AR_KEY_SHAPE))) {
-            continue;
-        }
-        if (ar_scenario_is_placed(scenario)) {
-            return ar_scenario_refuse(scenario, key, err, "found with %s %s; expected none there",
-                                      scenario->operators_name != NULL ? "operators" : "strategy",
-                                      scenario->operators_name != NULL
-                                          ? scenario->operators_name
-                                          : scenario->layout.strategy->name);
-        }
-        if (is_laid_out && (uses & (AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED)) == 0) {
-            return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                      "found with --%s, which is for a trace or a payload; "
-                                      "expected one or the other",
-                                      ar_key_name(key));
-        }
-        return ar_scenario_refuse(
-            scenario, key, err,
-            (uses & AR_KEY_OF_LAYOUT) != 0
-                ? "found without a workload; expected --workload"
-                : "found without operators; expected --operators, or strategy "
-                  "partitioned, rotate or star");
-    }
-    return AR_OK;
-}
-
-static enum ar_status check_bare(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    for (int i = 0; i < AR_KEYS_COUNT && ar_scenario_has(scenario, AR_KEY_TRACE); i++) {
-        enum ar_key key = (enum ar_key)i;
-        if (ar_key_is(key, AR_KEY_OF_BARE) && ar_scenario_has(scenario, key)) {
-            return ar_scenario_refuse(scenario, key, err,
-                                      "found with a trace, whose steps are all-reduces of all "
-                                      "GPUs; expected it with a payload alone");
-        }
-    }
-    return AR_OK;
-}
-
-/* A mesh says how many GPUs there are, and along which axis if it has one only. */
-static enum ar_status settle_mesh(struct ar_scenario *scenario, struct ar_error *err)
-{
-    struct ar_mesh *mesh = &scenario->mesh;
-    char text[AR_MESH_TEXT];
-    uint64_t ranks = ar_mesh_ranks(mesh);
-    if (mesh->axes_count == 0) {
-        return AR_OK;
-    }
-    if (scenario->gpus > 0 && scenario->gpus != ranks) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "%s has %" PRIu64 " places; expected %" PRIu32
-                                  ", the number of --gpus",
-                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
-    }
-    if (mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG)) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found %s without --along; expected --along with the axis, or "
-                                  "axes, along which the collective runs",
-                                  ar_mesh_format(mesh, text));
-    }
-    if (mesh->axes_count == 1) {
-        mesh->axes[0].is_along = true;
-    }
-    scenario->gpus = (uint32_t)ranks;
-    return AR_OK;
+    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
 {
-    AR_TRY(check_kind(scenario, err));
-    AR_TRY(check_bare(scenario, err));
-    if (!ar_scenario_is_laid_out(scenario)) {
-        AR_TRY(settle_mesh(scenario, err));
-    }
+    struct ar_scenario keys = *scenario;
+    keys.payload_bytes = 0; /* of a sweep with a trace it belongs to further points */
+    const struct ar_kind *kind = ar_scenario_kind(&keys);
+    AR_TRY(kind_check_keys(scenario, kind, err));
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
@@ -235,27 +117,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
     fill_jitter(scenario);
-    if (ar_scenario_is_placed(scenario)) {
-        return ar_scenario_load_placed(scenario, inputs, err);
-    }
-    if (ar_scenario_is_laid_out(scenario)) {
-        AR_TRY(ar_scenario_load_workload(scenario, inputs, err));
-        return ar_scenario_load_servers(scenario, err);
-    }
-    if (ar_scenario_has(scenario, AR_KEY_TRACE)) {
-        AR_TRY(ar_scenario_load_trace(scenario, inputs, err));
-        AR_TRY(fill_step(scenario, err));
-    }
-    AR_TRY(ar_scenario_load_servers(scenario, err));
-    if (scenario->layout.strategy->is_asynchronous) {
-        return AR_OK;
-    }
-    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
-    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
-        scenario->algorithm = ar_scenario_ring(scenario);
-        has_algorithm = true;
-    }
-    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
+    return kind->load(scenario, inputs, err);
 }
 
 /* --- checks ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "ar_hash.h"
+#include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_pool.h"
 #include "ar_run.h"
@@ -96,7 +97,7 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
         for (size_t j = 0; j < axis->count; j++) {
             struct ar_scenario scratch = variants->request->base;
             AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
-            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_is_laid_out(&scratch)) {
+            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
                 return ar_error_set(err, AR_USAGE,
                                     "--strategy: found %s beside strategies that put parts of a "
                                     "model on GPUs; expected a sweep for each",
@@ -112,7 +113,7 @@ static enum ar_status check_fits(struct space *space, const struct ar_scenario *
                                  struct ar_error *err)
 {
     char needed[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
-    if (ar_scenario_is_placed(scenario)) {
+    if (scenario->layout.placed != NULL) {
         return AR_OK;
     }
     struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
@@ -143,7 +144,7 @@ static enum ar_status add_layout(struct space *space, uint32_t number, struct ar
     ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
     AR_TRY(ar_scenario_hash(scenario, &space->fingerprint, err));
     if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
-        ar_note_workload(space->request->notes, scenario);
+        ar_note_before(space->request->notes, scenario, NULL, 0);
     }
     return space_append(space, &space->steps, &point, err);
 }

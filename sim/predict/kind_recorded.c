@@ -1,7 +1,8 @@
-/* A scenario of a step that another program wrote down. */
+/* A step that another program wrote down: its tasks are as they are, laid out on a mesh. */
 #include <inttypes.h>
 
-#include "ar_scenario.h"
+#include "ar_note.h"
+#include "kinds.h"
 
 /* The sizes that the file says, unless --mesh does. --gpus makes more or fewer replicas. */
 static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar_error *err)
@@ -9,7 +10,7 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
     struct ar_layout *layout = &scenario->layout;
     const struct ar_recorded *recorded = layout->recorded;
     if (scenario->mesh.axes_count > 0 || recorded->gpus == 0) {
-        return ar_scenario_take_mesh(scenario, err);
+        return layout_take_mesh(scenario, err);
     }
     uint32_t gpus = scenario->gpus > 0 ? scenario->gpus : recorded->gpus;
     const uint32_t sizes[AR_AXES_COUNT] = {[AR_AXIS_PP] = recorded->pp > 0 ? recorded->pp : 1,
@@ -89,8 +90,8 @@ static enum ar_status check_recorded_keys(const struct ar_scenario *scenario, st
     return AR_OK;
 }
 
-enum ar_status ar_scenario_load_recorded(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                         struct ar_error *err)
+static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                    struct ar_error *err)
 {
     const struct ar_input *input;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
@@ -106,3 +107,46 @@ enum ar_status ar_scenario_load_recorded(struct ar_scenario *scenario, struct ar
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     return ar_scenario_check_stragglers(scenario, scenario->gpus, err);
 }
+
+static void recorded_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                          double cost_s)
+{
+    (void)inputs;
+    const struct ar_recorded *recorded = scenario->layout.recorded;
+    ar_note(notes,
+            "%.200s: %" PRIu32 " tasks of %s on each GPU; computations take the time that "
+            "the file says, whatever the GPUs of the cluster; collectives by %s",
+            recorded->path, recorded->tasks_count, recorded->form,
+            scenario->engine->needs_library ? "the choice of the library"
+            : scenario->algorithm != NULL   ? scenario->algorithm->name
+                                            : "rings");
+    uint32_t tp = scenario->layout.sizes[AR_AXIS_TP];
+    if (recorded->tp > 0 && tp != recorded->tp) {
+        ar_note(notes,
+                "computations are those of tp=%" PRIu32
+                ", as the file says; the mesh has tp=%" PRIu32,
+                recorded->tp, tp);
+    }
+    for (const char *const *note = recorded->notes; *note != NULL; note++) {
+        ar_note(notes, "%s", *note);
+    }
+    note_sparse(notes, scenario);
+    note_end_of_run(notes, scenario);
+    ar_note_duration(notes, scenario, cost_s);
+}
+
+static void recorded_describe(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    describe_algorithm(scenario, true, row);
+    layout_describe(scenario, row);
+}
+
+const struct ar_kind ar_kind_recorded = {.name = "recorded",
+                                         .keys = AR_KEY_OF_LAYOUT,
+                                         .has_layout = true,
+                                         .load = recorded_load,
+                                         .graph = layout_make_graph,
+                                         .describe = recorded_describe,
+                                         .fill = layout_fill,
+                                         .note = recorded_note,
+                                         .cost_s = layout_cost_s};

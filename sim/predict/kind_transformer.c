@@ -1,9 +1,14 @@
-/* A workload of a scenario, and how it lies on the mesh. */
+/* A step of a transformer that is laid out on a mesh. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "ar_kind.h"
+#include "ar_note.h"
+#include "ar_text.h"
+#include "ar_units.h"
+#include "kinds.h"
+
+/* --- the model and its mesh ------------------------------------------------------------------- */
 
 /* Sizes that keys say take the place of the workload's own. */
 static void take_size(uint32_t key, uint32_t *size)
@@ -16,7 +21,6 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
 {
     const struct ar_transformer *keys = &scenario->model;
     struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
-    AR_NEED(model, err, "a workload");
     *model = *row;
     bool has_other_size = keys->hidden > 0 || keys->heads > 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;
@@ -38,7 +42,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     return AR_OK;
 }
 
-enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
+enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_mesh *mesh = &scenario->mesh;
@@ -72,8 +76,8 @@ enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_err
     return AR_OK;
 }
 
-enum ar_status ar_scenario_find_cost(struct ar_scenario *scenario, enum ar_key key,
-                                     struct ar_inputs *inputs, bool is_fused, struct ar_error *err)
+enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
+                                struct ar_inputs *inputs, bool is_fused, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_input *input;
@@ -217,20 +221,17 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
     return resource_add_path(RESOURCE_RECORDED, err);
 }
 
-enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                         struct ar_error *err)
+enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     const struct ar_transformer *row;
-    if (resource_is_path(RESOURCE_RECORDED, scenario->workload_name)) {
-        return ar_scenario_load_recorded(scenario, inputs, err);
-    }
     AR_TRY(find_transformer(scenario, inputs, &row, err));
     AR_TRY(make_model(scenario, row, err));
-    AR_TRY(ar_scenario_take_mesh(scenario, err));
+    AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
-    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
-                                 layout->attention == AR_ATTENTION_FLASH2, err));
+    AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
+                            layout->attention == AR_ATTENTION_FLASH2, err));
     layout->precision = scenario->precision;
     if (!ar_scenario_has(scenario, AR_KEY_GRADIENTS)) {
         layout->gradients = ar_precision_stored(scenario->precision);
@@ -247,3 +248,148 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
     scenario->compute_factor = 1;
     return scenario->rates != NULL ? scale_workload(scenario, err) : AR_OK;
 }
+
+void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
+{
+    ar_part_times_make(&scenario->layout, scenario->cost, &job->times);
+    ar_part_times_scale(&job->times, scenario->compute_factor);
+}
+
+enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                                 struct ar_timing *timing, struct ar_error *err)
+{
+    (void)slowdown; /* which the schedule applies */
+    return ar_strategy_graph(&timing->layout, &job->times, timing->arena, &timing->graph, err);
+}
+
+/* --- rows and notes --------------------------------------------------------------------------- */
+
+void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    struct ar_mesh mesh = ar_layout_mesh(layout, 0);
+    ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
+    ar_mesh_format(&mesh, row->mesh);
+    if (ar_scenario_is_uneven(scenario)) {
+        row->jitter_frac = scenario->jitter_frac;
+        row->seed = scenario->seed;
+        row->iterations_count = scenario->iterations_count;
+    }
+    if (layout->recorded != NULL) {
+        return;
+    }
+    row->global_batch = layout->global_batch;
+    row->micro_batch = layout->micro_batch;
+    snprintf(row->schedule, sizeof row->schedule, "%s", layout->schedule->name);
+    if (layout->schedule->has_chunks) {
+        snprintf(row->schedule, sizeof row->schedule, "%s:%u", layout->schedule->name,
+                 layout->chunks);
+    }
+    ar_copy_text(row->recompute, sizeof row->recompute, ar_recompute_names[layout->recompute]);
+    row->sequence_parallel = layout->is_sequence_parallel;
+    ar_copy_text(row->attention, sizeof row->attention, ar_attention_names[layout->attention]);
+    row->overlap = layout->overlaps;
+    row->prefetch = layout->strategy->shards_all ? layout->prefetch : AR_ROW_NO_COUNT;
+    row->imbalance = layout->model->experts > 0 ? layout->model->imbalance : NAN;
+    ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[layout->gradients]);
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    row->memory_bytes = memory.states_bytes + memory.activations_bytes;
+    row->fits = there > 0 ? row->memory_bytes <= there : AR_NO_FLAG;
+}
+
+void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                 struct ar_row *row)
+{
+    const struct ar_layout *layout = &timing->layout;
+    const struct ar_graph_split *split = &timing->split;
+    row->iteration_s = timing->iteration_s;
+    row->forward_s = split->duty_s[AR_DUTY_FORWARD];
+    row->backward_s = split->duty_s[AR_DUTY_BACKWARD];
+    row->optimizer_s = split->duty_s[AR_DUTY_OPTIMIZER];
+    row->compute_s = row->forward_s + row->backward_s + row->optimizer_s;
+    row->bubble_s = timing->bubble_s;
+    row->bubble_frac = timing->bubble_frac;
+    row->exposed_pp_s = split->axis_s[AR_AXIS_PP];
+    row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
+    row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
+    row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
+    row->exposed_s = timing->exposed_s;
+    if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
+        row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;
+    }
+    row->contention_s = timing->contention_s > 0 ? timing->contention_s : NAN;
+    row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? timing->iteration_ci95_s : NAN;
+    if (layout->model == NULL) { /* recorded, or placed operators */
+        return;
+    }
+    double gpus_s = timing->iteration_s * scenario->gpus;
+    double peak = ar_device_peak_flops(scenario->cost, layout->precision);
+    row->tokens_per_s = (double)layout->global_batch * layout->model->seq / timing->iteration_s;
+    row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
+    row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
+}
+
+void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
+        room[AR_UNIT_TEXT];
+    snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
+    ar_note(notes,
+            "%s: %s billion parameters; kernels by cost table %s: what a framework adds "
+            "between them is left out",
+            scenario->workload_name, parameters, scenario->cost->name);
+    if (scenario->rates != NULL) {
+        ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
+                scenario->compute_factor);
+    }
+    bool has_replicas = ar_layout_replicas(layout) > 1;
+    ar_note(notes,
+            "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "
+            "gradients in %s%s, collectives by %s",
+            layout->schedule->name, ar_attention_names[layout->attention],
+            ar_recompute_names[layout->recompute], layout->strategy->name,
+            ar_precision_names[layout->gradients],
+            has_replicas && layout->overlaps ? " beside the backward pass" : "",
+            scenario->engine->needs_library ? "the choice of the library"
+            : scenario->algorithm != NULL   ? scenario->algorithm->name
+                                            : "rings");
+    if (there > 0 && memory.states_bytes + memory.activations_bytes > there) {
+        ar_note(notes,
+                "does not fit: %s of parameters, gradients and optimizer and %s of activations on "
+                "the fullest GPU; expected at most %s, gpu.memory",
+                ar_format_bytes((uint64_t)memory.states_bytes, states),
+                ar_format_bytes((uint64_t)memory.activations_bytes, activations),
+                ar_format_bytes((uint64_t)there, room));
+    }
+}
+
+static void transformer_describe(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    describe_algorithm(scenario, true, row);
+    layout_describe(scenario, row);
+}
+
+static void transformer_note(FILE *notes, const struct ar_scenario *scenario,
+                             struct ar_inputs *inputs, double cost_s)
+{
+    (void)inputs;
+    transformer_note_model(notes, scenario);
+    note_sparse(notes, scenario);
+    note_end_of_run(notes, scenario);
+    ar_note_duration(notes, scenario, cost_s);
+}
+
+const struct ar_kind ar_kind_transformer = {.name = "transformer",
+                                            .keys = AR_KEY_OF_LAYOUT,
+                                            .has_layout = true,
+                                            .load = transformer_load,
+                                            .job = transformer_complete_job,
+                                            .graph = layout_make_graph,
+                                            .describe = transformer_describe,
+                                            .fill = layout_fill,
+                                            .note = transformer_note,
+                                            .cost_s = layout_cost_s};

@@ -1,21 +1,21 @@
-/* Operators of a scenario that have a device each: of a file with a placement, or as a strategy
- * makes them of a trace or of an Evoformer; and their step as a row. */
+/* A step of operators that have a device each: of a file with a placement, or as a strategy makes
+ * them of a trace or of an Evoformer. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "ar_note.h"
-#include "ar_run.h"
 #include "ar_text.h"
 #include "ar_units.h"
+#include "kinds.h"
 
 enum { SEARCHES = 2 };
 static const char *const searches[SEARCHES + 1] = {"greedy", "anneal", NULL};
 
 /* --- operators -------------------------------------------------------------------------------- */
 
-static enum ar_status load_file(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct ar_operators **operators, struct ar_error *err)
+static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_operators **operators, struct ar_error *err)
 {
     char path[RESOURCE_PATH];
     AR_TRY(resource_find(RESOURCE_OPERATORS, ar_scenario_where(scenario, AR_KEY_OPERATORS),
@@ -28,7 +28,7 @@ static enum ar_status load_file(struct ar_scenario *scenario, struct ar_inputs *
                                         "found with operators that all have a time_s; expected it "
                                         "where some have work_flop");
     }
-    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
+    AR_TRY(layout_find_cost(scenario, AR_KEY_OPERATORS, inputs, false, err));
     ar_operators_time(*operators, scenario->cost, scenario->precision);
     return ar_operators_settle(*operators, scenario->arena, err);
 }
@@ -42,19 +42,19 @@ static enum ar_status find_evoformer(struct ar_scenario *scenario, struct ar_inp
     AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
     AR_TRY(ar_evoformers_find(input->evoformers, where, scenario->workload_name,
                               &request->evoformer, err));
-    AR_TRY(ar_scenario_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
+    AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
     request->cost = scenario->cost;
     request->precision = scenario->precision;
     request->element_bytes = ar_precision_bytes(ar_precision_stored(scenario->precision));
     return AR_OK;
 }
 
-static enum ar_status find_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 struct ar_parts_request *request, struct ar_error *err)
+static enum ar_status find_parts_of_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                          struct ar_parts_request *request, struct ar_error *err)
 {
     const struct ar_input *input;
     AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
-    AR_TRY(ar_scenario_load_trace(scenario, inputs, err));
+    AR_TRY(trace_load_layers(scenario, inputs, err));
     AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
                           scenario->trace_name, &input, err));
     scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
@@ -74,7 +74,7 @@ static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inp
                                        .rounds = scenario->rounds};
     memcpy(request.sizes, scenario->layout.sizes, sizeof request.sizes);
     AR_TRY(strategy->takes_evoformer ? find_evoformer(scenario, inputs, &request, err)
-                                     : find_trace(scenario, inputs, &request, err));
+                                     : find_parts_of_trace(scenario, inputs, &request, err));
     AR_TRY(strategy->operators(&request, scenario->arena, operators, err));
     return ar_operators_settle(*operators, scenario->arena, err);
 }
@@ -113,24 +113,21 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
     return AR_OK;
 }
 
-static enum ar_status take_devices(struct ar_scenario *scenario,
-                                   const struct ar_operators *operators, struct ar_placed *placed,
-                                   struct ar_error *err)
+static void copy_devices(const struct ar_scenario *scenario, const struct ar_operators *operators,
+                         struct ar_placed *placed)
 {
     uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
-    AR_NEED(devices, err, "a placement");
     for (uint32_t i = 0; i < operators->count; i++) {
         devices[i] = operators->list[i].device;
     }
     placed->devices = devices;
-    return AR_OK;
 }
 
 /* --- the scenario ----------------------------------------------------------------------------- */
 
 /* What does not go together: a file and a strategy that makes its own, a mesh where every GPU is
  * itself, engines that know of no messages. */
-static enum ar_status check(struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     if (scenario->operators_name != NULL && !ar_scenario_has(scenario, AR_KEY_STRATEGY)) {
@@ -174,7 +171,7 @@ static enum ar_status check(struct ar_scenario *scenario, struct ar_error *err)
     return AR_OK;
 }
 
-static double samples_of(const struct ar_scenario *scenario)
+static double count_samples(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
     if (strategy->takes_evoformer) {
@@ -184,15 +181,14 @@ static double samples_of(const struct ar_scenario *scenario)
     return scenario->trace != NULL ? (double)scenario->trace->batch * replicas : 0;
 }
 
-enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                       struct ar_error *err)
+static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
     struct ar_operators *operators = NULL;
     struct ar_placed *placed = ar_arena_alloc(scenario->arena, 1, sizeof *placed);
-    AR_NEED(placed, err, "a placement");
-    AR_TRY(check(scenario, err));
-    AR_TRY(ar_scenario_take_mesh(scenario, err));
+    AR_TRY(check_operators(scenario, err));
+    AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     AR_TRY(ar_cluster_check_reach(scenario->cluster, scenario->gpus, err));
@@ -202,12 +198,15 @@ enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_i
         layout->sizes[AR_AXIS_PP] = placed->devices_count = scenario->gpus;
         layout->sizes[AR_AXIS_DP] = 1;
     }
-    AR_TRY(scenario->operators_name != NULL ? load_file(scenario, inputs, &operators, err)
+    AR_TRY(scenario->operators_name != NULL ? load_operators(scenario, inputs, &operators, err)
                                             : make_operators(scenario, inputs, &operators, err));
     placed->operators = operators;
-    AR_TRY(scenario->operators_name != NULL ? find_placement(scenario, operators, placed, err)
-                                            : take_devices(scenario, operators, placed, err));
-    placed->samples = samples_of(scenario);
+    if (scenario->operators_name != NULL) {
+        AR_TRY(find_placement(scenario, operators, placed, err));
+    } else {
+        copy_devices(scenario, operators, placed);
+    }
+    placed->samples = count_samples(scenario);
     layout->precision = scenario->precision;
     layout->placed = placed;
     return AR_OK;
@@ -215,7 +214,7 @@ enum ar_status ar_scenario_load_placed(struct ar_scenario *scenario, struct ar_i
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static double fullest_bytes(const struct ar_placed *placed)
+static double find_fullest_bytes(const struct ar_placed *placed)
 {
     double most = 0;
     for (uint32_t i = 0; i < placed->devices_count && i < placed->operators->count; i++) {
@@ -224,8 +223,9 @@ static double fullest_bytes(const struct ar_placed *placed)
     return most;
 }
 
-void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *row)
+static void operators_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
+    describe_algorithm(scenario, true, row);
     const struct ar_layout *layout = &scenario->layout;
     if (scenario->operators_name != NULL) {
         ar_copy_stem(row->trace, sizeof row->trace, scenario->operators_name, ".operators.csv");
@@ -248,7 +248,7 @@ void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *r
         row->batch_per_gpu = scenario->trace->batch;
         ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[scenario->wire]);
     }
-    double memory_bytes = fullest_bytes(layout->placed);
+    double memory_bytes = find_fullest_bytes(layout->placed);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     if (memory_bytes > 0) {
         row->memory_bytes = memory_bytes;
@@ -256,7 +256,7 @@ void ar_run_describe_placed(const struct ar_scenario *scenario, struct ar_row *r
     }
 }
 
-static double serial_s(const struct ar_operators *operators)
+static double sum_serial_s(const struct ar_operators *operators)
 {
     double time_s = 0;
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -278,13 +278,13 @@ static uint32_t count_idle(const struct ar_placed *placed)
     return idle;
 }
 
-void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timing *timing,
-                        struct ar_row *row)
+static void operators_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                           struct ar_row *row)
 {
     const struct ar_graph *graph = timing->graph;
     const struct ar_placed *placed = timing->layout.placed;
     uint64_t messages = 0;
-    ar_run_fill_layout(scenario, timing, row);
+    layout_fill(scenario, timing, row);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         messages += graph->works[graph->tasks[i].work].kind == AR_TASK_MESSAGE;
     }
@@ -297,7 +297,8 @@ void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timi
     }
     if (scenario->operators_name != NULL) { /* all of them on one GPU, one after the other */
         ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[AR_BASELINE_GPU]);
-        row->efficiency_frac = serial_s(placed->operators) / scenario->gpus / timing->iteration_s;
+        row->efficiency_frac =
+            sum_serial_s(placed->operators) / scenario->gpus / timing->iteration_s;
     }
     if (scenario->trace != NULL) {
         double alone = scenario->trace->batch / ar_trace_compute_s(scenario->trace);
@@ -306,12 +307,15 @@ void ar_run_fill_placed(const struct ar_scenario *scenario, const struct ar_timi
     }
 }
 
-void ar_note_placed(FILE *notes, const struct ar_scenario *scenario)
+static void operators_note(FILE *notes, const struct ar_scenario *scenario,
+                           struct ar_inputs *inputs, double cost_s)
 {
+    (void)inputs;
+    (void)cost_s;
     const struct ar_placed *placed = scenario->layout.placed;
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     char bytes[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
-    double memory_bytes = fullest_bytes(placed);
+    double memory_bytes = find_fullest_bytes(placed);
     bool is_file = scenario->operators_name != NULL;
     if (is_file && !ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
         ar_note(notes, "no --placement: greedy, which looks for one");
@@ -339,3 +343,18 @@ void ar_note_placed(FILE *notes, const struct ar_scenario *scenario)
                 ar_format_bytes((uint64_t)facts->gpu_memory_bytes, room));
     }
 }
+
+static double operators_cost_s(const struct ar_scenario *scenario)
+{
+    return scenario->engine->cost.trial_s;
+}
+
+const struct ar_kind ar_kind_operators = {.name = "operators",
+                                          .keys = AR_KEY_OF_PLACED,
+                                          .has_layout = true,
+                                          .load = operators_load,
+                                          .graph = layout_make_graph,
+                                          .describe = operators_describe,
+                                          .fill = operators_fill,
+                                          .note = operators_note,
+                                          .cost_s = operators_cost_s};

@@ -1,0 +1,158 @@
+/* One collective, or the same one in all groups of a mesh at once. */
+#include <inttypes.h>
+
+#include "ar_note.h"
+#include "ar_text.h"
+#include "kinds.h"
+
+/* A mesh says how many GPUs there are, and along which axis if it has one only. */
+static enum ar_status settle_mesh(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_mesh *mesh = &scenario->mesh;
+    char text[AR_MESH_TEXT];
+    uint64_t ranks = ar_mesh_ranks(mesh);
+    if (mesh->axes_count == 0) {
+        return AR_OK;
+    }
+    if (scenario->gpus > 0 && scenario->gpus != ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "%s has %" PRIu64 " places; expected %" PRIu32
+                                  ", the number of --gpus",
+                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
+    }
+    if (mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG)) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found %s without --along; expected --along with the axis, or "
+                                  "axes, along which the collective runs",
+                                  ar_mesh_format(mesh, text));
+    }
+    if (mesh->axes_count == 1) {
+        mesh->axes[0].is_along = true;
+    }
+    scenario->gpus = (uint32_t)ranks;
+    return AR_OK;
+}
+
+static void collective_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
+{
+    job->elements = scenario->payload_bytes / ar_precision_bytes(scenario->precision);
+    job->framework = NULL; /* nothing is computed beside it */
+    job->jitter_frac = 0;
+    job->iterations_count = 1;
+    job->stragglers_count = 0;
+}
+
+void describe_groups(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    ar_copy_text(row->operation, sizeof row->operation, scenario->operation->command);
+    if (scenario->mesh.axes_count > 0) {
+        ar_mesh_format(&scenario->mesh, row->mesh);
+        ar_mesh_format_along(&scenario->mesh, row->along);
+        row->groups = ar_scenario_groups(scenario);
+    }
+    if (scenario->operation->has_root) {
+        row->root = scenario->root;
+    }
+}
+
+void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, struct ar_row *row)
+{
+    if (!is_laid_out || scenario->algorithm != NULL) {
+        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
+    }
+    if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
+        ar_shape_format(&scenario->shape, row->shape);
+    }
+    if (!scenario->engine->needs_library) {
+        row->channels = scenario->channels;
+        row->window = scenario->window;
+    }
+}
+
+/* The closed form's split of all calls of a trial. */
+static void fill_split(const struct ar_trial *trial, struct ar_row *row)
+{
+    bool is_alone = ar_shape_ranks(&trial->collective.shape) == 1;
+    if (trial->library != NULL || (trial->plan == NULL && !is_alone)) {
+        return; /* no closed form: the parts are not known */
+    }
+    row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
+    for (uint32_t i = 0; i < trial->jobs_count && !is_alone; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
+        row->setup_s += time.setup_s;
+        for (uint32_t phase = 0; phase < time.phases_count; phase++) {
+            row->reduction_s += time.phases[phase].reduction_s;
+            for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+                row->latency_s += time.phases[phase].latency_s[tier];
+                row->bandwidth_s += time.phases[phase].bandwidth_s[tier];
+            }
+        }
+    }
+}
+
+void fill_trial(const struct ar_trial *trial, struct ar_row *row)
+{
+    ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
+    fill_split(trial, row);
+}
+
+static void collective_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                            struct ar_row *row)
+{
+    row->allreduce_s = timing->iteration_s;
+    row->low_s = timing->low_s;
+    row->high_s = timing->high_s;
+    if (row->allreduce_s > 0) {
+        row->algbw_Bps = (double)scenario->payload_bytes / row->allreduce_s;
+        row->busbw_Bps = ar_operation_busbw_Bps(scenario->operation, row->algbw_Bps,
+                                                ar_shape_ranks(&timing->trial.collective.shape));
+    }
+    fill_trial(&timing->trial, row);
+}
+
+static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                      struct ar_error *err)
+{
+    (void)inputs;
+    AR_TRY(settle_mesh(scenario, err));
+    if (scenario->payload_bytes > 0 && scenario->gpus > 0) {
+        AR_TRY(ar_scenario_check_payload(scenario, err));
+        return ar_scenario_settle(scenario, err);
+    }
+    return ar_scenario_settle_named(scenario, err);
+}
+
+static enum ar_status collective_make_graph(const struct ar_job *job,
+                                            const struct ar_slowdown *slowdown,
+                                            struct ar_timing *timing, struct ar_error *err)
+{
+    (void)slowdown; /* nothing is computed */
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = job->collective.operation,
+                                 .bytes = job->elements * job->collective.element_bytes};
+    AR_TRY(ar_graph_create(timing->arena, 1, &timing->graph, err));
+    const struct ar_task task = {
+        .work = ar_graph_work(timing->graph, &work), .stream = AR_STREAM_COMPUTE, .count = 1};
+    ar_graph_add(timing->graph, &task);
+    return AR_OK;
+}
+
+static void collective_describe(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    describe_groups(scenario, row);
+    describe_algorithm(scenario, false, row);
+    row->payload_bytes = scenario->payload_bytes;
+}
+
+const struct ar_kind ar_kind_collective = {.name = "collective",
+                                           .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+                                           .is_collective = true,
+                                           .load = collective_load,
+                                           .job = collective_complete_job,
+                                           .graph = collective_make_graph,
+                                           .describe = collective_describe,
+                                           .fill = collective_fill,
+                                           .note = collective_note,
+                                           .cost_s = collective_cost_s};

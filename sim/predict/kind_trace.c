@@ -1,0 +1,467 @@
+/* A step of a trace: layers that somebody measured or that a cost table times, of which every rank
+ * has a replica, and the buckets of gradients that a framework makes of them. */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "ar_note.h"
+#include "ar_text.h"
+#include "ar_units.h"
+#include "kinds.h"
+#include "timer.h"
+
+enum { BATCH_STANDARD = 32 };
+
+/* A layer that somebody measured on one GPU takes less. */
+#define LAYER_MAX_S 1.0
+
+/* --- the trace -------------------------------------------------------------------------------- */
+
+/* What a trace is made of; the batch and the precision of a timed one are its own. */
+struct trace_source {
+    const struct ar_trace_file *file;
+    const struct ar_device_cost *cost; /* NULL: the cluster has none */
+    struct ar_trace_request request;
+};
+
+/* Batch and precision are those in which it was measured. */
+static enum ar_status take_timed(const struct ar_scenario *scenario, const struct ar_trace *offered,
+                                 struct ar_trace_request *request, struct ar_error *err)
+{
+    if (ar_scenario_has(scenario, AR_KEY_BATCH) && scenario->batch != offered->batch) {
+        return ar_scenario_refuse(scenario, AR_KEY_BATCH, err,
+                                  "found %" PRIu32 "; expected %" PRIu32
+                                  ", at which trace %s was measured",
+                                  scenario->batch, offered->batch, offered->name);
+    }
+    if (ar_scenario_has(scenario, AR_KEY_PRECISION) && scenario->precision != offered->precision) {
+        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                  "found %s; expected %s, in which trace %s was measured",
+                                  ar_precision_names[scenario->precision],
+                                  ar_precision_names[offered->precision], offered->name);
+    }
+    request->batch = offered->batch;
+    request->precision = offered->precision;
+    return AR_OK;
+}
+
+static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct trace_source *source, struct ar_error *err)
+{
+    const char *cost = ar_cluster_facts(scenario->cluster)->device_cost;
+    const struct ar_input *input;
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
+                          scenario->trace_name, &input, err));
+    source->file = input->trace;
+    if (cost[0] != '\0') {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", cost, &input, err));
+        source->cost = input->cost;
+    }
+    const struct ar_trace *offered = &source->file->trace;
+    if (!offered->is_timed && source->cost == NULL) {
+        return ar_scenario_refuse(
+            scenario, AR_KEY_TRACE, err,
+            "found %s, the work of one sample, for a GPU without a cost table; expected a trace of "
+            "measured times (traces/README.md), or the table of another GPU scaled to a measured "
+            "rate of this one: --set gpu.cost_table=v100-sxm2 --samples-per-s-at "
+            "BATCH=SAMPLES_PER_S",
+            offered->name);
+    }
+    source->request = (struct ar_trace_request){
+        .batch = ar_scenario_has(scenario, AR_KEY_BATCH) ? scenario->batch : BATCH_STANDARD,
+        .precision = ar_scenario_has(scenario, AR_KEY_PRECISION) ? scenario->precision : AR_FP16,
+        .has_kernel_floor = ar_framework_is_on(scenario->framework, AR_TERM_KERNEL_FLOOR),
+        .kernel_floor_s = ar_framework_number(scenario->framework, AR_TERM_KERNEL_FLOOR)};
+    if (offered->is_timed) {
+        return take_timed(scenario, offered, &source->request, err);
+    }
+    char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+    return ar_device_cost_has(source->cost, source->request.precision)
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                    "found %s; expected %s, of which cost table %s speaks",
+                                    ar_precision_names[source->request.precision],
+                                    ar_device_cost_precisions(source->cost, precisions),
+                                    source->cost->name);
+}
+
+/* A trace with what the framework does to compute, in the arena. */
+static enum ar_status make_trace(const struct ar_scenario *scenario,
+                                 const struct trace_source *source, struct ar_trace **trace,
+                                 struct ar_error *err)
+{
+    struct ar_trace *made;
+    AR_TRY(
+        ar_trace_create(source->file, source->cost, &source->request, scenario->arena, &made, err));
+    AR_TRY(ar_framework_apply(scenario->framework, made, err));
+    *trace = made;
+    return AR_OK;
+}
+
+/* Scales the trace to the rates that were measured. compute.scale goes on top of them: here it
+ * would cancel out. */
+static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_source source,
+                                  struct ar_trace *trace, struct ar_error *err)
+{
+    struct ar_trace *measured = NULL;
+    double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
+    struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
+    *rates = *scenario->rates;
+    for (size_t i = 0; i < rates->count; i++) {
+        source.request.batch = rates->list[i].batch;
+        if (trace->is_timed && source.request.batch != trace->batch) {
+            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                      "found batch %" PRIu32 "; expected %" PRIu32
+                                      ", at which trace %s was measured",
+                                      source.request.batch, trace->batch, trace->name);
+        }
+        AR_TRY(make_trace(scenario, &source, &measured, err));
+        compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
+        if (rates->list[i].factor < COMPUTE_FACTOR_MIN ||
+            rates->list[i].factor > COMPUTE_FACTOR_MAX) {
+            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                      "found %g samples/s at batch %" PRIu32 ", where the trace "
+                                      "alone gives %.4g; expected samples per second of one GPU",
+                                      rates->list[i].samples_per_s, rates->list[i].batch,
+                                      rates->list[i].samples_per_s * rates->list[i].factor);
+        }
+    }
+    scenario->compute_factor = compute_rates_factor(rates, trace->batch);
+    ar_trace_scale(trace, scenario->compute_factor);
+    return AR_OK;
+}
+
+enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct ar_error *err)
+{
+    struct trace_source source = {.cost = NULL};
+    struct ar_trace *trace = NULL;
+    AR_TRY(find_trace(scenario, inputs, &source, err));
+    AR_TRY(make_trace(scenario, &source, &trace, err));
+    scenario->compute_factor = 1;
+    if (scenario->rates != NULL) {
+        AR_TRY(scale_trace(scenario, source, trace, err));
+    }
+    AR_TRY(ar_trace_scale_gradients(trace, scenario->gradient_scale, err));
+    scenario->trace = trace;
+    scenario->batch = trace->batch;
+    scenario->precision = trace->precision;
+    return AR_OK;
+}
+
+/* --- fusion ----------------------------------------------------------------------------------- */
+
+/* The rule of the key, else the framework's. */
+static enum ar_status settle_fusion(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
+    if (ar_scenario_has(scenario, AR_KEY_BUCKET)) {
+        return AR_OK;
+    }
+    if (rule->text[0] == '\0') {
+        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, "ddp", &scenario->fusion, err);
+    }
+    return ar_error_blame(ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err),
+                          rule->status, err);
+}
+
+enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                          struct ar_error *err)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    struct ar_workload *workload;
+    AR_TRY(trace_load_layers(scenario, inputs, err));
+    if (strategy->needs_transformer) {
+        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                  "found %s with a trace; expected another strategy",
+                                  strategy->name);
+    }
+    AR_TRY(ar_error_blame(
+        ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), &scenario->layout, err),
+        scenario->origins[AR_KEY_SPARSE].status, err));
+    scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
+                         ? scenario->layout.gradients
+                         : ar_framework_wire(scenario->framework, scenario->precision);
+    AR_TRY(settle_fusion(scenario, err));
+    const struct ar_workload_request request = {.trace = scenario->trace,
+                                                .fusion = &scenario->fusion,
+                                                .element_bytes = ar_scenario_fused_bytes(scenario)};
+    AR_TRY(ar_workload_make(&request, &scratch, &workload, err));
+    scenario->buckets_count = workload->buckets_count;
+    return AR_OK;
+}
+
+static enum ar_status trace_load_and_settle(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                            struct ar_error *err)
+{
+    AR_TRY(trace_load(scenario, inputs, err));
+    return ar_scenario_settle_named(scenario, err);
+}
+
+/* --- buckets and the graph -------------------------------------------------------------------- */
+
+double job_term(const struct ar_job *job, enum ar_term which)
+{
+    return job->framework != NULL ? ar_framework_number(job->framework, which) : 0;
+}
+
+bool job_has_cycles(const struct ar_job *job)
+{
+    return job->trace != NULL && ar_job_ranks(job) > 1 && job_term(job, AR_TERM_CYCLE_TIME) > 0;
+}
+
+uint32_t job_fused_bytes(const struct ar_job *job)
+{
+    return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;
+}
+
+static struct ar_workload_request make_request(const struct ar_job *job,
+                                               const struct ar_slowdown *slowdown)
+{
+    struct ar_workload_request request = {
+        .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
+    if (slowdown != NULL) {
+        request.slowdown = *slowdown;
+    }
+    if (job_has_cycles(job)) {
+        request.cycle = (struct ar_cycle){
+            .time_s = job_term(job, AR_TERM_CYCLE_TIME),
+            .phase_frac = job_term(job, AR_TERM_CYCLE_PHASE),
+            .negotiate_s = ar_framework_negotiation_s(job->framework, ar_job_ranks(job)),
+        };
+    }
+    return request;
+}
+
+enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
+                               struct ar_workload **workload, struct ar_error *err)
+{
+    struct ar_workload_request request = make_request(job, NULL);
+    return ar_workload_make(&request, arena, workload, err);
+}
+
+/* Rate of the copies of a step; 0 if nothing is copied. */
+static enum ar_status find_copy_rate(const struct ar_job *job, double *rate_Bps,
+                                     struct ar_error *err)
+{
+    *rate_Bps = 0;
+    return job_term(job, AR_TERM_FUSION_PASSES) > 0
+               ? ar_framework_memory_rate(job->framework, job->trace, AR_TERM_FUSION_PASSES,
+                                          rate_Bps, err)
+               : AR_OK;
+}
+
+/* Time to pack a bucket and to unpack it. */
+static double copy_time(const struct ar_job *job, const struct ar_bucket *bucket, double rate_Bps)
+{
+    double bytes = (double)bucket->elements * job->collective.element_bytes;
+    if (bucket->tensors_count < 2 || ar_job_ranks(job) == 1) {
+        return 0;
+    }
+    double moved_s = rate_Bps > 0 ? job_term(job, AR_TERM_FUSION_PASSES) * bytes / rate_Bps : 0;
+    return moved_s + 2 * bucket->tensors_count * job_term(job, AR_TERM_FUSION_TENSOR);
+}
+
+/* One of as many bytes; which does not matter. */
+static enum ar_precision find_precision(uint32_t bytes)
+{
+    int precision = 0;
+    while (precision < AR_PRECISIONS_COUNT &&
+           ar_precision_bytes((enum ar_precision)precision) != bytes) {
+        precision++;
+    }
+    assert(precision < AR_PRECISIONS_COUNT);
+    return (enum ar_precision)precision;
+}
+
+/* A replica on each rank. */
+static void lay_out_replicas(const struct ar_job *job, struct ar_layout *layout)
+{
+    uint32_t ranks = ar_job_ranks(job);
+    *layout = (struct ar_layout){
+        .trace = job->trace,
+        .workload = layout->workload,
+        .statistics = {.elements = (uint64_t)job_term(job, AR_TERM_BN_ELEMENTS),
+                       .interval = job_term(job, AR_TERM_BN_INTERVAL)},
+        .sizes = {[AR_AXIS_PP] = 1, [AR_AXIS_DP] = ranks, [AR_AXIS_EP] = 1, [AR_AXIS_TP] = 1},
+        .global_batch = ranks,
+        .micro_batch = 1,
+        .schedule = ar_schedules[0],
+        .chunks = 1,
+        .strategy = job->layout.strategy != NULL ? job->layout.strategy : &ar_strategy_data,
+        .overlaps = true,
+        .prefetch = job->layout.prefetch,
+        .sparse_frac = job->layout.sparse_frac,
+        .precision = job->trace->precision,
+        .gradients = find_precision(job->collective.element_bytes)};
+}
+
+enum ar_status trace_lay_out(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                             struct ar_timing *timing, struct ar_error *err)
+{
+    double rate_Bps = 0;
+    struct ar_workload *workload;
+    struct ar_workload_request request = make_request(job, slowdown);
+    AR_TRY(find_copy_rate(job, &rate_Bps, err));
+    AR_TRY(ar_workload_make(&request, timing->arena, &workload, err));
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        workload->buckets[i].copy_s = copy_time(job, &workload->buckets[i], rate_Bps);
+    }
+    timing->workload = timing->layout.workload = workload;
+    lay_out_replicas(job, &timing->layout);
+    return AR_OK;
+}
+
+enum ar_status job_find_speed(const struct ar_job *job, double *speed_frac, struct ar_error *err)
+{
+    uint32_t channels = job->collective.channels / ar_algorithm_channels(job->collective.algorithm);
+    double taken = job_term(job, AR_TERM_CONTENTION_SMS) * channels;
+    double there = job_term(job, AR_TERM_GPU_SMS);
+    *speed_frac = 1;
+    if (ar_job_ranks(job) == 1 || taken == 0) {
+        return AR_OK;
+    }
+    if (taken >= there) {
+        return ar_error_set(err, AR_USAGE,
+                            "term contention.sms: %u channels take %g of the %g multiprocessors of "
+                            "gpu.sms; expected fewer",
+                            channels, taken, there);
+    }
+    *speed_frac = 1 - taken / there;
+    return AR_OK;
+}
+
+double job_input_s(const struct ar_job *job)
+{
+    double samples_per_s = job_term(job, AR_TERM_INPUT_RATE);
+    uint32_t gpus = ar_cluster_facts(job->collective.cluster)->gpus_per_node;
+    uint32_t ranks = ar_job_ranks(job);
+    return job->trace != NULL && samples_per_s > 0
+               ? job->trace->batch * (double)(ranks < gpus ? ranks : gpus) / samples_per_s
+               : 0;
+}
+
+void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
+{
+    job->trace = scenario->trace;
+    job->fused_bytes = ar_scenario_fused_bytes(scenario);
+}
+
+static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                                       struct ar_timing *timing, struct ar_error *err)
+{
+    AR_TRY(trace_lay_out(job, slowdown, timing, err));
+    return ar_strategy_graph(&timing->layout, &job->times, timing->arena, &timing->graph, err);
+}
+
+/* --- rows and notes --------------------------------------------------------------------------- */
+
+void trace_describe(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    const struct ar_trace *trace = scenario->trace;
+    describe_groups(scenario, row);
+    ar_copy_text(row->trace, sizeof row->trace, trace->name);
+    row->batch_per_gpu = trace->batch;
+    row->gradient_scale = scenario->gradient_scale;
+    ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[scenario->baseline]);
+    ar_copy_text(row->bucket, sizeof row->bucket, scenario->fusion.text);
+    row->buckets_count = scenario->buckets_count;
+    ar_copy_text(row->framework, sizeof row->framework, scenario->framework->name);
+    ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[scenario->wire]);
+    row->jitter_frac = scenario->jitter_frac;
+    row->seed = scenario->seed;
+    row->iterations_count = scenario->iterations_count;
+    row->forward_s = ar_trace_forward_s(trace);
+    row->backward_s = ar_trace_backward_s(trace);
+    row->optimizer_s = trace->optimizer_s;
+    row->overhead_s = trace->step_overhead_s;
+    row->compute_s = ar_trace_compute_s(trace);
+    if (scenario->layout.strategy->ends_runs) { /* which sends all at once */
+        row->buckets_count = AR_ROW_NO_COUNT;
+        row->bucket[0] = '\0';
+    }
+}
+
+void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                struct ar_row *row)
+{
+    (void)scenario;
+    row->iteration_s = timing->iteration_s;
+    row->payload_bytes = timing->payload_bytes;
+    row->iteration_ci95_s = timing->iteration_ci95_s;
+    row->allreduce_s = timing->allreduce_s;
+    row->exposed_s = timing->exposed_s;
+    row->copy_s = timing->copy_s;
+    row->contention_s = timing->contention_s;
+    row->input_wait_s = timing->input_wait_s;
+    row->samples_per_s = timing->samples_per_s;
+    row->efficiency_frac = timing->efficiency_frac;
+    row->low_s = timing->low_s;
+    row->high_s = timing->high_s;
+    if (timing->graph == NULL) {
+        row->bubble_s = timing->bubble_s;
+        row->bubble_frac = timing->bubble_frac;
+        row->exposed_dp_s = timing->exposed_s;
+    } else if (!timing->layout.strategy->ends_runs) {
+        row->buckets_count = timing->workload->buckets_count;
+    }
+    if (timing->graph != NULL && timing->graph->has_series) {
+        fill_trial(&timing->trial, row);
+    } else {
+        row->compute_s = timing->compute_s;
+        row->optimizer_s = timing->split.duty_s[AR_DUTY_OPTIMIZER];
+    }
+}
+
+static bool note_unit(FILE *notes, const struct ar_trace *trace)
+{
+    char shown[AR_UNIT_TEXT];
+    for (uint32_t i = 0; trace->is_timed && i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        double layer_s = fmax(layer->forward_s, layer->backward_s);
+        if (layer_s > LAYER_MAX_S) {
+            ar_note(notes,
+                    "trace %s: layer \"%s\" takes %s; its file is read in seconds, is it in ms "
+                    "or us?",
+                    trace->name, layer->name, ar_format_seconds(layer_s, shown));
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_trace *trace = scenario->trace;
+    double memory_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    char needed[AR_UNIT_TEXT];
+    char there[AR_UNIT_TEXT];
+    bool is_noted = note_unit(notes, trace);
+    bool fits = memory_bytes <= 0 || trace->memory_bytes <= memory_bytes;
+    if (!fits) {
+        ar_note(notes,
+                "batch %" PRIu32 ": activations, weights and gradients take about %s, more than "
+                "gpu.memory, %s",
+                trace->batch, ar_format_bytes((uint64_t)trace->memory_bytes, needed),
+                ar_format_bytes((uint64_t)memory_bytes, there));
+    }
+    return is_noted || !fits;
+}
+
+static void trace_describe_with_algorithm(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    describe_algorithm(scenario, false, row);
+    trace_describe(scenario, row);
+}
+
+const struct ar_kind ar_kind_trace = {.name = "trace",
+                                      .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+                                      .has_wire = true,
+                                      .load = trace_load_and_settle,
+                                      .job = trace_complete_job,
+                                      .graph = trace_make_graph,
+                                      .describe = trace_describe_with_algorithm,
+                                      .fill = trace_fill,
+                                      .note = trace_note,
+                                      .cost_s = trace_cost_s};
