@@ -24,7 +24,7 @@ set(rows
   "ar_logs ar_csv.h ar_scenario.h"
   "ar_collective ar_operation.h ar_cluster.h"
   "ar_flows ar_collective.h ar_graph.h"
-  "ar_trial ar_closed.h ar_scenario.h"
+  "ar_trial ar_trial.h ar_scenario.h"
   "ar_predict ar_trial.h sweep.h"
   "ar_sweep ar_scenario.h options.h"
   "ar_report ar_scenario.h options.h"
