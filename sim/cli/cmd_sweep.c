@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"
-#include "sweep_files.h"
 
 /* What all meshes are tried with unless --strategy says it: without sharding most do not fit. */
 #define STRATEGIES "data,zero1,zero3"

@@ -8,7 +8,6 @@
 #include "ar_run.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "sweep_files.h"
 
 enum { LONG_S = 30 };
 
@@ -146,119 +145,6 @@ void sweep_close(struct sweep *sweep, bool is_finished)
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
 {
     return journal_report_interrupt(&sweep->journal, sweep->work.items_name, err);
-}
-
-/* --- what it leaves --------------------------------------------------------------------------- */
-
-static bool is_table(const struct sweep *sweep)
-{
-    return sweep->request->view.format == AR_FORMAT_TABLE; /* which has a mark for estimates */
-}
-
-static bool is_laid_out(const struct sweep *sweep)
-{
-    return sweep->space->request->variants.is_laid_out;
-}
-
-/* Of layouts tables have a mark, and others the column `exact`. */
-static enum ar_status note_estimates(const struct sweep *sweep, const struct sweep_order *order,
-                                     struct ar_error *err)
-{
-    struct ar_row row;
-    size_t estimates = 0;
-    for (uint32_t i = 0; i < order->count && !is_table(sweep) && !is_laid_out(sweep); i++) {
-        AR_TRY(journal_read_row(&sweep->journal, order->points != NULL ? order->points[i] : i, &row,
-                                err));
-        estimates += ar_rows_estimates(&row, 1);
-    }
-    ar_note_estimates(sweep->request->notes, estimates, order->count);
-    return AR_OK;
-}
-
-static enum ar_status print_rows(const struct sweep *sweep, const struct sweep_order *all,
-                                 const struct sweep_order *bests, struct ar_error *err)
-{
-    const struct sweep_request *request = sweep->request;
-    const struct space *space = sweep->space;
-    AR_TRY(
-        sweep_print(space, &sweep->journal, &request->view, request->is_best ? bests : all, err));
-    if (is_table(sweep) && !request->is_best && !is_laid_out(sweep) &&
-        bests->count < (space->has_steps ? space->steps_count : space->points_count)) {
-        puts(space->has_steps ? "\nthe best for each GPU count:"
-                              : "\nthe best for each operation, GPU count and payload:");
-        return sweep_print(space, &sweep->journal, &request->view, bests, err);
-    }
-    return AR_OK;
-}
-
-static enum ar_status report_failures(const struct sweep *sweep, struct ar_error *err)
-{
-    const struct journal *journal = &sweep->journal;
-    struct ar_row row;
-    uint32_t first = 0;
-    if (journal->failed_count == 0) {
-        return AR_OK;
-    }
-    while (journal->is_ok[first]) {
-        first++;
-    }
-    const struct point *point = &sweep->space->points[first];
-    uint32_t groups =
-        is_laid_out(sweep) ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
-    AR_TRY(journal_read_row(journal, first, &row, err));
-    return ar_error_set(err, AR_INTERNAL,
-                        "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s",
-                        journal->failed_count, journal->points_count, sweep->work.items_name,
-                        !is_laid_out(sweep)   ? ar_algorithm_name(point->algorithm)
-                        : row.mesh[0] != '\0' ? row.mesh
-                                              : "replicas",
-                        ar_shape_ranks(&point->shape) * groups, row.status,
-                        journal->path[0] != '\0' ? "; --resume tries them again" : "");
-}
-
-/* Keeps the rows of points that are like another one. */
-static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
-{
-    char line[JOURNAL_LINE_MAX];
-    struct ar_row row;
-    for (uint32_t i = 0; i < sweep->space->points_count; i++) {
-        const struct point *point = &sweep->space->points[i];
-        if (point->twin != i && !journal_has_row(&sweep->journal, i)) {
-            AR_TRY(journal_read_row(&sweep->journal, point->twin, &row, err));
-            ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
-            ar_shape_format(&point->shape, row.shape);
-            AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
-        }
-    }
-    return AR_OK;
-}
-
-enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
-{
-    const struct sweep_request *request = sweep->request;
-    const struct journal *journal = &sweep->journal;
-    struct sweep_order all, bests = {.count = 0};
-    if (request->is_complete) {
-        return AR_OK;
-    }
-    AR_TRY(add_twins(sweep, err));
-    if (is_laid_out(sweep)) { /* without all of them nobody knows which is the fastest */
-        AR_TRY(report_failures(sweep, err));
-    }
-    AR_TRY(sweep_sort(sweep->space, journal, &sweep->arena, &all, err));
-    if (request->is_best || is_table(sweep)) {
-        AR_TRY(sweep_find_bests(sweep->space, journal, &all, &sweep->arena, &bests, err));
-    }
-    if (request->directory != NULL) {
-        AR_TRY(sweep_files_write(request->directory, sweep->space, journal, &all, err));
-    }
-    AR_TRY(note_estimates(sweep, request->is_best ? &bests : &all, err));
-    if (journal->failed_count == 0) {
-        AR_TRY(request->sign(request->context, err));
-        journal_unlink(&sweep->journal);
-    }
-    AR_TRY(print_rows(sweep, &all, &bests, err));
-    return report_failures(sweep, err);
 }
 
 static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)

@@ -55,9 +55,15 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
 /** Reports that the sweep was interrupted, and what is left of it. */
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err);
 
-/** Writes files when all points have their row, and the output; fails if a point failed. When it
- * prints the journal has gone, unless one failed. */
+/** Writes files and output when all points have their row; fails if a point failed. Steps go to
+ * DIR/sweep.csv and bare collectives beside them to DIR/payload.csv, in the order of the points;
+ * layouts to DIR/layouts.csv, by number of GPUs, the fastest first. A file is whole or not there;
+ * one that this sweep has no rows for is removed. The journal goes before rows are printed, unless
+ * a point failed. */
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
+
+/** Whether the files have a row for every point, each of which can be read and is no failure. */
+bool sweep_files_are_whole(const char *directory, const struct space *space);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
 

@@ -1,0 +1,415 @@
+/* What a finished sweep leaves: files, notes, and rows on stdout, all of them and the best. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_note.h"
+#include "ar_output.h"
+#include "ar_run.h"
+#include "ar_text.h"
+#include "sweep.h"
+
+/* What decides the place of a row in the output. Rows are many, so each is read once for this. */
+struct row_summary {
+    uint32_t point;
+    bool is_ok;
+    bool is_estimate;
+    uint64_t gpus;
+    double time_s;    /* of the step, or of the collective */
+    const char *mesh; /* of layouts */
+};
+
+/* The rows of a sweep in the order of the output. */
+struct row_list {
+    struct row_summary *rows;
+    size_t count;
+};
+
+static bool is_table(const struct sweep *sweep)
+{
+    return sweep->request->view.format == AR_FORMAT_TABLE; /* which has a mark for estimates */
+}
+
+static bool is_laid_out(const struct sweep *sweep)
+{
+    return sweep->space->request->variants.is_laid_out;
+}
+
+/* --- which rows, in which order --------------------------------------------------------------- */
+
+/* Adds the rows of points that have the same times as another one. */
+static enum ar_status twins_add(struct sweep *sweep, struct ar_error *err)
+{
+    char line[JOURNAL_LINE_MAX];
+    struct ar_row row;
+    for (uint32_t i = 0; i < sweep->space->points_count; i++) {
+        const struct point *point = &sweep->space->points[i];
+        if (point->twin != i && !journal_has_row(&sweep->journal, i)) {
+            AR_TRY(journal_read_row(&sweep->journal, point->twin, &row, err));
+            ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
+            ar_shape_format(&point->shape, row.shape);
+            AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
+        }
+    }
+    return AR_OK;
+}
+
+/* By number of GPUs, then the fastest first; what is equal stays in the order of its numbers. */
+static int compare_layouts(const void *a, const void *b)
+{
+    const struct row_summary *one = a;
+    const struct row_summary *other = b;
+    if (one->gpus != other->gpus) {
+        return one->gpus < other->gpus ? -1 : 1;
+    }
+    if (one->time_s != other->time_s) {
+        return one->time_s < other->time_s ? -1 : 1;
+    }
+    int order = strcmp(one->mesh, other->mesh);
+    return order != 0 ? order : (one->point > other->point) - (one->point < other->point);
+}
+
+/* Reads all rows: layouts sorted, others in the order of their points. */
+static enum ar_status rows_summarize(struct sweep *sweep, struct row_list *all,
+                                     struct ar_error *err)
+{
+    const struct space *space = sweep->space;
+    struct ar_row row;
+    all->count = space->points_count;
+    all->rows = ar_arena_alloc(&sweep->arena, all->count, sizeof *all->rows);
+    for (uint32_t i = 0; i < all->count; i++) {
+        AR_TRY(journal_read_row(&sweep->journal, i, &row, err));
+        all->rows[i] = (struct row_summary){
+            .point = i,
+            .is_ok = sweep->journal.is_ok[i],
+            .is_estimate = row.exact == 0,
+            .gpus = row.gpus,
+            .time_s = space->has_steps ? row.iteration_s : row.allreduce_s,
+            .mesh = is_laid_out(sweep) ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
+    }
+    if (is_laid_out(sweep)) {
+        qsort(all->rows, all->count, sizeof *all->rows, compare_layouts);
+    }
+    return AR_OK;
+}
+
+/* The fastest rows: one for each GPU count and combination of conditions (variants.h), of bare
+ * collectives also for each operation and payload; of sorted layouts one for each GPU count. */
+static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
+{
+    size_t contests = is_laid_out(sweep) ? all->count : space_contests(sweep->space);
+    struct row_list bests = {ar_arena_alloc(&sweep->arena, contests, sizeof *bests.rows), 0};
+    const struct row_summary **fastest =
+        ar_arena_alloc(&sweep->arena, contests, sizeof(struct row_summary *));
+    for (size_t i = 0; i < all->count; i++) {
+        const struct row_summary *row = &all->rows[i];
+        bool is_first = i == 0 || all->rows[i - 1].gpus != row->gpus;
+        size_t contest = !is_laid_out(sweep) ? space_contest(sweep->space, row->point)
+                         : is_first          ? i
+                                             : SIZE_MAX;
+        if (contest != SIZE_MAX && row->is_ok &&
+            (fastest[contest] == NULL || row->time_s < fastest[contest]->time_s)) {
+            fastest[contest] = row;
+        }
+    }
+    for (size_t i = 0; i < contests; i++) {
+        if (fastest[i] != NULL) {
+            bests.rows[bests.count++] = *fastest[i];
+        }
+    }
+    return bests;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
+
+/* Writes rows as they are in the journal. The file is whole and on the disk, or not there. */
+static enum ar_status csv_write(const struct sweep *sweep, const char *name,
+                                const struct row_summary *rows, size_t count, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_output *output;
+    struct ar_records records;
+    char line[JOURNAL_LINE_MAX];
+    const char *text;
+    AR_TRY(ar_output_begin_in(sweep->request->directory, name, &arena, &output, err));
+    ar_records_begin(&records, output->file, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(journal_read(&sweep->journal, rows[i].point, line, &text, err));
+        fprintf(output->file, "%s\n", text);
+    }
+    ar_records_end(&records);
+    /* On the disk before the journal goes; commit finds what fails here. */
+    (void)(fflush(output->file) == 0 && fsync(fileno(output->file)) == 0);
+    return ar_output_commit(output, err);
+}
+
+/* Removes a file of another sweep; plot and report would draw it. */
+static enum ar_status csv_remove(const char *directory, const char *name, struct ar_error *err)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return ar_error_set(err, AR_IO, "%s: cannot remove it: %s", path, strerror(errno));
+    }
+    return AR_OK;
+}
+
+/* Rows of the first file: all but the collectives beside steps. */
+static size_t main_rows_count(const struct space *space)
+{
+    return space->has_steps ? space->steps_count : space->points_count;
+}
+
+static enum ar_status files_write(const struct sweep *sweep, const struct row_list *all,
+                                  struct ar_error *err)
+{
+    const char *directory = sweep->request->directory;
+    size_t first = main_rows_count(sweep->space);
+    const char *name = is_laid_out(sweep) ? "layouts.csv" : "sweep.csv";
+    AR_TRY(csv_write(sweep, name, all->rows, first, err));
+    AR_TRY(csv_remove(directory, is_laid_out(sweep) ? "sweep.csv" : "layouts.csv", err));
+    return all->count > first
+               ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
+               : csv_remove(directory, "payload.csv", err);
+}
+
+/* The rows of a file, none if there is none; SIZE_MAX: one is cut short, damaged or failed. */
+static size_t csv_count_rows(const char *directory, const char *name)
+{
+    char path[PATH_SIZE], *line = NULL;
+    size_t capacity = 0, count = 0;
+    struct ar_row row;
+    struct ar_error ignored;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return 0;
+    }
+    ssize_t length = getline(&line, &capacity, file); /* the header */
+    while (count != SIZE_MAX && (length = getline(&line, &capacity, file)) > 0) {
+        bool is_whole = line[length - 1] == '\n' &&
+                        ar_record_read_line(ar_row_columns, line, &row, &ignored) == AR_OK &&
+                        strcmp(row.status, "ok") == 0;
+        count = is_whole ? count + 1 : SIZE_MAX;
+    }
+    free(line);
+    fclose(file);
+    return count;
+}
+
+bool sweep_files_are_whole(const char *directory, const struct space *space)
+{
+    bool has_layouts = space->request->variants.is_laid_out;
+    size_t first = main_rows_count(space);
+    return csv_count_rows(directory, has_layouts ? "layouts.csv" : "sweep.csv") == first &&
+           (has_layouts || csv_count_rows(directory, "payload.csv") == space->points_count - first);
+}
+
+/* --- rows on stdout --------------------------------------------------------------------------- */
+
+/* A row with the values of the axes that a table shows in front. */
+struct shown_row {
+    const char *axes[AXES_MAX];
+    struct ar_row row;
+};
+
+enum { COLUMNS_MAX = 1 + AXES_MAX + AR_ROW_COLUMNS_MAX };
+
+/* Prints one row after the other, steps and bare collectives in a table each. */
+struct row_printer {
+    const struct sweep *sweep;
+    struct ar_records records;
+    struct ar_column columns[COLUMNS_MAX];
+    struct shown_row shown;
+    bool has_begun;
+    bool is_bare; /* of the table that was begun last */
+};
+
+/* A table has a column in front for every axis with several values, but for the engine, which it
+ * has anyway. Layouts have these columns anyway. */
+static bool is_in_front(const struct sweep *sweep, const struct axis *axis)
+{
+    return is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE && !is_laid_out(sweep);
+}
+
+/* Whether an axis of layouts with several values has the name of the column. The column then stays
+ * in a table that is too wide, also if the best rows have the same value. */
+static bool is_varied(const struct sweep *sweep, const struct ar_column *column)
+{
+    const struct variants *variants = &sweep->space->variants;
+    char name[AR_KEY_TEXT]; /* a column has `_` where a key has `-` */
+    for (size_t i = 0; is_laid_out(sweep) && i < variants->axes_count; i++) {
+        if (variants->axes[i].count > 1 &&
+            strcmp(column->name, ar_key_directive(variants->axes[i].name, name)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void table_begin(struct row_printer *printer, bool is_bare)
+{
+    const struct sweep *sweep = printer->sweep;
+    const struct variants *variants = &sweep->space->variants;
+    enum ar_row_kind kind = is_laid_out(sweep) ? ar_row_kind_of(&printer->shown.row)
+                            : is_bare          ? AR_ROW_BARE
+                                               : AR_ROW_STEP;
+    struct ar_row_table table;
+    struct ar_columns of_row = ar_row_columns;
+    struct ar_view view = sweep->request->view;
+    struct ar_column chosen[AR_ROW_COLUMNS_MAX];
+    size_t count = 0;
+    if (is_table(sweep)) {
+        ar_row_table_make(kind, &table);
+        of_row = (struct ar_columns){table.list, table.count};
+    }
+    if (is_bare && is_table(sweep) && sweep->space->operations_count > 1) {
+        printer->columns[count++] = (struct ar_column)AR_COLUMN(
+            text, struct shown_row, row.operation, "operation", "", .heading = "operation");
+    }
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        if (is_in_front(sweep, &variants->axes[i])) {
+            printer->columns[count++] = (struct ar_column){.name = variants->axes[i].name,
+                                                           .kind = AR_COLUMN_string,
+                                                           .offset = i * sizeof(const char *),
+                                                           .size = sizeof(const char *),
+                                                           .heading = variants->axes[i].name};
+        }
+    }
+    struct ar_columns in_front = {printer->columns, count};
+    size_t chosen_count = ar_view_choose(&view, of_row, chosen);
+    for (size_t i = 0; i < chosen_count; i++) {
+        if (ar_column_find(in_front, chosen[i].name, strlen(chosen[i].name)) == NULL) {
+            chosen[i].priority = is_varied(sweep, &chosen[i]) ? 0 : chosen[i].priority;
+            chosen[i].offset += offsetof(struct shown_row, row);
+            printer->columns[count++] = chosen[i];
+        }
+    }
+    view.width = view.columns == NULL ? view.width : 0;
+    view.columns = NULL;
+    ar_records_begin(&printer->records, stdout, &view,
+                     (struct ar_columns){printer->columns, count});
+    printer->has_begun = true;
+    printer->is_bare = is_bare;
+}
+
+/* The value without its `KEY=`, which is the head of the column. */
+static const char *value_without_key(const struct axis *axis, const char *value)
+{
+    size_t length = strlen(axis->name);
+    const char *equals = strchr(value, '=');
+    return equals != NULL && strncmp(value, axis->name, length) == 0 ? equals + 1 : value;
+}
+
+static enum ar_status row_print(struct row_printer *printer, uint32_t point, struct ar_error *err)
+{
+    struct shown_row *shown = &printer->shown;
+    const struct space *space = printer->sweep->space;
+    bool is_bare = point >= space->steps_count;
+    AR_TRY(journal_read_row(&printer->sweep->journal, point, &shown->row, err));
+    if (is_table(printer->sweep) && printer->has_begun && is_bare != printer->is_bare) {
+        ar_records_end(&printer->records);
+        printer->has_begun = false;
+        putchar('\n');
+    }
+    if (!printer->has_begun) {
+        table_begin(printer, is_bare);
+    }
+    for (size_t i = 0; i < space->variants.axes_count; i++) {
+        const struct axis *axis = &space->variants.axes[i];
+        const char *value = variants_value(&space->variants, i, space->points[point].variant);
+        bool is_unused = value == NULL || (is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP));
+        shown->axes[i] = is_unused ? NULL : value_without_key(axis, value);
+    }
+    ar_records_add(&printer->records, shown);
+    return AR_OK;
+}
+
+static enum ar_status rows_print(struct sweep *sweep, const struct row_list *list,
+                                 struct ar_error *err)
+{
+    struct row_printer *printer = ar_arena_alloc(&sweep->arena, 1, sizeof *printer);
+    enum ar_status status = AR_OK;
+    printer->sweep = sweep;
+    for (size_t i = 0; status == AR_OK && !ferror(stdout) && i < list->count; i++) {
+        status = row_print(printer, list->rows[i].point, err);
+    }
+    if (!printer->has_begun) {
+        table_begin(printer, !sweep->space->has_steps); /* an empty list has a head too */
+    }
+    ar_records_end(&printer->records);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Counts the estimates among the rows. Tables mark them, layouts have a column for them. */
+static void estimates_note(const struct sweep *sweep, const struct row_list *list)
+{
+    size_t estimates = 0;
+    for (size_t i = 0; i < list->count && !is_table(sweep) && !is_laid_out(sweep); i++) {
+        estimates += list->rows[i].is_estimate;
+    }
+    ar_note_estimates(sweep->request->notes, estimates, list->count);
+}
+
+static enum ar_status failures_report(const struct sweep *sweep, struct ar_error *err)
+{
+    const struct journal *journal = &sweep->journal;
+    struct ar_row row;
+    uint32_t first = 0;
+    if (journal->failed_count == 0) {
+        return AR_OK;
+    }
+    while (journal->is_ok[first]) {
+        first++;
+    }
+    const struct point *point = &sweep->space->points[first];
+    uint32_t groups =
+        is_laid_out(sweep) ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
+    AR_TRY(journal_read_row(journal, first, &row, err));
+    return ar_error_set(err, AR_INTERNAL,
+                        "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s",
+                        journal->failed_count, journal->points_count, sweep->work.items_name,
+                        !is_laid_out(sweep)   ? ar_algorithm_name(point->algorithm)
+                        : row.mesh[0] != '\0' ? row.mesh
+                                              : "replicas",
+                        ar_shape_ranks(&point->shape) * groups, row.status,
+                        journal->path[0] != '\0' ? "; --resume tries them again" : "");
+}
+
+enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
+{
+    const struct sweep_request *request = sweep->request;
+    struct row_list all;
+    if (request->is_complete) {
+        return AR_OK;
+    }
+    AR_TRY(twins_add(sweep, err));
+    if (is_laid_out(sweep)) { /* without all of them nobody knows which is the fastest */
+        AR_TRY(failures_report(sweep, err));
+    }
+    AR_TRY(rows_summarize(sweep, &all, err));
+    struct row_list bests = rows_find_bests(sweep, &all);
+    const struct row_list *shown = request->is_best ? &bests : &all;
+    if (request->directory != NULL) {
+        AR_TRY(files_write(sweep, &all, err));
+    }
+    estimates_note(sweep, shown);
+    if (sweep->journal.failed_count == 0) {
+        AR_TRY(request->sign(request->context, err));
+        journal_unlink(&sweep->journal);
+    }
+    AR_TRY(rows_print(sweep, shown, err));
+    if (is_table(sweep) && !request->is_best && !is_laid_out(sweep) &&
+        bests.count < main_rows_count(sweep->space)) {
+        puts(sweep->space->has_steps ? "\nthe best for each GPU count:"
+                                     : "\nthe best for each operation, GPU count and payload:");
+        AR_TRY(rows_print(sweep, &bests, err));
+    }
+    return failures_report(sweep, err);
+}
