@@ -20,6 +20,9 @@ void ar_plot_write_cell(FILE *file, const char *text);
 /** Writes a text of HTML or SVG, also of an attribute in quotes. Ends of lines and tabs stay. */
 void ar_plot_write_html(FILE *file, const char *text);
 
+/** The same between two texts that are written as they are: `<li>`, `</li>`. */
+void ar_plot_write_between(FILE *file, const char *before, const char *text, const char *after);
+
 /** How the cells of a column are shown. Names of columns end with their SI unit (`busy_s`,
  * `payload_bytes`, `busbw_Bps`, `error_frac`). */
 struct ar_plot_unit {

@@ -60,6 +60,13 @@ void ar_plot_write_html(FILE *file, const char *text)
     write_replaced(file, text, "&<>\"'\n\t", instead);
 }
 
+void ar_plot_write_between(FILE *file, const char *before, const char *text, const char *after)
+{
+    fputs(before, file);
+    ar_plot_write_html(file, text);
+    fputs(after, file);
+}
+
 /* --- units -------------------------------------------------------------------------------- */
 
 enum { SCALES_MAX = 5 };

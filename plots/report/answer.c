@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "ar_numbers.h"
+#include "ar_plot_text.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "page.h"
+
+/* --- cells -------------------------------------------------------------------------------- */
 
 enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
                            struct ar_arena *arena, void *records, struct ar_error *err)
@@ -48,45 +51,48 @@ void answer_write_percent(FILE *text, const char *before, double frac, const cha
     }
 }
 
-/* --- train -------------------------------------------------------------------------------- */
-
-#define RUN_LIST(X, NEEDED)                                                                        \
-    NEEDED(run, string, run)                                                                       \
-    X(run, string, phase)                                                                          \
-    NEEDED(run, string, cluster)                                                                   \
-    X(run, string, strategy)                                                                       \
-    X(run, string, algorithm)                                                                      \
-    X(run, string, shape)                                                                          \
-    X(run, string, engine)                                                                         \
-    X(run, count, gpus)                                                                            \
-    X(run, number, time_s)                                                                         \
-    X(run, number, efficiency_frac)                                                                \
-    X(run, number, exposed_s)                                                                      \
-    X(run, flag, exact)
-ANSWER_RECORD(run, RUN_LIST);
-
-static bool is_last_phase(const struct run *runs, size_t count, size_t i)
+static const char *named_text(const struct ar_csv *csv, size_t row, const char *column)
 {
-    return i + 1 == count || strcmp(runs[i].run, runs[i + 1].run) != 0 ||
-           runs[i].gpus != runs[i + 1].gpus;
+    size_t place = ar_csv_find_column(csv, column);
+    return place != SIZE_MAX ? ar_csv_cell(csv, row, place) : "";
 }
 
-/* Its time, and in brackets what it sends with and how well that scales. */
-static void write_run(FILE *text, const struct run *run)
+static double named_number(const struct ar_csv *csv, size_t row, const char *column)
 {
-    char time[AR_UNIT_TEXT];
-    bool has_algorithm = run->algorithm != NULL && run->algorithm[0] != '\0';
-    bool has_shape =
-        has_algorithm && run->shape != NULL && run->shape[strspn(run->shape, "-")] != '\0';
-    bool has_efficiency = !isnan(run->efficiency_frac);
-    fprintf(text, "%s on %llu GPUs", ar_format_seconds(run->time_s, time),
-            (unsigned long long)run->gpus);
-    fprintf(text, "%s%s%s%s", has_algorithm || has_efficiency ? " (" : "",
-            has_algorithm ? run->algorithm : "", has_shape ? " " : "", has_shape ? run->shape : "");
-    answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
-                         run->efficiency_frac, "");
-    fputs(has_algorithm || has_efficiency ? ")" : "", text);
+    return ar_plot_number_of(named_text(csv, row, column));
 }
+
+/* Whether a row and the one before it differ in a column; the first row does. */
+static bool is_new_in(const struct ar_csv *csv, size_t row, const char *column)
+{
+    return row == 0 || strcmp(named_text(csv, row, column), named_text(csv, row - 1, column)) != 0;
+}
+
+/* Checks that the columns `needed` are there (NULL: none), and that the cells of the columns
+ * `numbers` that are there are empty or numbers. Names are separated by blanks; no column is needed
+ * if `needed` is NULL. */
+static enum ar_status check_file(struct page_parts *parts, const struct ar_csv *csv,
+                                 const char *needed, const char *numbers, struct ar_error *err)
+{
+    char *rest = needed != NULL ? ar_arena_text(parts->arena, needed) : NULL;
+    for (const char *name; (name = ar_next_part(&rest, ' ')) != NULL;) {
+        if (!ar_csv_has_column(csv, name)) {
+            return ar_error_set(err, AR_BAD_DATA, "%.200s:%llu: column \"%s\" is missing",
+                                csv->path, (unsigned long long)csv->header_line, name);
+        }
+    }
+    rest = ar_arena_text(parts->arena, numbers);
+    for (const char *name; (name = ar_next_part(&rest, ' ')) != NULL;) {
+        for (size_t row = 0; row < csv->rows_count; row++) {
+            if (named_text(csv, row, name)[0] != '\0' && isnan(named_number(csv, row, name))) {
+                return ar_csv_error(csv, row, name, "a number", err);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* --- exact or estimated ------------------------------------------------------------------- */
 
 void answer_add_trust(struct answer_trust *trust, ar_cell_flag exact, const char *engine)
 {
@@ -118,91 +124,98 @@ void answer_write_trust(FILE *text, const struct answer_trust *trust, const char
     fputs(". ", text);
 }
 
-/* The sum of a run is an estimate if a phase of it is. */
-static void write_estimates(FILE *text, const struct run *runs, size_t count)
+/* --- train -------------------------------------------------------------------------------- */
+
+/* The line that sums up all phases is the last one of a run and a number of GPUs. */
+static bool is_last_phase(const struct ar_csv *csv, size_t row)
 {
-    struct answer_trust trust = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (is_last_phase(runs, count, i)) {
-            answer_add_trust(&trust, runs[i].exact, runs[i].engine);
-        }
-    }
-    if (trust.estimates > 0) {
-        answer_write_trust(text, &trust, "times", "");
-    }
+    return row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run") ||
+           is_new_in(csv, row + 1, "gpus");
 }
 
-/* The line of all phases is the last one of a run and a number of GPUs. */
+/* Writes its time, and in brackets the algorithm and how well that scales. */
+static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
+{
+    char time[AR_UNIT_TEXT];
+    const char *algorithm = named_text(csv, row, "algorithm");
+    const char *shape = named_text(csv, row, "shape");
+    double efficiency_frac = named_number(csv, row, "efficiency_frac");
+    bool has_algorithm = algorithm[0] != '\0';
+    bool has_shape = has_algorithm && shape[strspn(shape, "-")] != '\0';
+    bool has_brackets = has_algorithm || !isnan(efficiency_frac);
+    fprintf(text, "%s on %s GPUs", ar_format_seconds(named_number(csv, row, "time_s"), time),
+            named_text(csv, row, "gpus"));
+    fprintf(text, "%s%s%s%s", has_brackets ? " (" : "", algorithm, has_shape ? " " : "",
+            has_shape ? shape : "");
+    answer_write_percent(text, has_algorithm ? ", scaling efficiency " : "scaling efficiency ",
+                         efficiency_frac, "");
+    fputs(has_brackets ? ")" : "", text);
+}
+
+/* Each run has its first and its last number of GPUs; the table has the others. */
 enum ar_status answer_train(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                             const char **title, struct ar_error *err)
 {
-    struct run *runs;
+    struct answer_trust trust = {0};
+    bool is_begun = false;
     *title = "Time to train";
-    AR_TRY(answer_read(csv, AR_COLUMNS(run_columns), sizeof *runs, parts->arena, &runs, err));
-    const struct run *first = NULL;
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct run *run = &runs[i];
-        if (!is_last_phase(runs, csv->rows_count, i)) {
+    AR_TRY(check_file(parts, csv, "run cluster", "time_s efficiency_frac", err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        bool is_end = row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run");
+        is_begun = is_begun && !is_new_in(csv, row, "run");
+        if (!is_last_phase(csv, row)) {
             continue;
         }
-        bool is_new = first == NULL || strcmp(first->run, run->run) != 0;
-        bool is_end = i + 1 == csv->rows_count || strcmp(run->run, runs[i + 1].run) != 0;
-        first = is_new ? run : first;
-        if (is_new) {
-            bool is_named = run->strategy != NULL && *run->strategy != '\0' &&
-                            strcmp(run->strategy, "data") != 0;
-            fprintf(text, "%s%s%s on %s takes ", run->run, is_named ? " with strategy " : "",
-                    is_named ? run->strategy : "", run->cluster);
-        } else if (!is_end) {
-            continue; /* the table has it */
+        const char *exact = named_text(csv, row, "exact");
+        answer_add_trust(&trust, exact[0] == '\0' ? AR_NO_FLAG : strcmp(exact, "yes") == 0,
+                         named_text(csv, row, "engine"));
+        if (!is_begun) {
+            const char *strategy = named_text(csv, row, "strategy");
+            bool is_named = strategy[0] != '\0' && strcmp(strategy, "data") != 0;
+            fprintf(text, "%s%s%s on %s takes ", named_text(csv, row, "run"),
+                    is_named ? " with strategy " : "", is_named ? strategy : "",
+                    named_text(csv, row, "cluster"));
+            write_run(text, csv, row);
+        } else if (is_end) {
+            fputs(" and ", text);
+            write_run(text, csv, row);
         }
-        fputs(is_new ? "" : " and ", text);
-        write_run(text, run);
-        if (is_end) {
-            fputs(". ", text);
-        }
+        is_begun = true;
+        fputs(is_end ? ". " : "", text);
     }
-    write_estimates(text, runs, csv->rows_count);
+    if (trust.estimates > 0) { /* the sum of a run is an estimate if a phase of it is */
+        answer_write_trust(text, &trust, "times", "");
+    }
     return AR_OK;
 }
 
 /* --- reproduce ---------------------------------------------------------------------------- */
 
-#define RESULT_LIST(X, NEEDED)                                                                     \
-    NEEDED(result, string, row)                                                                    \
-    X(result, string, title)                                                                       \
-    X(result, number, measured)                                                                    \
-    X(result, number, predicted)                                                                   \
-    X(result, number, error_frac)                                                                  \
-    X(result, flag, inside)
-ANSWER_RECORD(result, RESULT_LIST);
-
 enum ar_status answer_results(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                               const char **title, struct ar_error *err)
 {
-    struct result *results;
-    size_t both = 0, banded = 0, inside = 0;
-    const struct result *worst = NULL;
+    size_t both = 0, banded = 0, inside = 0, worst = 0;
     *title = "Published results, predicted";
-    AR_TRY(
-        answer_read(csv, AR_COLUMNS(result_columns), sizeof *results, parts->arena, &results, err));
+    AR_TRY(check_file(parts, csv, "row", "error_frac", err));
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct result *result = &results[i];
-        if (!isnan(result->error_frac)) {
-            errors[both++] = result->error_frac;
-            worst = worst == NULL || fabs(result->error_frac) > fabs(worst->error_frac) ? result
-                                                                                        : worst;
-            banded += result->inside != AR_NO_FLAG;
-            inside += result->inside == 1;
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        double error_frac = named_number(csv, row, "error_frac");
+        if (!isnan(error_frac)) {
+            bool is_worst =
+                both == 0 || fabs(error_frac) > fabs(named_number(csv, worst, "error_frac"));
+            worst = is_worst ? row : worst;
+            errors[both++] = error_frac;
+            banded += named_text(csv, row, "inside")[0] != '\0';
+            inside += strcmp(named_text(csv, row, "inside"), "yes") == 0;
         }
     }
     fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
             csv->rows_count);
     answer_write_percent(text, ": the median error is ", median_of(errors, both), "");
-    if (worst != NULL) {
-        fprintf(text, ", the largest %+.3g %% (%s)", 100 * worst->error_frac,
-                worst->title != NULL ? worst->title : worst->row);
+    if (both > 0) {
+        const char *name = named_text(csv, worst, "title");
+        fprintf(text, ", the largest %+.3g %% (%s)", 100 * named_number(csv, worst, "error_frac"),
+                name[0] != '\0' ? name : named_text(csv, worst, "row"));
     }
     fputs(". ", text);
     if (banded > 0) {
@@ -215,60 +228,43 @@ enum ar_status answer_results(struct page_parts *parts, const struct ar_csv *csv
 
 /* --- compare ------------------------------------------------------------------------------ */
 
-#define SUMMED_LIST(X, NEEDED)                                                                     \
-    X(summed, string, set)                                                                         \
-    X(summed, count, nodes)                                                                        \
-    X(summed, count, rows)                                                                         \
-    X(summed, number, median_frac)                                                                 \
-    X(summed, number, p95_frac)                                                                    \
-    X(summed, number, worst_frac)                                                                  \
-    X(summed, number, covered_frac)
-ANSWER_RECORD(summed, SUMMED_LIST);
-
-/* Lines of all node counts have none. */
+/* Lines that sum up all node counts have none. */
 enum ar_status answer_compared(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                                const char **title, struct ar_error *err)
 {
-    struct summed *sums;
     *title = "Predicted beside measured";
-    AR_TRY(answer_read(csv, AR_COLUMNS(summed_columns), sizeof *sums, parts->arena, &sums, err));
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct summed *sum = &sums[i];
-        if (sum->nodes != AR_NO_COUNT || sum->set == NULL) {
+    AR_TRY(check_file(parts, csv, NULL, "rows median_frac p95_frac worst_frac covered_frac", err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        const char *set = named_text(csv, row, "set");
+        if (named_text(csv, row, "nodes")[0] != '\0' || set[0] == '\0') {
             continue;
         }
         fprintf(text,
-                "Of %llu %s calls the median error is %.3g %%, 95 %% are off by at most %.3g %%, "
+                "Of %s %s calls the median error is %.3g %%, 95 %% are off by at most %.3g %%, "
                 "the worst one by %.3g %%. ",
-                (unsigned long long)sum->rows, sum->set, 100 * sum->median_frac,
-                100 * sum->p95_frac, 100 * sum->worst_frac);
-        answer_write_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
+                named_text(csv, row, "rows"), set, 100 * named_number(csv, row, "median_frac"),
+                100 * named_number(csv, row, "p95_frac"),
+                100 * named_number(csv, row, "worst_frac"));
+        answer_write_percent(text, "", named_number(csv, row, "covered_frac"),
+                             " of them are within the 95 % band. ");
     }
     return AR_OK;
 }
 
-#define CALL_LIST(X, NEEDED)                                                                       \
-    X(call, string, set)                                                                           \
-    X(call, number, predicted_s)                                                                   \
-    X(call, number, low_s)                                                                         \
-    X(call, number, high_s)
-ANSWER_RECORD(call, CALL_LIST);
-
-/* What the band is in which calls lie: one that spans everything holds everything. */
+/* Writes how wide the band is in which calls lie: one that spans everything holds everything. */
 enum ar_status answer_band(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
-    struct call *calls;
     bool is_any_fitted = false;
     *title = "Predicted beside measured";
-    AR_TRY(answer_read(csv, AR_COLUMNS(call_columns), sizeof *calls, parts->arena, &calls, err));
+    AR_TRY(check_file(parts, csv, NULL, "predicted_s low_s high_s", err));
     double *low = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *low);
     double *high = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *high);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        low[i] = calls[i].low_s / calls[i].predicted_s;
-        high[i] = calls[i].high_s / calls[i].predicted_s;
-        is_any_fitted =
-            is_any_fitted || (calls[i].set != NULL && strcmp(calls[i].set, "fitted") == 0);
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        double predicted_s = named_number(csv, row, "predicted_s");
+        low[row] = named_number(csv, row, "low_s") / predicted_s;
+        high[row] = named_number(csv, row, "high_s") / predicted_s;
+        is_any_fitted = is_any_fitted || strcmp(named_text(csv, row, "set"), "fitted") == 0;
     }
     double low_frac = median_of(low, csv->rows_count);
     double high_frac = median_of(high, csv->rows_count);
@@ -281,57 +277,38 @@ enum ar_status answer_band(struct page_parts *parts, const struct ar_csv *csv, F
 
 /* --- accuracy ----------------------------------------------------------------------------- */
 
-#define SET_LIST(X, NEEDED)                                                                        \
-    NEEDED(set, string, set)                                                                       \
-    X(set, string, operation)                                                                      \
-    X(set, count, rows)                                                                            \
-    X(set, number, zero_shot_median_frac)                                                          \
-    X(set, number, fit_median_frac)                                                                \
-    X(set, number, held_out_median_frac)                                                           \
-    X(set, number, held_out_p95_frac)                                                              \
-    X(set, flag, unseen)
-ANSWER_RECORD(set, SET_LIST);
-
-/* Sets of which rows had been seen; their lines follow each other. */
-static size_t count_seen(const struct set *sets, size_t count)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < count; i++) {
-        seen += sets[i].unseen == 0 && (i == 0 || strcmp(sets[i].set, sets[i - 1].set) != 0);
-    }
-    return seen;
-}
-
-/* The last line is of all sets, if there are several. */
+/* The last line sums up all sets, if there are several. */
 enum ar_status answer_sets(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
-    struct set *sets;
+    static const char held_out[] = "held_out_median_frac";
     *title = "How wrong predictions are";
-    AR_TRY(answer_read(csv, AR_COLUMNS(set_columns), sizeof *sets, parts->arena, &sets, err));
+    AR_TRY(check_file(parts, csv, "set",
+                      "rows zero_shot_median_frac fit_median_frac held_out_median_frac", err));
     if (csv->rows_count == 0) {
         return AR_OK;
     }
-    const struct set *all = &sets[csv->rows_count - 1];
-    const struct set *worst = all;
-    for (size_t i = 0; i + 1 < csv->rows_count; i++) {
-        if (sets[i].held_out_median_frac > worst->held_out_median_frac ||
-            isnan(worst->held_out_median_frac)) {
-            worst = &sets[i];
-        }
+    size_t all = csv->rows_count - 1;
+    size_t worst = all;
+    size_t seen = 0; /* sets; the lines of a set follow each other */
+    for (size_t row = 0; row <= all; row++) {
+        double worst_frac = named_number(csv, worst, held_out);
+        bool is_worse = named_number(csv, row, held_out) > worst_frac || isnan(worst_frac);
+        worst = row < all && is_worse ? row : worst;
+        seen += strcmp(named_text(csv, row, "unseen"), "no") == 0 && is_new_in(csv, row, "set");
     }
-    fprintf(text, "Of %llu measured collectives the median error is ",
-            (unsigned long long)all->rows);
-    answer_write_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
-    answer_write_percent(text, ", ", all->fit_median_frac, " where all were fitted");
-    answer_write_percent(text, ", and ", all->held_out_median_frac,
+    fprintf(text, "Of %s measured collectives the median error is ", named_text(csv, all, "rows"));
+    answer_write_percent(text, "", named_number(csv, all, "zero_shot_median_frac"),
+                         " with nothing fitted");
+    answer_write_percent(text, ", ", named_number(csv, all, "fit_median_frac"),
+                         " where all were fitted");
+    answer_write_percent(text, ", and ", named_number(csv, all, held_out),
                          " on the largest node counts, which were not fitted");
     fputs(". ", text);
     if (worst != all) {
-        fprintf(text, "There the worst of the sets is %s", worst->set);
-        answer_write_percent(text, " with ", worst->held_out_median_frac, ". ");
+        fprintf(text, "There the worst of the sets is %s", named_text(csv, worst, "set"));
+        answer_write_percent(text, " with ", named_number(csv, worst, held_out), ". ");
     }
-    size_t seen = count_seen(sets, csv->rows_count);
     if (seen > 0) {
         fprintf(text,
                 "When something of the model was chosen, rows of %zu of the sets had been seen "
@@ -343,14 +320,6 @@ enum ar_status answer_sets(struct page_parts *parts, const struct ar_csv *csv, F
 
 /* --- layers ------------------------------------------------------------------------------- */
 
-#define KIND_LIST(X, NEEDED)                                                                       \
-    X(kind, string, kind)                                                                          \
-    X(kind, number, forward_measured_s)                                                            \
-    X(kind, number, forward_predicted_s)                                                           \
-    X(kind, number, backward_measured_s)                                                           \
-    X(kind, number, backward_predicted_s)
-ANSWER_RECORD(kind, KIND_LIST);
-
 static void write_pass(FILE *text, const char *name, double measured_s, double predicted_s)
 {
     char measured[AR_UNIT_TEXT];
@@ -360,17 +329,21 @@ static void write_pass(FILE *text, const char *name, double measured_s, double p
             100 * (predicted_s / measured_s - 1));
 }
 
-/* The last line is of all kinds. */
+/* The last line sums up all kinds. */
 enum ar_status answer_kinds(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                             const char **title, struct ar_error *err)
 {
-    struct kind *kinds;
     *title = "Layers of a step, measured and computed";
-    AR_TRY(answer_read(csv, AR_COLUMNS(kind_columns), sizeof *kinds, parts->arena, &kinds, err));
+    AR_TRY(check_file(parts, csv, NULL,
+                      "forward_measured_s forward_predicted_s backward_measured_s "
+                      "backward_predicted_s",
+                      err));
     if (csv->rows_count > 0) {
-        const struct kind *all = &kinds[csv->rows_count - 1];
-        write_pass(text, "forward", all->forward_measured_s, all->forward_predicted_s);
-        write_pass(text, "backward", all->backward_measured_s, all->backward_predicted_s);
+        size_t all = csv->rows_count - 1;
+        write_pass(text, "forward", named_number(csv, all, "forward_measured_s"),
+                   named_number(csv, all, "forward_predicted_s"));
+        write_pass(text, "backward", named_number(csv, all, "backward_measured_s"),
+                   named_number(csv, all, "backward_predicted_s"));
     }
     return AR_OK;
 }

@@ -10,39 +10,46 @@
 /* Engines agree no better than this: times that differ by less are the same. */
 #define SAME_FRAC 1e-6
 
-#define ROW_LIST(X, NEEDED)                                                                        \
-    X(row, string, cluster)                                                                        \
-    X(row, string, trace)                                                                          \
-    X(row, string, algorithm)                                                                      \
-    X(row, string, shape)                                                                          \
-    X(row, string, engine)                                                                         \
-    X(row, string, baseline)                                                                       \
-    X(row, string, operation)                                                                      \
-    X(row, string, mesh)                                                                           \
-    X(row, string, strategy)                                                                       \
-    X(row, string, status)                                                                         \
-    X(row, count, gpus)                                                                            \
-    X(row, count, payload_bytes)                                                                   \
-    X(row, number, iteration_s)                                                                    \
-    X(row, number, compute_s)                                                                      \
-    X(row, number, allreduce_s)                                                                    \
-    X(row, number, exposed_s)                                                                      \
-    X(row, number, samples_per_s)                                                                  \
-    X(row, number, efficiency_frac)                                                                \
-    X(row, number, setup_s)                                                                        \
-    X(row, number, latency_s)                                                                      \
-    X(row, number, bandwidth_s)                                                                    \
-    X(row, number, reduction_s)                                                                    \
-    X(row, number, busbw_Bps)                                                                      \
-    X(row, number, low_s)                                                                          \
-    X(row, number, high_s)                                                                         \
-    X(row, number, tokens_per_s)                                                                   \
-    X(row, number, mfu_frac)                                                                       \
-    X(row, number, bubble_s)                                                                       \
-    X(row, number, memory_bytes)                                                                   \
-    X(row, flag, exact)                                                                            \
-    X(row, flag, fits)
-ANSWER_RECORD(row, ROW_LIST);
+#define ROW_LIST(X)                                                                                \
+    X(string, cluster)                                                                             \
+    X(string, trace)                                                                               \
+    X(string, algorithm)                                                                           \
+    X(string, shape)                                                                               \
+    X(string, engine)                                                                              \
+    X(string, baseline)                                                                            \
+    X(string, operation)                                                                           \
+    X(string, strategy)                                                                            \
+    X(string, status)                                                                              \
+    X(count, gpus)                                                                                 \
+    X(count, payload_bytes)                                                                        \
+    X(number, iteration_s)                                                                         \
+    X(number, compute_s)                                                                           \
+    X(number, allreduce_s)                                                                         \
+    X(number, exposed_s)                                                                           \
+    X(number, samples_per_s)                                                                       \
+    X(number, efficiency_frac)                                                                     \
+    X(number, setup_s)                                                                             \
+    X(number, latency_s)                                                                           \
+    X(number, bandwidth_s)                                                                         \
+    X(number, reduction_s)                                                                         \
+    X(number, busbw_Bps)                                                                           \
+    X(number, low_s)                                                                               \
+    X(number, high_s)                                                                              \
+    X(number, mfu_frac)                                                                            \
+    X(number, bubble_s)                                                                            \
+    X(number, memory_bytes)                                                                        \
+    X(flag, exact)
+struct row {
+#define X(kind, field) ar_cell_##kind field;
+    ROW_LIST(X)
+#undef X
+};
+static const struct ar_column row_columns[] = {
+#define X(kind, field)                                                                             \
+    AR_COLUMN(kind, struct row, field, #field, "", .may_be_empty = true, .may_be_missing = true),
+    ROW_LIST(X)
+#undef X
+        AR_COLUMN_OTHERS};
 
 /* Columns beside the algorithm in which rows may differ; those that differ in one of them are not
  * compared as algorithms. */

@@ -3,24 +3,11 @@
  * tables, parameters, and the command that makes it again.
  *
  * The page needs nothing but itself: no network, no other file. Pictures are those of ar_plot.h,
- * whose points have their values. Every number in the words is of a row. Names, titles and paths
- * are text wherever they stand.
+ * whose points tell their values. Every number in the words is that of a row. Names, titles and
+ * paths are escaped wherever they stand.
  *
- * | file            | becomes                                                          |
- * |-----------------|------------------------------------------------------------------|
- * | report.html     | the frame; `{{name}}` stands for a part that page.c writes       |
- * | report.css, .js | how it looks; sorting, filters, values under the pointer, zoom   |
- *
- * | in the directory                          | left by                              |
- * |-------------------------------------------|--------------------------------------|
- * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
- * | step.csv, pipeline.csv                    | explain                              |
- * | train.csv                                 | train                                |
- * | reproduce.csv, sensitivity.csv, curves.csv | reproduce                           |
- * | compare.csv, accuracy.csv                 | compare, of collectives              |
- * | layers.csv, kinds.csv                     | compare, of a trace                  |
- * | sets.csv                                  | accuracy                             |
- * | parameters.csv, command.txt               | any of them                          |
+ * `report.html` is the frame, in which `{{name}}` stands for a part that page.c writes. page.h
+ * lists the files of a directory that are shown; `command.txt` has the command and its notes.
  */
 #ifndef AR_PAGE_H
 #define AR_PAGE_H
@@ -33,17 +20,17 @@ struct ar_page_request {
     const char *directory;
     const char *out;                  /**< the page; replaced if it is there */
     const char *page_dir;             /**< where report.html and what belongs to it lie */
-    const char *template_dir;         /**< of pictures (ar_plot.h) */
-    const char *where;                /**< of which rows the page is (ar_plot.h); NULL: all */
+    const char *template_dir;         /**< templates of pictures (ar_plot.h) */
+    const char *where;                /**< rows to show (ar_plot.h); NULL: all */
     const char *made_by;              /**< a comment in the page */
-    const struct ar_columns *columns; /**< what columns mean; those of no list have no help */
+    const struct ar_columns *columns; /**< explain columns of the files; others have no help */
     size_t columns_count;
 };
 
 struct ar_page {
     const char *answer; /**< one paragraph, the arena's */
     const char
-        *reason; /**< why there are fewer pictures, a line for each reason; NULL: all are there */
+        *reason; /**< why there are fewer pictures, one reason in a line; NULL: all are there */
 };
 
 /** Writes the page, whole or not at all. Errors: AR_NO_INPUT (no directory, nothing in it that is

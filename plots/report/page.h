@@ -109,21 +109,6 @@ void answer_write_percent(FILE *text, const char *before, double frac, const cha
 /** Whether two texts are equal; NULL is an empty one. */
 bool answer_texts_equal(const char *a, const char *b);
 
-/** Declares a record as a struct and as its columns, NAME_columns. LIST(X, NEEDED) has an entry
- * X(NAME, kind, field) for each column that a file may lack, or NEEDED(...) for one that it needs.
- */
-#define ANSWER_RECORD(name, LIST)                                                                  \
-    struct name {                                                                                  \
-        LIST(ANSWER_FIELD, ANSWER_FIELD)                                                           \
-    };                                                                                             \
-    static const struct ar_column name##_columns[] = {LIST(ANSWER_COLUMN, ANSWER_NEEDED_COLUMN)    \
-                                                          AR_COLUMN_OTHERS}
-#define ANSWER_FIELD(owner, kind, field) ar_cell_##kind field;
-#define ANSWER_COLUMN(owner, kind, field)                                                          \
-    AR_COLUMN(kind, struct owner, field, #field, "", .may_be_empty = true, .may_be_missing = true),
-#define ANSWER_NEEDED_COLUMN(owner, kind, field)                                                   \
-    AR_COLUMN(kind, struct owner, field, #field, "a name"),
-
 /** Reads all rows of a file as records of `size` bytes, in which nothing applies that the file does
  * not give. The last of the columns is AR_COLUMN_OTHERS. */
 enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,

@@ -85,11 +85,8 @@ static void order_columns(const struct page_parts *parts, enum page_file which, 
 
 static void write_hint(FILE *file, const char *name, const char *help)
 {
-    fputs(" title=\"", file);
-    ar_plot_write_html(file, name);
-    fputs(help[0] != '\0' ? ": " : "", file);
-    ar_plot_write_html(file, help);
-    fputs("\"", file);
+    ar_plot_write_between(file, " title=\"", name, help[0] != '\0' ? ": " : "");
+    ar_plot_write_between(file, "", help, "\">");
 }
 
 /* Writes the columns that are the same in all rows. */
@@ -102,7 +99,6 @@ static void write_constant_columns(FILE *file, const struct ar_csv *csv, const s
         if (!shown[i].is_shown && cell[0] != '\0') {
             fputs("<div><dt", file);
             write_hint(file, csv->cells[column], shown[i].help);
-            fputs(">", file);
             ar_plot_write_name(file, csv->cells[column], shown[i].unit);
             fputs("</dt><dd>", file);
             ar_plot_write_measure(file, cell, shown[i].unit);
@@ -123,9 +119,7 @@ static void write_table_row(FILE *file, const struct ar_csv *csv, const struct s
         }
         fputs(shown[i].is_number ? "<td class=\"n\"" : "<td", file);
         if (shown[i].is_number && shown[i].unit.name[0] != '\0') {
-            fputs(" data-v=\"", file);
-            ar_plot_write_html(file, cell);
-            fputs("\"", file);
+            ar_plot_write_between(file, " data-v=\"", cell, "\"");
         }
         fputs(">", file);
         ar_plot_write_value(file, cell, shown[i].unit);
@@ -151,7 +145,6 @@ static void write_table_rows(FILE *file, const struct ar_csv *csv, const char *t
         if (shown[i].is_shown) {
             fprintf(file, "<th scope=\"col\"%s", shown[i].is_number ? " class=\"n\"" : "");
             write_hint(file, csv->cells[column], shown[i].help);
-            fputs(">", file);
             ar_plot_write_name(file, csv->cells[column], shown[i].unit);
             if (shown[i].unit.name[0] != '\0') {
                 fprintf(file, " <small>%s</small>", shown[i].unit.name);
