@@ -43,9 +43,6 @@ enum ar_log_format {
     AR_LOG_PUBLISHED,
 };
 
-/** Name of a format for messages; static storage. */
-const char *ar_log_format_name(enum ar_log_format format);
-
 enum ar_log_collective {
     AR_LOG_OTHER, /**< something else; `collective_name` has the log's word for it */
     AR_LOG_ALL_REDUCE,
@@ -63,9 +60,6 @@ enum ar_log_collective {
 
 /** Name of a collective (`all-reduce`); static storage. */
 const char *ar_log_collective_name(enum ar_log_collective collective);
-
-/** busbw over algbw among `ranks` >= 1; NaN for AR_LOG_OTHER. */
-double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks);
 
 /** One measured way of a row. */
 struct ar_log_timing {

@@ -1,44 +1,199 @@
-#include "log.h"
-
+/* Logs: finding the format of a file, runs and rows, words and columns that all readers share, and
+ * whether a run can be compared. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_file.h"
-#include "nccl_text.h"
-#include "osu.h"
-#include "words.h"
+#include "ar_text.h"
+#include "ar_units.h"
+#include "log_reading.h"
 
-static const char *const format_names[] = {
-    [AR_LOG_NCCL_TEXT] = "nccl-tests", [AR_LOG_NCCL_JSON] = "nccl-tests-json", [AR_LOG_OSU] = "osu",
-    [AR_LOG_HARNESS] = "harness",      [AR_LOG_PUBLISHED] = "published",
-};
+/* --- words and numbers -------------------------------------------------------------------------
+ */
 
-const char *ar_log_format_name(enum ar_log_format format)
+void ar_clean(char *text, size_t bytes)
 {
-    return format_names[format];
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char letter = (unsigned char)text[i];
+        if (letter < 0x20 || letter == 0x7f) {
+            text[i] = letter != '\0' && strchr(AR_BLANKS, letter) != NULL ? ' ' : '?';
+        }
+    }
 }
 
-/* --- runs and rows ------------------------------------------------------------------------- */
-
-enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
-                               struct ar_log **run, struct ar_error *err)
+void ar_copy_clean(char *target, size_t size, const char *source)
 {
-    struct ar_log *runs = ar_arena_grow(logs->arena, logs->runs, logs->runs_count, 1, sizeof *runs);
-    AR_NEED(runs, err, logs->path);
-    logs->runs = runs;
-    *run = &runs[logs->runs_count++];
-    **run = (struct ar_log){.arena = logs->arena,
-                            .format = format,
-                            .path = logs->path,
-                            .first_line = line,
-                            .last_line = line};
+    ar_copy_text(target, size, source);
+    ar_clean(target, strlen(target));
+}
+
+char *ar_trim(char *text)
+{
+    text += strspn(text, " ");
+    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--) {
+        text[end - 1] = '\0';
+    }
+    return text;
+}
+
+char *ar_unmarked(char *line)
+{
+    return line[0] == '#' ? line + strspn(line, "# ") : line;
+}
+
+char *ar_behind(char *text, const char *part)
+{
+    char *place = strstr(text, part);
+    return place == NULL ? NULL : place + strlen(part);
+}
+
+size_t ar_split(char *text, const char **words, size_t max)
+{
+    size_t count = 0;
+    char *rest;
+    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        if (count < max) {
+            words[count] = word;
+        }
+        count++;
+    }
+    return count;
+}
+
+bool ar_is_number(const char *word)
+{
+    struct ar_error ignored;
+    double number;
+    return ar_parse_number("", word, -HUGE_VAL, HUGE_VAL, &number, &ignored) == AR_OK;
+}
+
+bool ar_is_count(const char *word)
+{
+    return word[0] != '\0' && word[strspn(word, AR_DIGITS)] == '\0';
+}
+
+bool ar_take_count(const char **rest, const char *key, uint64_t *count)
+{
+    const char *at = *rest + strspn(*rest, " ");
+    if (strncmp(at, key, strlen(key)) != 0) {
+        return false;
+    }
+    at += strlen(key);
+    at += strspn(at, " ");
+    if (strspn(at, AR_DIGITS) == 0) {
+        return false;
+    }
+    char *end;
+    *count = strtoull(at, &end, 10);
+    *rest = end;
+    return true;
+}
+
+/* --- columns -----------------------------------------------------------------------------------
+ */
+
+/* Half a unit of the last digit of a number. */
+static double half_digit(const char *number)
+{
+    const char *point = strchr(number, '.');
+    const char *exponent = strpbrk(number, "eE");
+    double decimals = point == NULL ? 0 : (double)strspn(point + 1, AR_DIGITS);
+    double power = exponent == NULL ? 0 : (double)strtol(exponent + 1, NULL, 10);
+    return 0.5 * pow(10, power - decimals);
+}
+
+bool ar_log_column_set(const struct ar_log_column *column, const char *word, bool is_in_place,
+                       struct ar_log_row *row)
+{
+    /* From a number of a timing to its half digit, the same for the three. */
+    const size_t half =
+        offsetof(struct ar_log_timing, time_half_s) - offsetof(struct ar_log_timing, time_s);
+    _Static_assert(offsetof(struct ar_log_timing, busbw_half_Bps) -
+                           offsetof(struct ar_log_timing, busbw_Bps) ==
+                       offsetof(struct ar_log_timing, time_half_s) -
+                           offsetof(struct ar_log_timing, time_s),
+                   "halves are in the order of the numbers");
+    struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
+    char *record = column->is_timing ? (char *)timing : (char *)row;
+    void *field = record + column->cell.offset;
+    if (column->cell.kind == AR_COLUMN_number && strcasecmp(word, "N/A") == 0) {
+        return true;
+    }
+    if (!ar_record_read_cell(&column->cell, word, record)) {
+        return false;
+    }
+    if (column->unit > 0) {
+        *(double *)field *= column->unit;
+    }
+    if (column->unit > 0 && column->is_timing) {
+        *(double *)(void *)((char *)field + half) = half_digit(word) * column->unit;
+    }
+    return true;
+}
+
+void ar_log_table_add(struct ar_log_table *table, struct ar_log_columns columns, const char *name)
+{
+    const struct ar_log_column *column = NULL;
+    bool is_again = false;
+    for (size_t i = 0; i < columns.count && column == NULL; i++) {
+        column = strcmp(columns.list[i].cell.name, name) == 0 ? &columns.list[i] : NULL;
+    }
+    for (size_t i = 0; i < table->count && column != NULL && column->is_timing; i++) {
+        is_again = is_again || table->columns[i] == column;
+    }
+    if (table->count < AR_TABLE_COLUMNS_MAX) {
+        table->columns[table->count] = column;
+        table->is_in_place[table->count++] = is_again;
+    }
+}
+
+enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const struct ar_log *run,
+                                    uint64_t line, size_t words_count, struct ar_error *err)
+{
+    return ar_log_refuse(run, line, err,
+                         "%zu columns; expected %zu as in the header (line %" PRIu64
+                         "); cut off, or mixed with other output",
+                         words_count, table->count, table->line);
+}
+
+enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct ar_log *run,
+                                 const char *const *words, struct ar_log_row *row,
+                                 struct ar_error *err)
+{
+    char expected[AR_COLUMN_EXPECTED], shown[64];
+    for (size_t i = 0; i < table->count; i++) {
+        const struct ar_log_column *column = table->columns[i];
+        if (column != NULL && !ar_log_column_set(column, words[i], table->is_in_place[i], row)) {
+            return ar_log_refuse(run, row->line, err, "column \"%s\" is \"%s\"; expected %s",
+                                 column->cell.name, ar_csv_show(words[i], shown),
+                                 ar_column_expected(&column->cell, expected));
+        }
+    }
     return AR_OK;
 }
+
+/* --- runs and rows -----------------------------------------------------------------------------
+ */
 
 struct ar_log *ar_logs_last(const struct ar_logs *logs)
 {
     return &logs->runs[logs->runs_count - 1];
+}
+
+struct ar_log *ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line)
+{
+    logs->runs = ar_arena_grow(logs->arena, logs->runs, logs->runs_count, 1, sizeof *logs->runs);
+    logs->runs[logs->runs_count++] = (struct ar_log){.arena = logs->arena,
+                                                     .format = format,
+                                                     .path = logs->path,
+                                                     .first_line = line,
+                                                     .last_line = line};
+    return ar_logs_last(logs);
 }
 
 struct ar_log_row ar_log_empty_row(uint64_t line)
@@ -54,8 +209,8 @@ struct ar_log_row ar_log_empty_row(uint64_t line)
                                .time_p90_s = NAN};
 }
 
-static enum ar_status check_time(const struct ar_log *run, uint64_t line, const char *which,
-                                 double time_s, struct ar_error *err)
+static enum ar_status check_row_time(const struct ar_log *run, uint64_t line, const char *which,
+                                     double time_s, struct ar_error *err)
 {
     return isnan(time_s) || time_s > 0
                ? AR_OK
@@ -66,40 +221,27 @@ static enum ar_status check_time(const struct ar_log *run, uint64_t line, const 
 enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
                               struct ar_error *err)
 {
-    AR_TRY(check_time(run, row->line, "out-of-place", row->out_of_place.time_s, err));
-    AR_TRY(check_time(run, row->line, "in-place", row->in_place.time_s, err));
+    AR_TRY(check_row_time(run, row->line, "out-of-place", row->out_of_place.time_s, err));
+    AR_TRY(check_row_time(run, row->line, "in-place", row->in_place.time_s, err));
     if (isnan(row->out_of_place.time_s) && isnan(row->in_place.time_s)) {
         return ar_log_refuse(
             run, row->line, err,
             "row without a time; expected an out-of-place or in-place time above zero");
     }
-    struct ar_log_row *rows =
-        ar_arena_grow(run->arena, run->rows, run->rows_count, 1, sizeof *rows);
-    AR_NEED(rows, err, run->path);
-    run->rows = rows;
-    rows[run->rows_count++] = *row;
+    run->rows = ar_arena_grow(run->arena, run->rows, run->rows_count, 1, sizeof *run->rows);
+    run->rows[run->rows_count++] = *row;
     run->last_line = row->line > run->last_line ? row->line : run->last_line;
     return AR_OK;
 }
 
 /* --- texts --------------------------------------------------------------------------------- */
 
-/* A job script may run both programs, one after the other. */
-static enum ar_status take_line(struct ar_nccl_text *nccl, struct ar_osu_text *osu, char *line,
-                                uint64_t number, struct ar_error *err)
+/* Reads the lines of nccl-tests and of OSU: a job script may run both, one after the other. */
+static enum ar_status read_text(struct ar_logs *logs, char *text, size_t bytes,
+                                struct ar_error *err)
 {
-    bool is_title = ar_osu_is_title(line);
-    if (is_title) {
-        AR_TRY(ar_nccl_text_end(nccl, true, err));
-    }
-    osu->is_open = is_title || (osu->is_open && !ar_nccl_is_head(line));
-    return osu->is_open ? ar_osu_line(osu, line, number, err)
-                        : ar_nccl_text_line(nccl, line, number, err);
-}
-
-static enum ar_status take_lines(struct ar_nccl_text *nccl, struct ar_osu_text *osu, char *text,
-                                 size_t bytes, struct ar_error *err)
-{
+    struct ar_nccl_text nccl = {.logs = logs};
+    struct ar_osu_text osu = {.logs = logs};
     uint64_t number = 0;
     char *end = text + bytes;
     for (char *line = text, *next; line < end; line = next) {
@@ -108,24 +250,24 @@ static enum ar_status take_lines(struct ar_nccl_text *nccl, struct ar_osu_text *
         size_t size = (size_t)((newline == NULL ? end : newline) - line);
         ar_clean(line, size);
         line[size] = '\0';
-        AR_TRY(take_line(nccl, osu, ar_strip_prefix(line), ++number, err));
+        char *rest = ar_strip_prefix(line);
+        bool is_title = ar_osu_is_title(rest);
+        number++;
+        if (is_title) {
+            AR_TRY(ar_nccl_text_end(&nccl, true, err));
+        }
+        osu.is_open = is_title || (osu.is_open && !ar_nccl_is_head(rest));
+        AR_TRY(osu.is_open ? ar_osu_line(&osu, rest, number, err)
+                           : ar_nccl_text_line(&nccl, rest, number, err));
     }
-    return ar_nccl_text_end(nccl, false, err);
-}
-
-static enum ar_status read_text(struct ar_logs *logs, char *text, size_t bytes,
-                                struct ar_error *err)
-{
-    struct ar_nccl_text nccl = {.logs = logs};
-    struct ar_osu_text osu = {.logs = logs};
-    return take_lines(&nccl, &osu, text, bytes, err);
+    return ar_nccl_text_end(&nccl, false, err);
 }
 
 /* --- files --------------------------------------------------------------------------------- */
 
 /* The first line that has a text, comments left out if `is_table`; empty if there is none. Returns
  * its bytes. */
-static size_t first_line(const char *text, size_t bytes, bool is_table, const char **line)
+static size_t find_first_line(const char *text, size_t bytes, bool is_table, const char **line)
 {
     const char *end = text + bytes;
     for (*line = text; *line < end; (*line)++) {
@@ -147,7 +289,7 @@ static bool is_csv(const char *text, size_t bytes)
 {
     static const char *const names[] = {"payload_bytes", "time_median_s", "time_out_of_place_us"};
     const char *line;
-    size_t size = first_line(text, bytes, true, &line);
+    size_t size = find_first_line(text, bytes, true, &line);
     bool is_header = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && size > 0; i++) {
         is_header = is_header || memmem(line, size, names[i], strlen(names[i])) != NULL;
@@ -163,7 +305,7 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
         "a log of nccl-tests (text or JSON), OSU, or a CSV of measurements";
     const char *line;
     char begins[48] = "", shown[64];
-    size_t size = first_line(text, bytes, false, &line);
+    size_t size = find_first_line(text, bytes, false, &line);
     if (size == 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s: no text; expected %s", logs->path, expected);
     }
@@ -195,14 +337,12 @@ static enum ar_status check_any_row(const struct ar_logs *logs, struct ar_error 
                         logs->runs_count, logs->runs_count == 1 ? "" : "s");
 }
 
-/* The text is changed. */
-static enum ar_status parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
-                            struct ar_logs **logs, struct ar_error *err)
+/* Reads a text, which is changed. */
+static enum ar_status parse_log(const char *path, char *text, size_t bytes, struct ar_arena *arena,
+                                struct ar_logs **logs, struct ar_error *err)
 {
     struct ar_logs *read = ar_arena_alloc(arena, 1, sizeof *read);
-    const char *kept = ar_arena_text(arena, path);
-    AR_NEED(read && kept, err, path);
-    *read = (struct ar_logs){.path = kept, .arena = arena};
+    *read = (struct ar_logs){.path = ar_arena_text(arena, path), .arena = arena};
     AR_TRY(read_runs(read, text, bytes, err));
     AR_TRY(check_any_row(read, err));
     *logs = read;
@@ -215,9 +355,8 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     char *copy = ar_arena_alloc(&scratch, bytes + 1, 1);
-    AR_NEED(copy, err, path);
     memcpy(copy, text + mark, bytes - mark);
-    return parse(path, copy, bytes - mark, arena, logs, err);
+    return parse_log(path, copy, bytes - mark, arena, logs, err);
 }
 
 enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_logs **logs,
@@ -227,5 +366,107 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
     char *text;
     size_t bytes;
     AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &scratch, &text, &bytes, err));
-    return parse(path, text, bytes, arena, logs, err);
+    return parse_log(path, text, bytes, arena, logs, err);
+}
+
+/* --- whether a run can be compared -------------------------------------------------------------
+ */
+
+bool ar_log_is_pair(const struct ar_log *run)
+{
+    return run->collective == AR_LOG_LATENCY || run->collective == AR_LOG_BANDWIDTH;
+}
+
+enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
+                             const char *format, ...)
+{
+    char what[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, line, what);
+}
+
+/* Different sizes above zero, counted up to `max`. */
+static size_t count_sizes(const struct ar_log *run, size_t max)
+{
+    uint64_t last = 0, next = 0;
+    size_t count = 0;
+    while (count < max && next != UINT64_MAX) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < run->rows_count; i++) {
+            uint64_t size = run->rows[i].payload_bytes;
+            next = size > last && size < next ? size : next;
+        }
+        count += next != UINT64_MAX;
+        last = next;
+    }
+    return count;
+}
+
+static enum ar_status check_rows_alike(const struct ar_log *run, struct ar_error *err)
+{
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
+        if (wrong > 0) {
+            return ar_log_refuse(run, row->line, err,
+                                 "%.0f elements came out wrong; expected a run with right results",
+                                 wrong);
+        }
+        if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
+            strcmp(row->redop, run->rows[0].redop) != 0) {
+            return ar_log_refuse(run, row->line, err,
+                                 "%s %s in a table that begins with %s %s (line %" PRIu64
+                                 "); expected one datatype and operation",
+                                 row->datatype, row->redop, run->rows[0].datatype,
+                                 run->rows[0].redop, run->rows[0].line);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_run_fits(const struct ar_log *run, enum ar_log_collective collective,
+                                     struct ar_error *err)
+{
+    const char *wanted = ar_log_collective_name(collective);
+    if (run->rows_count == 0) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run without rows; expected a table of %s", wanted);
+    }
+    if (run->collective != collective) {
+        const char *found = run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
+                                ? run->collective_name
+                                : ar_log_collective_name(run->collective);
+        return ar_log_refuse(run, run->first_line, err, "a run of %s; expected %s", found, wanted);
+    }
+    if (run->ranks == 0) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "the log does not say how many ranks took part; expected it to");
+    }
+    if (run->ranks == 1) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run of 1 rank communicates nothing; expected 2 or more (if several "
+                             "processes were started, nccl-tests was built without MPI=1)");
+    }
+    if (run->out_of_bounds > 0) {
+        return ar_log_refuse(run, run->last_line, err,
+                             "%" PRIu64 " values out of bounds; expected a run with right results",
+                             run->out_of_bounds);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
+                            size_t sizes_min, struct ar_error *err)
+{
+    AR_TRY(check_run_fits(run, collective, err));
+    AR_TRY(check_rows_alike(run, err));
+    size_t sizes_count = count_sizes(run, sizes_min);
+    return sizes_count >= sizes_min
+               ? AR_OK
+               : ar_log_refuse(run, run->first_line, err,
+                               "%zu different sizes above zero in %zu rows; expected at least %zu",
+                               sizes_count, run->rows_count, sizes_min);
 }

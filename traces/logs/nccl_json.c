@@ -5,21 +5,19 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "column.h"
-#include "log.h"
-#include "nccl_run.h"
-#include "words.h"
+#include "log_reading.h"
 
 /* One document of nccl-tests -J. jansson does not keep the lines of values, so errors name the
  * record and the line on which the document begins. */
-struct reader {
+struct json_reader {
     struct ar_logs *logs;
     uint64_t line;
     struct ar_nccl_run run;
     struct ar_error *err;
 };
 
-static enum ar_status fail(const struct reader *reader, const char *what, const char *expected)
+static enum ar_status refuse_document(const struct json_reader *reader, const char *what,
+                                      const char *expected)
 {
     return ar_error_set(reader->err, AR_BAD_DATA, "%s:%" PRIu64 ": %s; expected %s",
                         reader->logs->path, reader->line, what, expected);
@@ -84,21 +82,21 @@ static void read_members(const json_t *object, struct ar_log_columns columns, bo
     }
 }
 
-static enum ar_status read_record(struct reader *reader, const json_t *record, size_t place)
+static enum ar_status read_record(struct json_reader *reader, const json_t *record, size_t place)
 {
     static const char *const timings[] = {"out_of_place", "in_place"};
     struct ar_log_row row = ar_log_empty_row(reader->line);
     char what[64];
     if (!set_count(json_object_get(record, "size"), &row.payload_bytes)) {
         snprintf(what, sizeof what, "record %zu of \"results\" has no usable \"size\"", place + 1);
-        return fail(reader, what, "a number of bytes");
+        return refuse_document(reader, what, "a number of bytes");
     }
     read_members(record, AR_LOG_COLUMNS(record_columns), false, &row);
     for (size_t i = 0; i < 2; i++) {
         const json_t *timing = json_object_get(record, timings[i]);
         read_members(timing, AR_LOG_COLUMNS(timing_columns), i == 1, &row);
         if (json_object_get(timing, "cpu_time") != NULL) {
-            return fail(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
+            return refuse_document(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
         }
     }
     return ar_log_add_row(ar_logs_last(reader->logs), &row, reader->err);
@@ -117,7 +115,7 @@ static void read_name(const json_t *document, struct ar_log *log)
     }
 }
 
-static enum ar_status read_devices(struct reader *reader, const json_t *config)
+static enum ar_status read_devices(struct json_reader *reader, const json_t *config)
 {
     const json_t *devices = json_object_get(config, "devices");
     uint64_t threads = 1, gpus = 1;
@@ -125,7 +123,8 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
     set_count(json_object_get(config, "ngpus"), &gpus);
     if (threads - 1 >= AR_NCCL_RANKS_MAX || gpus - 1 >= AR_NCCL_RANKS_MAX ||
         threads * gpus > AR_NCCL_RANKS_MAX) {
-        return fail(reader, "\"nthreads\" times \"ngpus\" is no number of ranks", "1 to 2^20");
+        return refuse_document(reader, "\"nthreads\" times \"ngpus\" is no number of ranks",
+                               "1 to 2^20");
     }
     reader->run.ranks_per_process = threads * gpus;
     reader->run.has_rank_of_process_only = true;
@@ -134,7 +133,8 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
         struct ar_nccl_rank rank = {.line = reader->line};
         uint64_t number;
         if (!set_count(json_object_get(device, "rank"), &number)) {
-            return fail(reader, "a device of \"config\" has no usable \"rank\"", "a number");
+            return refuse_document(reader, "a device of \"config\" has no usable \"rank\"",
+                                   "a number");
         }
         set_count(json_object_get(device, "group"), &rank.group);
         set_count(json_object_get(device, "pid"), &rank.pid);
@@ -150,7 +150,7 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
 }
 
 /* The environment tells how many processes were started: without MPI each is rank 0 of its own. */
-static enum ar_status check_processes(struct reader *reader, const json_t *document)
+static enum ar_status check_processes(struct json_reader *reader, const json_t *document)
 {
     static const char *const keys[] = {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE="};
     const json_t *env = json_object_get(document, "env");
@@ -185,20 +185,20 @@ static void read_closing(struct ar_log *log, const json_t *document)
     }
 }
 
-static enum ar_status read_document(struct reader *reader, const json_t *document,
+static enum ar_status read_document(struct json_reader *reader, const json_t *document,
                                     uint64_t last_line)
 {
     const json_t *results = json_object_get(document, "results");
     uint64_t schema = 0;
     set_count(json_object_get(document, "version"), &schema);
     if (!json_is_array(results)) {
-        return fail(reader, "JSON without a list \"results\"", "the output of nccl-tests -J");
+        return refuse_document(reader, "JSON without a list \"results\"",
+                               "the output of nccl-tests -J");
     }
     if (schema > 3) {
-        return fail(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J");
+        return refuse_document(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J");
     }
-    struct ar_log *log;
-    AR_TRY(ar_logs_add_run(reader->logs, AR_LOG_NCCL_JSON, reader->line, &log, reader->err));
+    struct ar_log *log = ar_logs_add_run(reader->logs, AR_LOG_NCCL_JSON, reader->line);
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
     read_name(document, log);
     AR_TRY(read_devices(reader, json_object_get(document, "config")));
@@ -214,7 +214,7 @@ static enum ar_status read_document(struct reader *reader, const json_t *documen
 }
 
 /* Goes on, counting ends of lines. */
-static void skip(struct reader *reader, const char **text, size_t bytes)
+static void skip_text(struct json_reader *reader, const char **text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         reader->line += (*text)[i] == '\n';
@@ -223,10 +223,10 @@ static void skip(struct reader *reader, const char **text, size_t bytes)
 }
 
 /* Several documents may follow each other, as `cat *.json` makes them. */
-static enum ar_status read_documents(struct reader *reader, const char *text, const char *end)
+static enum ar_status read_documents(struct json_reader *reader, const char *text, const char *end)
 {
-    for (skip(reader, &text, strspn(text, AR_BLANKS "\n")); text < end;
-         skip(reader, &text, strspn(text, AR_BLANKS "\n"))) {
+    for (skip_text(reader, &text, strspn(text, AR_BLANKS "\n")); text < end;
+         skip_text(reader, &text, strspn(text, AR_BLANKS "\n"))) {
         json_error_t error;
         json_t *document = json_loadb(text, (size_t)(end - text), JSON_DISABLE_EOF_CHECK, &error);
         if (document == NULL) {
@@ -238,7 +238,8 @@ static enum ar_status read_documents(struct reader *reader, const char *text, co
                                 error.text);
         }
         uint64_t first_line = reader->line;
-        skip(reader, &text, error.position > 0 ? (size_t)error.position : (size_t)(end - text));
+        skip_text(reader, &text,
+                  error.position > 0 ? (size_t)error.position : (size_t)(end - text));
         uint64_t last_line = reader->line;
         reader->line = first_line;
         enum ar_status status = read_document(reader, document, last_line);
@@ -256,6 +257,6 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
         return ar_error_set(err, AR_BAD_DATA, "%s: JSON of %zu bytes; expected at most %zu",
                             logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
     }
-    struct reader reader = {.logs = logs, .err = err, .line = 1};
+    struct json_reader reader = {.logs = logs, .err = err, .line = 1};
     return read_documents(&reader, text, text + bytes);
 }

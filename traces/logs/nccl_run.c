@@ -1,15 +1,222 @@
-#include "nccl_run.h"
-
+/* What can only be said at the end of a run of nccl-tests: its ranks and hosts, which collective
+ * the numbers are of, whether the bandwidths are those of the times. */
+#include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "log_reading.h"
 
-static enum ar_status claimed_twice(const struct ar_log *log, uint64_t number,
-                                    const struct ar_nccl_rank *first,
-                                    const struct ar_nccl_rank *second, struct ar_error *err)
+/* --- collectives -------------------------------------------------------------------------------
+ */
+
+enum {
+    PARTS = 1,        /* `count` is of one rank's part, `size` of all parts */
+    REDUCES = 2,      /* nccl-tests prints an operation */
+    ROOT = 4,         /* and a root >= 0 */
+    RANK_TO_RANK = 8, /* not a collective of nccl-tests */
+};
+
+static const struct collective_facts {
+    const char *name;
+    const char *program; /* of nccl-tests, without _perf */
+    double numerator;    /* busbw over algbw is numerator (N-1)/N, or 1 when 0 */
+    unsigned traits;
+} collectives[] = {
+    [AR_LOG_OTHER] = {"another collective", "", 0, RANK_TO_RANK},
+    [AR_LOG_ALL_REDUCE] = {"all-reduce", "allreduce", 2, REDUCES},
+    [AR_LOG_REDUCE_SCATTER] = {"reduce-scatter", "reducescatter", 1, PARTS | REDUCES},
+    [AR_LOG_ALL_GATHER] = {"all-gather", "allgather", 1, PARTS},
+    [AR_LOG_REDUCE] = {"reduce", "reduce", 0, REDUCES | ROOT},
+    [AR_LOG_BROADCAST] = {"broadcast", "broadcast", 0, ROOT},
+    [AR_LOG_ALL_TO_ALL] = {"all-to-all", "alltoall", 1, PARTS},
+    [AR_LOG_SEND_RECV] = {"send-receive", "sendrecv", 0, REDUCES},
+    [AR_LOG_GATHER] = {"gather", "gather", 1, PARTS | ROOT},
+    [AR_LOG_SCATTER] = {"scatter", "scatter", 1, PARTS | ROOT},
+    [AR_LOG_LATENCY] = {"latency", "latency", 0, RANK_TO_RANK},
+    [AR_LOG_BANDWIDTH] = {"bandwidth", "bw", 0, RANK_TO_RANK},
+};
+
+const char *ar_log_collective_name(enum ar_log_collective collective)
+{
+    return collectives[collective].name;
+}
+
+double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks)
+{
+    assert(ranks >= 1);
+    if (collective == AR_LOG_OTHER) {
+        return NAN;
+    }
+    double numerator = collectives[collective].numerator;
+    return numerator > 0 ? numerator * (ranks - 1) / ranks : 1;
+}
+
+enum ar_log_collective ar_collective_of_name(const char *name)
+{
+    const char *perf = strstr(name, "_perf");
+    const char *end = perf != NULL ? perf : name + strcspn(name, " ");
+    char plain[32];
+    size_t used = 0;
+    for (; name < end && used + 1 < sizeof plain; name++) {
+        if (isalpha((unsigned char)*name)) {
+            plain[used++] = (char)tolower((unsigned char)*name);
+        }
+    }
+    plain[used] = '\0';
+    for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_BANDWIDTH; i++) {
+        if (strcmp(plain, collectives[i].program) == 0) {
+            return i;
+        }
+    }
+    return strcmp(plain, "bcast") == 0 ? AR_LOG_BROADCAST : AR_LOG_OTHER;
+}
+
+/* Bytes of one element of a datatype by its name in nccl-tests; 0 if unknown. */
+static uint32_t datatype_bytes(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+    } types[] = {
+        {"int8", 1},     {"uint8", 1},  {"char", 1},     {"int32", 4},
+        {"uint32", 4},   {"int", 4},    {"int64", 8},    {"half", 2},
+        {"bfloat16", 2}, {"uint64", 8}, {"float", 4},    {"double", 8},
+        {"f8e4m3", 1},   {"f8e5m2", 1}, {"fp8_e4m3", 1}, {"fp8_e5m2", 1},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(name, types[i].name) == 0) {
+            return types[i].bytes;
+        }
+    }
+    return 0;
+}
+
+/* Whether a printed bandwidth can be the rounded value of `factor` times size over time. The slack
+ * beyond the rounding of the digits is of bandwidths that passed through single precision. */
+static bool bandwidth_fits(double size_bytes, double factor, const struct ar_log_timing *timing,
+                           double bandwidth_Bps, double half_Bps)
+{
+    const double slack = 1e-6;
+    double shortest_s = timing->time_s - timing->time_half_s;
+    double min_Bps = factor * size_bytes / (timing->time_s + timing->time_half_s);
+    double max_Bps = shortest_s > 0 ? factor * size_bytes / shortest_s : INFINITY;
+    return isnan(timing->time_s) || isnan(bandwidth_Bps) ||
+           (bandwidth_Bps + half_Bps >= min_Bps * (1 - slack) &&
+            bandwidth_Bps - half_Bps <= max_Bps * (1 + slack));
+}
+
+static bool busbw_fits(double size_bytes, double factor, const struct ar_log_timing *timing)
+{
+    return bandwidth_fits(size_bytes, factor, timing, timing->busbw_Bps, timing->busbw_half_Bps);
+}
+
+/* Whether a row can be of a collective: by elements against bytes (OSU prints none, and a row of no
+ * bytes fits anything), operation, root, and unless `is_busbw_ignored` the ratio of bandwidths. */
+static bool explains(enum ar_log_collective collective, uint32_t ranks,
+                     const struct ar_log_row *row, bool is_busbw_ignored)
+{
+    unsigned traits = collectives[collective].traits;
+    bool has_operation = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
+    bool is_root_unknown = isnan(row->root) && (traits & ROOT) == 0;
+    double size_bytes = (double)row->payload_bytes;
+    double parts = (traits & PARTS) != 0 ? ranks : 1;
+    double element_bytes = datatype_bytes(row->datatype) * parts; /* of all parts; 0 if unknown */
+    if ((traits & RANK_TO_RANK) != 0 || has_operation != ((traits & REDUCES) != 0) ||
+        (!is_root_unknown && (row->root >= 0) != ((traits & ROOT) != 0)) ||
+        (element_bytes > 0 && (double)row->count * element_bytes != size_bytes)) {
+        return false;
+    }
+    double factor = ranks > 0 ? ar_log_busbw_factor(collective, ranks) : NAN;
+    return is_busbw_ignored || ranks == 0 ||
+           (busbw_fits(size_bytes, factor, &row->out_of_place) &&
+            busbw_fits(size_bytes, factor, &row->in_place));
+}
+
+static bool explains_all(enum ar_log_collective collective, const struct ar_log *run,
+                         bool is_busbw_ignored)
+{
+    size_t i = 0;
+    while (i < run->rows_count &&
+           explains(collective, run->ranks, &run->rows[i], is_busbw_ignored)) {
+        i++;
+    }
+    return i == run->rows_count;
+}
+
+/* The collective that all rows of a run can be of by elements against bytes, operation, root and
+ * the ratio of bandwidths: `hint` if it can be that, else the first of enum ar_log_collective, if
+ * none then one by all but the ratio, so that check_bandwidths() can say what is wrong; else
+ * AR_LOG_OTHER. */
+static enum ar_log_collective infer_collective(const struct ar_log *run,
+                                               enum ar_log_collective hint)
+{
+    for (int is_busbw_ignored = 0; is_busbw_ignored < 2; is_busbw_ignored++) {
+        if (explains_all(hint, run, is_busbw_ignored)) {
+            return hint;
+        }
+        for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_SCATTER; i++) {
+            if (explains_all(i, run, is_busbw_ignored)) {
+                return i;
+            }
+        }
+    }
+    return AR_LOG_OTHER;
+}
+
+/* Refuses a bandwidth that is not `factor` times size over time. */
+static enum ar_status refuse_bandwidth(const struct ar_log *run, const struct ar_log_row *row,
+                                       const struct ar_log_timing *timing, bool is_busbw,
+                                       double factor, struct ar_error *err)
+{
+    char ranks[32] = "";
+    if (is_busbw) {
+        snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
+    }
+    return ar_log_refuse(
+        run, row->line, err,
+        "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+        "%" PRIu64 " bytes%s takes %.6g us",
+        timing == &row->in_place ? "in-place" : "out-of-place", is_busbw ? "busbw" : "algbw",
+        (is_busbw ? timing->busbw_Bps : timing->algbw_Bps) / 1e9,
+        factor * (double)row->payload_bytes / timing->time_s / 1e9,
+        ar_log_collective_name(run->collective), row->payload_bytes, ranks, timing->time_s * 1e6);
+}
+
+static enum ar_status check_timing(const struct ar_log *run, const struct ar_log_row *row,
+                                   const struct ar_log_timing *timing, struct ar_error *err)
+{
+    double size_bytes = (double)row->payload_bytes;
+    if (!bandwidth_fits(size_bytes, 1, timing, timing->algbw_Bps, timing->algbw_half_Bps)) {
+        return refuse_bandwidth(run, row, timing, false, 1, err);
+    }
+    double factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
+    return isnan(factor) || busbw_fits(size_bytes, factor, timing)
+               ? AR_OK
+               : refuse_bandwidth(run, row, timing, true, factor, err);
+}
+
+/* Checks that the printed bandwidths of a run are those of size, time and ranks, within the
+ * rounding of the digits. */
+static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error *err)
+{
+    /* Bandwidths of others may be anything: hypercube counts (N-1)/N of the bytes. */
+    for (size_t i = 0; i < run->rows_count && run->collective != AR_LOG_OTHER; i++) {
+        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].out_of_place, err));
+        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].in_place, err));
+    }
+    return AR_OK;
+}
+
+/* --- ranks -------------------------------------------------------------------------------------
+ */
+
+static enum ar_status refuse_second_rank(const struct ar_log *log, uint64_t number,
+                                         const struct ar_nccl_rank *first,
+                                         const struct ar_nccl_rank *second, struct ar_error *err)
 {
     if (first->pid == second->pid && strcmp(first->host, second->host) == 0) {
         return ar_log_refuse(log, second->line, err,
@@ -25,22 +232,17 @@ static enum ar_status claimed_twice(const struct ar_log *log, uint64_t number,
                          second->pid, second->host, number, first->pid, first->host, first->line);
 }
 
-/* Room for a rank; all that are not listed are zero. */
-static bool make_room(struct ar_arena *arena, struct ar_nccl_run *run, size_t number)
+/* Makes room for a rank; all that are not listed are zero. */
+static void make_room_for_rank(struct ar_arena *arena, struct ar_nccl_run *run, size_t number)
 {
-    if (number < run->ranks_capacity) {
-        return true;
+    if (number >= run->ranks_capacity) {
+        struct ar_nccl_rank *ranks = ar_arena_alloc(arena, 2 * (number + 1), sizeof *ranks);
+        if (run->ranks_capacity > 0) {
+            memcpy(ranks, run->ranks, run->ranks_capacity * sizeof *ranks);
+        }
+        run->ranks = ranks;
+        run->ranks_capacity = 2 * (number + 1);
     }
-    struct ar_nccl_rank *ranks = ar_arena_alloc(arena, 2 * (number + 1), sizeof *ranks);
-    if (ranks == NULL) {
-        return false;
-    }
-    if (run->ranks_capacity > 0) {
-        memcpy(ranks, run->ranks, run->ranks_capacity * sizeof *ranks);
-    }
-    run->ranks = ranks;
-    run->ranks_capacity = 2 * (number + 1);
-    return true;
 }
 
 enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
@@ -50,9 +252,9 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
         return ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
                              number, AR_NCCL_RANKS_MAX);
     }
-    AR_NEED(make_room(log->arena, run, number), err, log->path);
+    make_room_for_rank(log->arena, run, number);
     if (run->ranks[number].line != 0) {
-        return claimed_twice(log, number, &run->ranks[number], rank, err);
+        return refuse_second_rank(log, number, &run->ranks[number], rank, err);
     }
     run->ranks[number] = *rank;
     run->ranks_count++;
@@ -61,8 +263,8 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
 
 /* Ranks are numbered without gaps; of those that JSON lists, the first of each process, too. They
  * stand one after the other then. */
-static enum ar_status check_numbers(const struct ar_log *log, struct ar_nccl_run *run,
-                                    struct ar_error *err)
+static enum ar_status check_rank_numbers(const struct ar_log *log, struct ar_nccl_run *run,
+                                         struct ar_error *err)
 {
     uint64_t stride = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t per_process = run->has_rank_of_process_only ? 1 : run->ranks_per_process;
@@ -97,9 +299,10 @@ static int compare_hosts(const void *a, const void *b)
 }
 
 /* Ranks of the group of rank 0, which is the one that prints, and the hosts they are on. */
-static enum ar_status count_ranks(struct ar_nccl_run *run, struct ar_log *log, struct ar_error *err)
+static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *log,
+                                       struct ar_error *err)
 {
-    AR_TRY(check_numbers(log, run, err));
+    AR_TRY(check_rank_numbers(log, run, err));
     uint64_t group = run->ranks[0].group;
     uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t all = run->ranks_count * each;
@@ -128,15 +331,15 @@ enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struc
         return AR_OK;
     }
     if (run->ranks_count > 0) {
-        AR_TRY(count_ranks(run, log, err));
+        AR_TRY(count_nccl_ranks(run, log, err));
     } else if (run->nranks < AR_NCCL_RANKS_MAX) {
         log->ranks = (uint32_t)run->nranks;
     }
     log->is_inferred = log->collective_name[0] == '\0';
     if (log->is_inferred) {
-        log->collective = ar_collective_infer(log, run->hint);
+        log->collective = infer_collective(log, run->hint);
     }
-    return ar_log_check_bandwidths(log, err);
+    return check_bandwidths(log, err);
 }
 
 void ar_nccl_set_version(uint64_t code, struct ar_log *log)

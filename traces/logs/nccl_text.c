@@ -1,13 +1,155 @@
-#include "nccl_text.h"
-
+/* The text of nccl-tests, line by line. See README.md for the dialects. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
-#include "log.h"
-#include "words.h"
+#include "log_reading.h"
+
+/* --- single lines of nccl-tests, NCCL and launchers: no state -----------------------------------
+ */
+
+enum { PREFIX_BYTES_MAX = 120 };
+
+/* Behind `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it. */
+static char *behind_tag(char *line)
+{
+    char *rest = ar_behind(line, "]<stdout>:");
+    rest = rest != NULL ? rest : ar_behind(line, "]<stderr>:");
+    return rest != NULL && rest - line <= PREFIX_BYTES_MAX ? rest : NULL;
+}
+
+/* Behind `0: ` of srun --label, `[0] ` of Hydra. */
+static char *behind_label(char *line)
+{
+    bool is_bracket = line[0] == '[';
+    size_t digits = strspn(line + is_bracket, AR_DIGITS);
+    char *end = line + is_bracket + digits;
+    if (digits == 0 || *end != (is_bracket ? ']' : ':') || strchr(" #", end[1]) == NULL) {
+        return NULL;
+    }
+    end++;
+    return strncmp(end + strspn(end, " "), "NCCL ", 5) != 0 ? end : NULL;
+}
+
+/* Behind `2024-05-01T10:00:00.1Z ` of containers, `(head, rank=0, pid=3808) ` of Ray. */
+static char *behind_note(char *line)
+{
+    size_t word = strcspn(line, " ");
+    if (word > 19 && strspn(line, AR_DIGITS) == 4 && line[4] == '-' && line[10] == 'T') {
+        return line + word;
+    }
+    char *end = line[0] == '(' ? strchr(line, ')') : NULL;
+    char *pid = end != NULL ? strstr(line, "pid=") : NULL;
+    return pid != NULL && pid < end && end - line < PREFIX_BYTES_MAX ? end + 1 : NULL;
+}
+
+char *ar_strip_prefix(char *line)
+{
+    line = ar_trim(line);
+    for (int i = 0; i < 4; i++) {
+        char *rest = behind_tag(line);
+        rest = rest != NULL ? rest : behind_label(line);
+        rest = rest != NULL ? rest : behind_note(line);
+        if (rest == NULL) {
+            break;
+        }
+        line = rest + strspn(rest, " ");
+    }
+    return line;
+}
+
+/* Place of `:pid:tid [`, with which every message of NCCL begins after its host; NULL if there is
+ * none before `end`. */
+static char *find_process(char *line, const char *end)
+{
+    char *colon = strchr(line, ':');
+    for (; colon != NULL && colon < end; colon = strchr(colon + 1, ':')) {
+        size_t pid = strspn(colon + 1, AR_DIGITS);
+        const char *second = colon + 1 + pid;
+        size_t tid = *second == ':' ? strspn(second + 1, AR_DIGITS) : 0;
+        if (pid > 0 && tid > 0 && strncmp(second + 1 + tid, " [", 2) == 0) {
+            return colon;
+        }
+    }
+    return NULL;
+}
+
+/* Finds a message of NCCL (`host:pid:tid [0] NCCL INFO ...`) and cuts the line before it and its
+ * host; `glued` is the word that the host is joined to, with the host. NULL without a message. */
+static char *cut_message(char **line, char **glued)
+{
+    static const char *const kinds[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ", "NCCL ERROR "};
+    char *start = *line, *message = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && message == NULL; i++) {
+        message = strstr(start, kinds[i]);
+    }
+    *glued = start + strlen(start);
+    if (message == NULL) {
+        return NULL;
+    }
+    char *host_end = find_process(start, message);
+    *line = host_end != NULL ? host_end : *glued;
+    if (host_end != NULL) {
+        *host_end = '\0';
+        *glued = host_end;
+        while (*glued > start && (*glued)[-1] != ' ') {
+            (*glued)--;
+        }
+    }
+    if (host_end != NULL && *glued > start) {
+        (*glued)[-1] = '\0';
+        *line = ar_trim(start);
+    }
+    return message;
+}
+
+/* `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings; `line` of the rank is
+ * not set. */
+static bool parse_rank(char *line, uint64_t *number, struct ar_nccl_rank *rank, const char **gpu)
+{
+    const char *rest = ar_unmarked(line);
+    struct ar_nccl_rank found = {.line = 0};
+    uint64_t device;
+    int behind = 0;
+    if (!ar_take_count(&rest, "Rank", number)) {
+        return false;
+    }
+    ar_take_count(&rest, "Group", &found.group);
+    ar_take_count(&rest, "Pid", &found.pid);
+    sscanf(rest, " on %63s%n", found.host, &behind);
+    rest += behind;
+    if (behind == 0 || !ar_take_count(&rest, "device", &device)) {
+        return false;
+    }
+    const char *bus = strchr(rest, ']');
+    *gpu = bus != NULL ? bus + 1 + strspn(bus + 1, " ") : "";
+    *rank = found;
+    return true;
+}
+
+/* The `nThread` line; `line` of the sweep is not set. */
+static bool parse_sweep(char *line, struct ar_nccl_sweep *sweep)
+{
+    const char *rest = ar_unmarked(line);
+    struct ar_nccl_sweep found = {.line = 0};
+    uint64_t min_bytes;
+    if (!ar_take_count(&rest, "nThread", &found.threads) ||
+        !ar_take_count(&rest, "nGpus", &found.gpus) ||
+        !ar_take_count(&rest, "minBytes", &min_bytes) ||
+        !ar_take_count(&rest, "maxBytes", &found.max_bytes)) {
+        return false;
+    }
+    if (ar_take_count(&rest, "step:", &found.step)) {
+        found.is_factor = strncmp(rest, "(factor)", 8) == 0;
+    }
+    *sweep = found;
+    return true;
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
 
 /* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. */
 static const char *const operations[] = {"sum", "prod",   "max",  "min",
@@ -15,7 +157,7 @@ static const char *const operations[] = {"sum", "prod",   "max",  "min",
 static const char *const roots[] = {"-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", NULL};
 static const char *const right[] = {"0", NULL};
 static const char *const none[] = {NULL};
-static const struct ar_log_column columns[] = {
+static const struct ar_log_column nccl_columns[] = {
     AR_LOG_ROW(count, payload_bytes, "size"),
     AR_LOG_ROW(count, count, "count"),
     AR_LOG_ROW(word, datatype, "type"),
@@ -32,7 +174,7 @@ static const struct ar_log_column columns[] = {
 };
 
 /* Whether a line has the names of columns: size and count come first. */
-static bool is_header(char *line)
+static bool is_nccl_header(char *line)
 {
     const char *names = ar_unmarked(line);
     int behind = 0;
@@ -41,14 +183,14 @@ static bool is_header(char *line)
 }
 
 /* The table of the names of columns. Those behind the last one that is known may be anything. */
-static void read_header(char *line, uint64_t number, struct ar_log_table *table)
+static void read_nccl_header(char *line, uint64_t number, struct ar_log_table *table)
 {
     const char *names[AR_TABLE_COLUMNS_MAX];
     size_t count = ar_split(ar_unmarked(line), names, AR_TABLE_COLUMNS_MAX);
     size_t known = 0;
     *table = (struct ar_log_table){.line = number};
     for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
-        ar_log_table_add(table, AR_LOG_COLUMNS(columns), names[i]);
+        ar_log_table_add(table, AR_LOG_COLUMNS(nccl_columns), names[i]);
         known = table->columns[i] != NULL || strcmp(names[i], "error") == 0 ? i + 1 : known;
     }
     table->count = known;
@@ -61,8 +203,8 @@ bool ar_nccl_is_head(char *line)
     uint64_t number;
     const char *gpu;
     return strstr(line, "nccl-tests version ") != NULL ||
-           strstr(line, "Collective test starting:") != NULL || ar_parse_sweep(line, &sweep) ||
-           ar_parse_rank(line, &number, &rank, &gpu) || is_header(line);
+           strstr(line, "Collective test starting:") != NULL || parse_sweep(line, &sweep) ||
+           parse_rank(line, &number, &rank, &gpu) || is_nccl_header(line);
 }
 
 static struct ar_log *log_of(const struct ar_nccl_text *text)
@@ -125,11 +267,11 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
     return AR_OK;
 }
 
-static enum ar_status begin(struct ar_nccl_text *text, uint64_t number, struct ar_error *err)
+static enum ar_status begin_nccl_run(struct ar_nccl_text *text, uint64_t number,
+                                     struct ar_error *err)
 {
-    struct ar_log *log;
     AR_TRY(ar_nccl_text_end(text, true, err));
-    AR_TRY(ar_logs_add_run(text->logs, AR_LOG_NCCL_TEXT, number, &log, err));
+    struct ar_log *log = ar_logs_add_run(text->logs, AR_LOG_NCCL_TEXT, number);
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
     text->phase = AR_NCCL_HEAD;
     text->run.hint = text->hint;
@@ -140,17 +282,18 @@ static enum ar_status begin(struct ar_nccl_text *text, uint64_t number, struct a
 
 /* A line of the head begins a run, unless it belongs to one that has no table yet. Where a test
  * failed, the next line of a head is that of another test. */
-static enum ar_status enter_head(struct ar_nccl_text *text, bool is_first_of_head, uint64_t number,
-                                 struct ar_error *err)
+static enum ar_status enter_nccl_head(struct ar_nccl_text *text, bool is_first_of_head,
+                                      uint64_t number, struct ar_error *err)
 {
     bool is_same = text->phase == AR_NCCL_HEAD ||
                    (text->phase == AR_NCCL_TABLE && log_of(text)->rows_count == 0);
-    return is_same && !(is_first_of_head && text->failure_line != 0) ? AR_OK
-                                                                     : begin(text, number, err);
+    return is_same && !(is_first_of_head && text->failure_line != 0)
+               ? AR_OK
+               : begin_nccl_run(text, number, err);
 }
 
 /* `nccl-tests version 2.17.6 ... nccl-library=22805`: what is behind "version". */
-static void take_version(struct ar_log *log, char *rest)
+static void take_nccl_version(struct ar_log *log, char *rest)
 {
     const char *library = strstr(rest, "nccl-library=");
     uint64_t code;
@@ -161,7 +304,7 @@ static void take_version(struct ar_log *log, char *rest)
 }
 
 /* `all_reduce_perf`, behind "starting:". */
-static void take_name(struct ar_log *log, char *rest)
+static void take_nccl_name(struct ar_log *log, char *rest)
 {
     char *name = ar_trim(rest);
     name[strcspn(name, " ")] = '\0';
@@ -170,8 +313,8 @@ static void take_name(struct ar_log *log, char *rest)
 }
 
 /* A line before a table, which `is_taken` then. */
-static enum ar_status take_head(struct ar_nccl_text *text, char *line, uint64_t number,
-                                bool *is_taken, struct ar_error *err)
+static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint64_t number,
+                                     bool *is_taken, struct ar_error *err)
 {
     char *version = ar_behind(line, "nccl-tests version ");
     char *name = ar_behind(line, "Collective test starting:");
@@ -181,17 +324,17 @@ static enum ar_status take_head(struct ar_nccl_text *text, char *line, uint64_t 
     const char *gpu;
     *is_taken = true;
     if (version != NULL) {
-        AR_TRY(enter_head(text, true, number, err));
-        take_version(log_of(text), version);
+        AR_TRY(enter_nccl_head(text, true, number, err));
+        take_nccl_version(log_of(text), version);
     } else if (name != NULL) {
-        AR_TRY(enter_head(text, true, number, err));
-        take_name(log_of(text), name);
-    } else if (ar_parse_sweep(line, &sweep)) {
-        AR_TRY(enter_head(text, text->sweep.line != 0, number, err));
+        AR_TRY(enter_nccl_head(text, true, number, err));
+        take_nccl_name(log_of(text), name);
+    } else if (parse_sweep(line, &sweep)) {
+        AR_TRY(enter_nccl_head(text, text->sweep.line != 0, number, err));
         text->sweep = sweep;
         text->sweep.line = number;
-    } else if (ar_parse_rank(line, &rank_number, &rank, &gpu)) {
-        AR_TRY(enter_head(text, false, number, err));
+    } else if (parse_rank(line, &rank_number, &rank, &gpu)) {
+        AR_TRY(enter_nccl_head(text, false, number, err));
         rank.line = number;
         if (rank_number == 0) {
             ar_copy_text(log_of(text)->gpu, AR_LOG_TEXT, gpu);
@@ -203,15 +346,15 @@ static enum ar_status take_head(struct ar_nccl_text *text, char *line, uint64_t 
     return AR_OK;
 }
 
-static enum ar_status take_header(struct ar_nccl_text *text, char *line, uint64_t number,
-                                  struct ar_error *err)
+static enum ar_status take_nccl_header(struct ar_nccl_text *text, char *line, uint64_t number,
+                                       struct ar_error *err)
 {
     bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
                    (text->phase == AR_NCCL_TABLE && log_of(text)->rows_count > 0);
     if (is_next) {
-        AR_TRY(begin(text, number, err));
+        AR_TRY(begin_nccl_run(text, number, err));
     }
-    read_header(line, number, &text->table);
+    read_nccl_header(line, number, &text->table);
     text->phase = AR_NCCL_TABLE;
     return AR_OK;
 }
@@ -286,8 +429,8 @@ static void fill_operation(struct ar_nccl_text *text)
 }
 
 /* A row may come in pieces, with messages of NCCL between them. */
-static enum ar_status take_row(struct ar_nccl_text *text, char *line, char *glued, uint64_t number,
-                               struct ar_error *err)
+static enum ar_status take_nccl_row(struct ar_nccl_text *text, char *line, char *glued,
+                                    uint64_t number, struct ar_error *err)
 {
     const char *words[AR_TABLE_COLUMNS_MAX];
     size_t count = split_row(line, words);
@@ -317,8 +460,8 @@ static enum ar_status take_row(struct ar_nccl_text *text, char *line, char *glue
 /* --- other lines --------------------------------------------------------------------------- */
 
 /* The two lines after the table; the second ends the run. */
-static enum ar_status take_closing(struct ar_nccl_text *text, char *line, uint64_t number,
-                                   bool *is_taken, struct ar_error *err)
+static enum ar_status take_nccl_closing(struct ar_nccl_text *text, char *line, uint64_t number,
+                                        bool *is_taken, struct ar_error *err)
 {
     const char *bounds = strstr(line, "Out of bounds values");
     bool is_end = strstr(line, "Avg bus bandwidth") != NULL;
@@ -337,7 +480,7 @@ static enum ar_status take_closing(struct ar_nccl_text *text, char *line, uint64
 }
 
 /* What NCCL says of itself: version and ranks. Several communicators leave the ranks unknown. */
-static void take_message(struct ar_nccl_text *text, char *message, uint64_t number)
+static void take_nccl_message(struct ar_nccl_text *text, char *message, uint64_t number)
 {
     const char *version = ar_behind(message, "NCCL version ");
     const char *nranks = strstr(message, " nranks ");
@@ -355,7 +498,7 @@ static void take_message(struct ar_nccl_text *text, char *message, uint64_t numb
 }
 
 /* The program of nccl-tests that a line speaks of, and a test that says it failed. */
-static void take_hints(struct ar_nccl_text *text, const char *line, uint64_t number)
+static void take_nccl_hints(struct ar_nccl_text *text, const char *line, uint64_t number)
 {
     const char *start = strstr(line, "_perf");
     while (start != NULL && start > line &&
@@ -376,22 +519,22 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t
     char *glued;
     bool is_taken;
     if (strncmp(line, "NCCL version ", 13) == 0) {
-        take_message(text, line, number);
+        take_nccl_message(text, line, number);
         return AR_OK;
     }
-    take_hints(text, line, number);
-    char *message = ar_cut_message(&line, &glued);
+    take_nccl_hints(text, line, number);
+    char *message = cut_message(&line, &glued);
     if (message != NULL) {
-        take_message(text, message, number);
+        take_nccl_message(text, message, number);
     }
-    AR_TRY(take_head(text, line, number, &is_taken, err));
+    AR_TRY(take_nccl_head(text, line, number, &is_taken, err));
     if (is_taken) {
         return AR_OK;
     }
-    if (is_header(line)) {
-        return take_header(text, line, number, err);
+    if (is_nccl_header(line)) {
+        return take_nccl_header(text, line, number, err);
     }
-    AR_TRY(take_closing(text, line, number, &is_taken, err));
-    return !is_taken && text->phase == AR_NCCL_TABLE ? take_row(text, line, glued, number, err)
+    AR_TRY(take_nccl_closing(text, line, number, &is_taken, err));
+    return !is_taken && text->phase == AR_NCCL_TABLE ? take_nccl_row(text, line, glued, number, err)
                                                      : AR_OK;
 }

@@ -1,15 +1,13 @@
-#include "osu.h"
-
+/* The text of the OSU micro-benchmarks, line by line. See README.md for the versions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
-#include "log.h"
-#include "words.h"
+#include "log_reading.h"
 
 /* Its MB is 1e6 bytes; its rates are of many messages in flight. */
-static const struct ar_log_column columns[] = {
+static const struct ar_log_column osu_columns[] = {
     AR_LOG_ROW(count, payload_bytes, "Size"),
     AR_LOG_TIMING(time_s, "Latency", 1e-6),
     AR_LOG_TIMING(time_s, "Avg Latency", 1e-6),
@@ -28,7 +26,7 @@ bool ar_osu_is_title(char *line)
 }
 
 /* `OSU MPI-CUDA Allreduce Latency Test v7.3`: library, benchmark, version. */
-static void take_title(struct ar_log *log, char *title)
+static void take_osu_title(struct ar_log *log, char *title)
 {
     char *test = strstr(title, " Test v");
     const char *version = test + strlen(" Test v");
@@ -57,7 +55,7 @@ static bool is_qualifier(const char *word)
 /* `Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations`: names of one or two words,
  * the unit joined or apart. Other benchmarks, of message rates say, have neither time nor rate;
  * their runs stay without rows. */
-static void read_header(struct ar_osu_text *text, char *line, uint64_t number)
+static void read_osu_header(struct ar_osu_text *text, char *line, uint64_t number)
 {
     struct ar_log_table *table = &text->table;
     const char *words[AR_TABLE_COLUMNS_MAX];
@@ -74,7 +72,7 @@ static void read_header(struct ar_osu_text *text, char *line, uint64_t number)
             snprintf(name, sizeof name, "%s%s%.*s", qualifier, qualifier[0] != '\0' ? " " : "",
                      (int)strcspn(words[i], "("), words[i]);
             text->validation = strcmp(name, "Validation") == 0 ? table->count : text->validation;
-            ar_log_table_add(table, AR_LOG_COLUMNS(columns), name);
+            ar_log_table_add(table, AR_LOG_COLUMNS(osu_columns), name);
             const struct ar_log_column *column = table->columns[table->count - 1];
             has_measure = has_measure || (column != NULL && column->is_timing);
             qualifier = "";
@@ -83,8 +81,8 @@ static void read_header(struct ar_osu_text *text, char *line, uint64_t number)
     table->count = has_measure ? table->count : 0;
 }
 
-static enum ar_status take_row(struct ar_osu_text *text, const char *const *words, size_t count,
-                               uint64_t number, struct ar_error *err)
+static enum ar_status take_osu_row(struct ar_osu_text *text, const char *const *words, size_t count,
+                                   uint64_t number, struct ar_error *err)
 {
     struct ar_log *log = ar_logs_last(text->logs);
     struct ar_log_row row = ar_log_empty_row(number);
@@ -108,9 +106,7 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number
 {
     const char *words[AR_TABLE_COLUMNS_MAX];
     if (ar_osu_is_title(line)) {
-        struct ar_log *log;
-        AR_TRY(ar_logs_add_run(text->logs, AR_LOG_OSU, number, &log, err));
-        take_title(log, ar_unmarked(line));
+        take_osu_title(ar_logs_add_run(text->logs, AR_LOG_OSU, number), ar_unmarked(line));
         *text = (struct ar_osu_text){.logs = text->logs, .is_open = true};
         return AR_OK;
     }
@@ -120,11 +116,11 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number
         return AR_OK;
     }
     if (strncmp(rest, "Size ", 5) == 0) {
-        read_header(text, line, number);
+        read_osu_header(text, line, number);
         return AR_OK;
     }
     /* A row begins with a size; other lines are messages of MPI. */
     size_t count = ar_split(line, words, AR_TABLE_COLUMNS_MAX);
     bool is_row = count >= 1 && ar_is_count(words[0]) && (count == 1 || ar_is_number(words[1]));
-    return is_row && text->table.count > 0 ? take_row(text, words, count, number, err) : AR_OK;
+    return is_row && text->table.count > 0 ? take_osu_row(text, words, count, number, err) : AR_OK;
 }

@@ -1,4 +1,5 @@
 #include "test_logs.h"
+#include "log_reading.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The project's own tables: of its harness, and of published measurements. */
+/* The project's own tables: what its harness measured, and published measurements. */
 #include "ar_csv.h"
 
 #include <ctype.h>
@@ -7,26 +7,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "words.h"
+#include "log_reading.h"
 
 enum { RUNS_SEARCHED = 4096 };
 
-/* A row, and what tells its run apart. Times are in the unit that the name of the column says. */
+/* A row, and what tells its run apart. Times are in the unit that the name of the column says.
+ * Texts that a table does not have are empty. */
 struct entry {
-    const char *backend, *operation, *algorithm, *shape, *tier;
-    const char *system, *library, *grid, *gpu_aware, *remark;
+    const char *backend, *algorithm, *shape, *tier, *system, *library, *grid, *remark;
+    const char *operation, *gpu_aware;
     uint32_t ranks, nodes, channels, ranks_per_node;
     uint64_t element_bytes;
     struct ar_log_row row;
 };
+
+/* Where the texts of an entry go in its run. */
+static const struct run_text {
+    size_t from, to, size;
+} run_texts[] = {
+#define RUN_TEXT(field, member)                                                                    \
+    {                                                                                              \
+        offsetof(struct entry, field), offsetof(struct ar_log, member),                            \
+            sizeof((struct ar_log *)NULL)->member                                                  \
+    }
+    RUN_TEXT(backend, tool), RUN_TEXT(algorithm, algorithm), RUN_TEXT(shape, shape),
+    RUN_TEXT(tier, tier),    RUN_TEXT(system, system),       RUN_TEXT(library, library),
+    RUN_TEXT(grid, grid),    RUN_TEXT(remark, remark),
+#undef RUN_TEXT
+};
+enum { RUN_TEXTS = sizeof run_texts / sizeof run_texts[0] };
 
 #define TIME(field, name, ...)                                                                     \
     AR_COLUMN(number, struct entry, row.field, name, "a time above zero", .min = DBL_MIN,          \
               .max = DBL_MAX, __VA_ARGS__)
 #define OPTIONAL .may_be_empty = true, .may_be_missing = true
 
-/* The first column is the one that tells a table. */
+/* The first column is the one that a table is known by. */
 static const struct ar_column harness_columns[] = {
     TIME(out_of_place.time_s, "time_median_s"),
     AR_COLUMN(string, struct entry, backend, "backend", "a text"),
@@ -49,7 +65,7 @@ static const struct ar_column harness_columns[] = {
     AR_COLUMN_OTHERS,
 };
 
-/* Of calls of a library; the bandwidths that may follow are payload over time. */
+/* Calls of a library; the bandwidths that may follow are payload over time. */
 static const struct ar_column call_columns[] = {
     TIME(out_of_place.time_s, "time_us"),
     AR_COLUMN(string, struct entry, operation, "collective", "a text"),
@@ -59,7 +75,7 @@ static const struct ar_column call_columns[] = {
     AR_COLUMN_OTHERS,
 };
 
-/* Of named algorithms of MPI libraries on several machines. */
+/* Named algorithms of MPI libraries on several machines. */
 static const struct ar_column mpi_columns[] = {
     TIME(out_of_place.time_s, "median_us"),
     TIME(time_p10_s, "p10_us", OPTIONAL),
@@ -85,23 +101,18 @@ static const struct ar_column published_columns[] = {
     AR_COLUMN_OTHERS,
 };
 
+#define TABLE(columns)                                                                             \
+    {                                                                                              \
+        columns, sizeof(columns) / sizeof((columns)[0])                                            \
+    }
 static const struct table {
-    enum ar_log_format format;
-    bool has_element_bytes;
-    double time_unit_s;
     struct ar_columns columns;
-} tables[] = {
-    {AR_LOG_HARNESS,
-     true,
-     1,
-     {harness_columns, sizeof harness_columns / sizeof harness_columns[0]}},
-    {AR_LOG_PUBLISHED, false, 1e-6, {mpi_columns, sizeof mpi_columns / sizeof mpi_columns[0]}},
-    {AR_LOG_PUBLISHED, false, 1e-6, {call_columns, sizeof call_columns / sizeof call_columns[0]}},
-    {AR_LOG_PUBLISHED,
-     false,
-     1e-6,
-     {published_columns, sizeof published_columns / sizeof published_columns[0]}},
-};
+    enum ar_log_format format;
+    double time_unit_s;
+} tables[] = {{TABLE(harness_columns), AR_LOG_HARNESS, 1},
+              {TABLE(mpi_columns), AR_LOG_PUBLISHED, 1e-6},
+              {TABLE(call_columns), AR_LOG_PUBLISHED, 1e-6},
+              {TABLE(published_columns), AR_LOG_PUBLISHED, 1e-6}};
 
 static enum ar_status find_table(const struct ar_csv *csv, const struct table **table,
                                  struct ar_error *err)
@@ -120,57 +131,59 @@ static enum ar_status find_table(const struct ar_csv *csv, const struct table **
 }
 
 /* Tables that do not say it hold all-reduces. */
-static enum ar_log_collective collective_of(const struct entry *entry)
+static enum ar_log_collective find_collective(const struct entry *entry)
 {
     return entry->operation[0] != '\0' ? ar_collective_of_name(entry->operation)
                                        : AR_LOG_ALL_REDUCE;
 }
 
-static bool is_same_run(const struct ar_log *run, const struct entry *entry)
+static const char *entry_text(const struct entry *entry, const struct run_text *text)
 {
-    return run->collective == collective_of(entry) && run->ranks == entry->ranks &&
-           run->nodes == entry->nodes && run->channels == entry->channels &&
-           strcmp(run->tool, entry->backend) == 0 &&
-           strcmp(run->algorithm, entry->algorithm) == 0 && strcmp(run->shape, entry->shape) == 0 &&
-           strcmp(run->tier, entry->tier) == 0 && strcmp(run->system, entry->system) == 0 &&
-           strcmp(run->library, entry->library) == 0 && strcmp(run->grid, entry->grid) == 0 &&
-           strcmp(run->remark, entry->remark) == 0 &&
-           run->has_gpu_buffers == (strcmp(entry->gpu_aware, "yes") == 0) &&
-           (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
+    return *(const char *const *)(const void *)((const char *)entry + text->from);
+}
+
+static bool is_of_run(const struct ar_log *run, const struct entry *entry)
+{
+    bool is_same =
+        run->collective == find_collective(entry) && run->ranks == entry->ranks &&
+        run->nodes == entry->nodes && run->channels == entry->channels &&
+        run->has_gpu_buffers == (strcmp(entry->gpu_aware, "yes") == 0) &&
+        (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
+    for (size_t i = 0; is_same && i < RUN_TEXTS; i++) {
+        is_same =
+            strcmp((const char *)run + run_texts[i].to, entry_text(entry, &run_texts[i])) == 0;
+    }
+    return is_same;
 }
 
 /* The latest run that the row belongs to, else a new one. */
-static enum ar_status find_run(struct ar_logs *logs, const struct entry *entry,
-                               enum ar_log_format format, struct ar_log **run, struct ar_error *err)
+static struct ar_log *find_run(struct ar_logs *logs, const struct table *table,
+                               const struct entry *entry)
 {
     size_t nearest = logs->runs_count < RUNS_SEARCHED ? logs->runs_count : RUNS_SEARCHED;
     for (size_t i = 0; i < nearest; i++) {
-        *run = &logs->runs[logs->runs_count - 1 - i];
-        if (is_same_run(*run, entry)) {
-            return AR_OK;
+        struct ar_log *run = &logs->runs[logs->runs_count - 1 - i];
+        if (is_of_run(run, entry)) {
+            return run;
         }
     }
-    AR_TRY(ar_logs_add_run(logs, format, entry->row.line, run, err));
-    (*run)->collective = collective_of(entry);
-    (*run)->is_complete = true;
-    (*run)->ranks = entry->ranks;
-    (*run)->nodes = entry->nodes;
-    (*run)->channels = entry->channels;
-    ar_copy_clean((*run)->tool, AR_LOG_TEXT, entry->backend);
-    ar_copy_clean((*run)->algorithm, AR_LOG_TEXT, entry->algorithm);
-    ar_copy_clean((*run)->shape, AR_LOG_TEXT, entry->shape);
-    ar_copy_clean((*run)->tier, AR_LOG_TEXT, entry->tier);
-    ar_copy_clean((*run)->system, AR_LOG_TEXT, entry->system);
-    ar_copy_clean((*run)->library, AR_LOG_TEXT, entry->library);
-    ar_copy_clean((*run)->grid, AR_LOG_WORD, entry->grid);
-    ar_copy_clean((*run)->remark, AR_LOG_TEXT, entry->remark);
-    (*run)->has_gpu_buffers = strcmp(entry->gpu_aware, "yes") == 0;
-    return AR_OK;
+    struct ar_log *run = ar_logs_add_run(logs, table->format, entry->row.line);
+    run->collective = find_collective(entry);
+    run->is_complete = true;
+    run->ranks = entry->ranks;
+    run->nodes = entry->nodes;
+    run->channels = entry->channels;
+    run->has_gpu_buffers = strcmp(entry->gpu_aware, "yes") == 0;
+    for (size_t i = 0; i < RUN_TEXTS; i++) {
+        ar_copy_clean((char *)run + run_texts[i].to, run_texts[i].size,
+                      entry_text(entry, &run_texts[i]));
+    }
+    return run;
 }
 
-/* Ranks of a table that says nodes, or lengths of a torus of them, and ranks on each. */
-static enum ar_status count_ranks(const struct ar_logs *logs, size_t place, struct entry *entry,
-                                  struct ar_error *err)
+/* Counts the ranks of a table that says nodes, or lengths of a torus of them, and ranks on each. */
+static enum ar_status count_grid_ranks(const struct ar_logs *logs, size_t place,
+                                       struct entry *entry, struct ar_error *err)
 {
     uint64_t nodes = 1;
     const char *at = entry->grid;
@@ -191,29 +204,28 @@ static enum ar_status count_ranks(const struct ar_logs *logs, size_t place, stru
     return AR_OK;
 }
 
-/* Elements from bytes; an element size that does not divide the payload is a mistake. */
-static enum ar_status take_row(struct ar_logs *logs, size_t place, const struct table *table,
-                               struct entry *entry, struct ar_error *err)
+/* Adds an entry to its run. Elements follow from bytes; an element size that does not divide the
+ * payload is a mistake. */
+static enum ar_status add_entry(struct ar_logs *logs, size_t place, const struct table *table,
+                                struct entry *entry, struct ar_error *err)
 {
-    struct ar_log *run;
+    struct ar_log_row *row = &entry->row;
+    double *times_s[] = {&row->out_of_place.time_s, &row->in_place.time_s, &row->time_min_s,
+                         &row->time_p10_s, &row->time_p90_s};
     char divisor[64];
     if (entry->ranks_per_node > 0) {
-        AR_TRY(count_ranks(logs, place, entry, err));
+        AR_TRY(count_grid_ranks(logs, place, entry, err));
     }
-    if (table->has_element_bytes && entry->row.payload_bytes % entry->element_bytes != 0) {
+    if (entry->element_bytes > 0 && row->payload_bytes % entry->element_bytes != 0) {
         snprintf(divisor, sizeof divisor, "a divisor of payload_bytes, %" PRIu64,
-                 entry->row.payload_bytes);
+                 row->payload_bytes);
         return ar_csv_error(logs->csv, place, "element_bytes", divisor, err);
     }
-    entry->row.count =
-        table->has_element_bytes ? entry->row.payload_bytes / entry->element_bytes : 0;
-    entry->row.out_of_place.time_s *= table->time_unit_s;
-    entry->row.in_place.time_s *= table->time_unit_s;
-    entry->row.time_p10_s *= table->time_unit_s;
-    entry->row.time_p90_s *= table->time_unit_s;
-    entry->row.time_min_s *= table->time_unit_s;
-    AR_TRY(find_run(logs, entry, table->format, &run, err));
-    return ar_log_add_row(run, &entry->row, err);
+    row->count = entry->element_bytes > 0 ? row->payload_bytes / entry->element_bytes : 0;
+    for (size_t i = 0; i < sizeof times_s / sizeof times_s[0]; i++) {
+        *times_s[i] *= table->time_unit_s;
+    }
+    return ar_log_add_row(find_run(logs, table, entry), row, err);
 }
 
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
@@ -225,26 +237,19 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     logs->csv = csv;
     AR_TRY(find_table(csv, &table, err));
     struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
-    AR_NEED(entries, err, logs->path);
     for (size_t i = 0; i < csv->rows_count; i++) {
-        entries[i] = (struct entry){.backend = "",
-                                    .operation = "",
-                                    .algorithm = "",
-                                    .shape = "",
-                                    .tier = "",
-                                    .system = "",
-                                    .library = "",
-                                    .grid = "",
-                                    .gpu_aware = "",
-                                    .remark = "",
-                                    .row = ar_log_empty_row(csv->lines[i])};
+        entries[i] = (struct entry){
+            .operation = "", .gpu_aware = "", .row = ar_log_empty_row(csv->lines[i])};
+        for (size_t k = 0; k < RUN_TEXTS; k++) {
+            *(const char **)(void *)((char *)&entries[i] + run_texts[k].from) = "";
+        }
     }
     for (size_t i = csv->columns_count; i < csv->cells_count; i++) {
         csv->cells[i] = strcmp(csv->cells[i], "N/A") == 0 ? "" : csv->cells[i];
     }
     AR_TRY(ar_csv_read_rows(csv, table->columns, entries, sizeof *entries, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(take_row(logs, i, table, &entries[i], err));
+        AR_TRY(add_entry(logs, i, table, &entries[i], err));
     }
     return AR_OK;
 }
