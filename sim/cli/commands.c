@@ -64,7 +64,7 @@ const struct command commands[] = {
      "what happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
      "Or one step of a transformer (--workload) on a mesh of pp stages of a pipeline, dp replicas, "
      "ep places of experts and tp shards of every layer. A path is a step that another program "
-     "wrote down: text of ASTRA-sim or SimAI, an execution trace of Chakra; traces/steps/README.md "
+     "wrote down: text of ASTRA-sim or SimAI, an execution trace of Chakra; traces/logs/README.md "
      "says what of it counts.\n\n"
      "Or one step of operators that have a GPU each (--operators with --placement, or --strategy "
      "partitioned, rotate or star with a trace): traces/README.md has the form.\n\n"

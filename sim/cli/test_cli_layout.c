@@ -384,7 +384,7 @@ Test(cli_layout, wrong_lines_are_one_line)
     cli_expect_error(&unknown, "a file without a slash", 66, "a file needs its path, with a slash");
 }
 
-#define STEPS AR_TEST_SOURCE_DIR "/traces/steps/fixtures/"
+#define STEPS AR_TEST_SOURCE_DIR "/traces/logs/steps/"
 
 Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
 {

@@ -1,5 +1,5 @@
 /** \file astra_workload.h
- * A step as a text workload of ASTRA-sim 1.0 and SimAI, which traces/steps reads back.
+ * A step as a text workload of ASTRA-sim 1.0 and SimAI, which ar_recorded.h reads back.
  *
  * Each line of the text has a slot of the forward pass, a computation and a collective behind it,
  * and one of the backward pass. Tasks of the compute stream fill them in order; a collective of

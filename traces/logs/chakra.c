@@ -32,7 +32,7 @@ struct place {
     uint32_t node;
 };
 
-struct reader {
+struct chakra_reader {
     struct ar_recorded *recorded;
     struct ar_arena *scratch;
     struct ar_error *err;
@@ -46,15 +46,15 @@ struct reader {
     double skipped_s;
 };
 
-static enum ar_status fail(const struct reader *reader, uint64_t id, const char *found,
-                           const char *expected)
+static enum ar_status refuse_node(const struct chakra_reader *reader, uint64_t id,
+                                  const char *found, const char *expected)
 {
     return ar_error_set(reader->err, AR_BAD_DATA,
                         "%.200s: node %" PRIu64 ": found %.80s; expected %s",
                         reader->recorded->path, id, found, expected);
 }
 
-static enum ar_status cut_off(const struct reader *reader)
+static enum ar_status refuse_rest(const struct chakra_reader *reader)
 {
     return ar_error_set(reader->err, AR_BAD_DATA,
                         "%.200s: found no whole message behind %u nodes; expected a trace of "
@@ -64,12 +64,13 @@ static enum ar_status cut_off(const struct reader *reader)
 }
 
 /* The next message. */
-static enum ar_status next_message(struct reader *reader, const uint8_t **bytes, size_t *count)
+static enum ar_status read_message(struct chakra_reader *reader, const uint8_t **bytes,
+                                   size_t *count)
 {
     uint64_t length = 0;
     for (unsigned shift = 0;; shift += 7) {
         if (reader->at == reader->end || shift > 28) {
-            return cut_off(reader);
+            return refuse_rest(reader);
         }
         length |= (uint64_t)(*reader->at & 0x7f) << shift;
         if ((*reader->at++ & 0x80) == 0) {
@@ -77,7 +78,7 @@ static enum ar_status next_message(struct reader *reader, const uint8_t **bytes,
         }
     }
     if (length > (uint64_t)(reader->end - reader->at)) {
-        return cut_off(reader);
+        return refuse_rest(reader);
     }
     *bytes = reader->at;
     *count = (size_t)length;
@@ -124,8 +125,8 @@ static bool get_count(const Chakra__Node *message, const char *name, uint64_t *c
 
 /* Collectives by their numbers. In all dimensions of the network: which GPUs are in a part of them
  * a trace does not say. */
-static enum ar_status read_collective(const struct reader *reader, const Chakra__Node *message,
-                                      struct node *node)
+static enum ar_status read_collective(const struct chakra_reader *reader,
+                                      const Chakra__Node *message, struct node *node)
 {
     static const char *const operations[] = {"allreduce", "reduce",        "allgather",
                                              "gather",    "scatter",       "broadcast",
@@ -136,22 +137,23 @@ static enum ar_status read_collective(const struct reader *reader, const Chakra_
         dimensions != NULL && dimensions->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST;
     for (size_t i = 0; has_list && i < dimensions->bool_list->n_values; i++) {
         if (!dimensions->bool_list->values[i]) {
-            return fail(reader, node->id, "involved_dim with a dimension that takes no part",
-                        "collectives of all GPUs");
+            return refuse_node(reader, node->id, "involved_dim with a dimension that takes no part",
+                               "collectives of all GPUs");
         }
     }
     if (!get_count(message, "comm_type", &type) ||
         type >= sizeof operations / sizeof operations[0]) {
-        return fail(reader, node->id, "no known comm_type", "0 (all-reduce) to 8 (reduce-scatter)");
+        return refuse_node(reader, node->id, "no known comm_type",
+                           "0 (all-reduce) to 8 (reduce-scatter)");
     }
     if (!get_count(message, "comm_size", &node->bytes) || node->bytes > UINT64_C(1) << 50) {
-        return fail(reader, node->id, "no usable comm_size", "the bytes of the collective");
+        return refuse_node(reader, node->id, "no usable comm_size", "the bytes of the collective");
     }
     node->operation = operations[type];
     return AR_OK;
 }
 
-static enum ar_status read_node(const struct reader *reader, const Chakra__Node *message,
+static enum ar_status read_node(const struct chakra_reader *reader, const Chakra__Node *message,
                                 struct node *node)
 {
     uint64_t operations;
@@ -168,7 +170,8 @@ static enum ar_status read_node(const struct reader *reader, const Chakra__Node 
         node->is_skipped = is_of_processor;
         if (!is_of_processor && message->duration_micros == 0 &&
             get_count(message, "num_ops", &operations) && operations > 0) {
-            return fail(reader, node->id, "num_ops without duration_micros", "a measured time");
+            return refuse_node(reader, node->id, "num_ops without duration_micros",
+                               "a measured time");
         }
         return AR_OK;
     case COLLECTIVE:
@@ -176,7 +179,7 @@ static enum ar_status read_node(const struct reader *reader, const Chakra__Node 
         return node->is_skipped ? AR_OK : read_collective(reader, message, node);
     case SEND:
     case RECEIVE:
-        return fail(reader, node->id, "a message", "computations and collectives alone");
+        return refuse_node(reader, node->id, "a message", "computations and collectives alone");
     default:
         node->is_skipped = true;
         return AR_OK;
@@ -185,35 +188,31 @@ static enum ar_status read_node(const struct reader *reader, const Chakra__Node 
 
 enum { DEPS_MAX = 4 * AR_RECORDED_TASKS_MAX };
 
-static enum ar_status add_deps(struct reader *reader, const uint64_t *ids, size_t count)
+static enum ar_status add_deps(struct chakra_reader *reader, const uint64_t *ids, size_t count)
 {
     if (count > (size_t)DEPS_MAX - reader->deps_count) {
         return ar_error_set(reader->err, AR_BAD_DATA,
                             "%s: found more than %d dependencies; expected fewer",
                             reader->recorded->path, DEPS_MAX);
     }
-    uint64_t *deps =
-        ar_arena_grow(reader->scratch, reader->deps, reader->deps_count, count + 1, sizeof *deps);
-    AR_NEED(deps, reader->err, reader->recorded->path);
-    reader->deps = deps;
+    reader->deps = ar_arena_grow(reader->scratch, reader->deps, reader->deps_count, count + 1,
+                                 sizeof *reader->deps);
     for (size_t i = 0; i < count; i++) {
-        deps[reader->deps_count++] = ids[i];
+        reader->deps[reader->deps_count++] = ids[i];
     }
     return AR_OK;
 }
 
-static enum ar_status add_node(struct reader *reader, const Chakra__Node *message)
+static enum ar_status add_node(struct chakra_reader *reader, const Chakra__Node *message)
 {
     if (reader->nodes_count == AR_RECORDED_TASKS_MAX) {
         return ar_error_set(reader->err, AR_BAD_DATA,
                             "%s: found more than %d nodes; expected fewer", reader->recorded->path,
                             AR_RECORDED_TASKS_MAX);
     }
-    struct node *nodes =
-        ar_arena_grow(reader->scratch, reader->nodes, reader->nodes_count, 1, sizeof *nodes);
-    AR_NEED(nodes, reader->err, reader->recorded->path);
-    reader->nodes = nodes;
-    struct node *node = &nodes[reader->nodes_count];
+    reader->nodes = ar_arena_grow(reader->scratch, reader->nodes, reader->nodes_count, 1,
+                                  sizeof *reader->nodes);
+    struct node *node = &reader->nodes[reader->nodes_count];
     AR_TRY(read_node(reader, message, node));
     node->deps_first = reader->deps_count;
     AR_TRY(add_deps(reader, message->ctrl_deps, message->n_ctrl_deps));
@@ -224,21 +223,21 @@ static enum ar_status add_node(struct reader *reader, const Chakra__Node *messag
     return AR_OK;
 }
 
-static enum ar_status read_nodes(struct reader *reader)
+static enum ar_status read_nodes(struct chakra_reader *reader)
 {
     const uint8_t *bytes = NULL;
     size_t count = 0;
-    AR_TRY(next_message(reader, &bytes, &count));
+    AR_TRY(read_message(reader, &bytes, &count));
     Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, count, bytes);
     if (metadata == NULL) {
-        return cut_off(reader);
+        return refuse_rest(reader);
     }
     chakra__metadata__free_unpacked(metadata, NULL);
     while (reader->at < reader->end) {
-        AR_TRY(next_message(reader, &bytes, &count));
+        AR_TRY(read_message(reader, &bytes, &count));
         Chakra__Node *message = chakra__node__unpack(NULL, count, bytes);
         if (message == NULL) {
-            return cut_off(reader);
+            return refuse_rest(reader);
         }
         enum ar_status status = add_node(reader, message);
         chakra__node__free_unpacked(message, NULL);
@@ -257,26 +256,26 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Numbers in order; one that is there twice is refused. */
-static enum ar_status sort_places(struct reader *reader, struct ar_arena *arena)
+static enum ar_status sort_places(struct chakra_reader *reader, struct ar_arena *arena)
 {
     uint32_t count = reader->nodes_count;
     reader->places = ar_arena_alloc(arena, count + 1, sizeof *reader->places);
     reader->stack = ar_arena_alloc(arena, count + 1, sizeof *reader->stack);
-    AR_NEED(reader->places && reader->stack, reader->err, reader->recorded->path);
     for (uint32_t i = 0; i < count; i++) {
         reader->places[i] = (struct place){.id = reader->nodes[i].id, .node = i};
     }
     qsort(reader->places, count, sizeof *reader->places, compare_places);
     for (uint32_t i = 1; i < count; i++) {
         if (reader->places[i].id == reader->places[i - 1].id) {
-            return fail(reader, reader->places[i].id, "it a second time", "each once");
+            return refuse_node(reader, reader->places[i].id, "it a second time", "each once");
         }
     }
     return AR_OK;
 }
 
-/* A need that is not in the file, such as the whole program, is of no account. */
-static struct node *find_node(const struct reader *reader, uint64_t id)
+/* Finds a node by its number. A need that is not in the file, such as the whole program, does not
+ * count. */
+static struct node *find_node(const struct chakra_reader *reader, uint64_t id)
 {
     const struct place key = {.id = id};
     uint32_t low = 0, high = reader->nodes_count;
@@ -293,19 +292,19 @@ static struct node *find_node(const struct reader *reader, uint64_t id)
                : NULL;
 }
 
-static uint32_t later(uint32_t a, uint32_t b)
+static uint32_t later_task(uint32_t a, uint32_t b)
 {
     return a == NONE || (b != NONE && b > a) ? b : a;
 }
 
 /* All that a node needs is there: it becomes a task, or passes on what it needs. */
-static void end_node(struct reader *reader, struct node *node)
+static void end_node(struct chakra_reader *reader, struct node *node)
 {
     uint32_t compute = NONE, sent = NONE;
     for (uint32_t i = 0; i < node->deps_count; i++) {
         const struct node *other = find_node(reader, reader->deps[node->deps_first + i]);
-        compute = other != NULL ? later(compute, other->compute) : compute;
-        sent = other != NULL ? later(sent, other->sent) : sent;
+        compute = other != NULL ? later_task(compute, other->compute) : compute;
+        sent = other != NULL ? later_task(sent, other->sent) : sent;
     }
     node->is_done = true;
     node->compute = compute;
@@ -334,7 +333,7 @@ static void end_node(struct reader *reader, struct node *node)
 }
 
 /* Goes through a node and what it needs, deepest first. */
-static enum ar_status walk(struct reader *reader, uint32_t first)
+static enum ar_status walk_needs(struct chakra_reader *reader, uint32_t first)
 {
     uint32_t depth = 0;
     reader->stack[depth++] = first;
@@ -352,41 +351,41 @@ static enum ar_status walk(struct reader *reader, uint32_t first)
             continue;
         }
         if (other->state > 0 || other == node) { /* it is on the stack */
-            return fail(reader, other->id, "it needs itself in a circle", "an order");
+            return refuse_node(reader, other->id, "it needs itself in a circle", "an order");
         }
         reader->stack[depth++] = (uint32_t)(other - reader->nodes);
     }
     return AR_OK;
 }
 
-static enum ar_status make_step(struct reader *reader, struct ar_arena *arena)
+static enum ar_status make_chakra_step(struct chakra_reader *reader, struct ar_arena *arena)
 {
     struct ar_recorded *recorded = reader->recorded;
     AR_TRY(sort_places(reader, arena));
     AR_TRY(recorded_room(recorded, reader->nodes_count, reader->nodes_count, arena, reader->err));
     for (uint32_t i = 0; i < reader->nodes_count; i++) {
         if (!reader->nodes[i].is_done) {
-            AR_TRY(walk(reader, i));
+            AR_TRY(walk_needs(reader, i));
         }
     }
-    return reader->skipped_s > 0
-               ? recorded_note(recorded, arena, reader->err,
-                               "%.200s: %.4g s of nodes of the processor and of memory are not "
-                               "counted",
-                               recorded->path, reader->skipped_s)
-               : AR_OK;
+    if (reader->skipped_s > 0) {
+        recorded_note(recorded, arena,
+                      "%.200s: %.4g s of nodes of the processor and of memory are not counted",
+                      recorded->path, reader->skipped_s);
+    }
+    return AR_OK;
 }
 
 enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
                            struct ar_arena *arena, struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
-    struct reader reader = {.recorded = recorded,
-                            .scratch = &scratch,
-                            .err = err,
-                            .at = (const uint8_t *)bytes,
-                            .end = (const uint8_t *)bytes + count};
+    struct chakra_reader reader = {.recorded = recorded,
+                                   .scratch = &scratch,
+                                   .err = err,
+                                   .at = (const uint8_t *)bytes,
+                                   .end = (const uint8_t *)bytes + count};
     recorded->form = "Chakra";
     AR_TRY(read_nodes(&reader));
-    return make_step(&reader, arena);
+    return make_chakra_step(&reader, arena);
 }

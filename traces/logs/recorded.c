@@ -1,3 +1,4 @@
+/* Steps of other programs: which reader a file is for, and how tasks are added. */
 #include "recorded.h"
 
 #include <assert.h>
@@ -18,9 +19,7 @@ enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t 
     }
     recorded->tasks = ar_arena_alloc(arena, tasks + 1, sizeof *recorded->tasks);
     recorded->needs = ar_arena_alloc(arena, needs + 1, sizeof *recorded->needs);
-    return recorded->tasks != NULL && recorded->needs != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, recorded->path);
+    return AR_OK;
 }
 
 uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task)
@@ -39,21 +38,16 @@ void recorded_need(struct ar_recorded *recorded, uint32_t other)
     recorded->tasks[recorded->tasks_count - 1].needs_count++;
 }
 
-enum ar_status recorded_note(struct ar_recorded *recorded, struct ar_arena *arena,
-                             struct ar_error *err, const char *format, ...)
+void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const char *format, ...)
 {
     char text[300];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (recorded->notes_count == AR_RECORDED_NOTES_MAX) {
-        return AR_OK;
+    if (recorded->notes_count < AR_RECORDED_NOTES_MAX) {
+        recorded->notes[recorded->notes_count++] = ar_arena_text(arena, text);
     }
-    recorded->notes[recorded->notes_count] = ar_arena_text(arena, text);
-    return recorded->notes[recorded->notes_count++] != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, recorded->path);
 }
 
 /* A text begins with a word of ASTRA-sim's parallelisms, a Chakra trace with the length of its
@@ -96,9 +90,7 @@ enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, str
                                  struct ar_recorded **recorded, struct ar_error *err)
 {
     struct ar_recorded *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL || (made->path = ar_arena_text(arena, path)) == NULL) {
-        return ar_error_no_memory(err, path);
-    }
+    made->path = ar_arena_text(arena, path);
     AR_TRY(refuse_form(path, text, bytes, err));
     AR_TRY(is_text(text, bytes) ? astra_text_read(made, text, bytes, arena, err)
                                 : chakra_read(made, text, bytes, arena, err));

@@ -5,7 +5,7 @@
 
 #include "ar_recorded.h"
 
-#define FIXTURES AR_TEST_SOURCE_DIR "/traces/steps/fixtures/"
+#define FIXTURES AR_TEST_SOURCE_DIR "/traces/logs/steps/"
 
 static struct ar_arena arena;
 

@@ -45,7 +45,7 @@ struct layer {
 };
 enum { FORWARD, INPUTS, WEIGHTS };
 
-struct reader {
+struct astra_reader {
     struct ar_recorded *recorded;
     struct ar_arena *arena;
     struct ar_error *err;
@@ -58,14 +58,15 @@ struct reader {
     uint32_t layers_count;
 };
 
-static enum ar_status refuse(const struct reader *reader, const char *found, const char *expected)
+static enum ar_status refuse_line(const struct astra_reader *reader, const char *found,
+                                  const char *expected)
 {
     return ar_error_set(reader->err, AR_BAD_DATA, "%.200s:%" PRIu64 ": found %.60s; expected %s",
                         reader->recorded->path, reader->line, found, expected);
 }
 
 /* The words of the next line that has some; none at the end of the text. */
-static size_t next_words(struct reader *reader, char *words[WORDS_MAX])
+static size_t read_next_words(struct astra_reader *reader, char *words[WORDS_MAX])
 {
     size_t count = 0;
     while (count == 0 && *reader->rest != '\0') {
@@ -83,8 +84,8 @@ static size_t next_words(struct reader *reader, char *words[WORDS_MAX])
     return count;
 }
 
-static enum ar_status read_number(const struct reader *reader, const char *name, const char *text,
-                                  uint64_t max, uint64_t *number)
+static enum ar_status read_count(const struct astra_reader *reader, const char *name,
+                                 const char *text, uint64_t max, uint64_t *number)
 {
     char where[300];
     snprintf(where, sizeof where, "%.200s:%" PRIu64 ": %s", reader->recorded->path, reader->line,
@@ -95,7 +96,7 @@ static enum ar_status read_number(const struct reader *reader, const char *name,
 /* --- the head -------------------------------------------------------------------------------- */
 
 /* SimAI's `model_parallel_NPU_group: 2 ep: 16 pp: 12 ... pp_comm 50331648`. */
-static enum ar_status read_sizes(struct reader *reader, char *const *words, size_t count)
+static enum ar_status read_mesh_sizes(struct astra_reader *reader, char *const *words, size_t count)
 {
     struct ar_recorded *recorded = reader->recorded;
     const struct {
@@ -109,27 +110,27 @@ static enum ar_status read_sizes(struct reader *reader, char *const *words, size
         uint64_t number = 0;
         for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
             if (strcmp(words[i], rows[k].name) == 0) {
-                AR_TRY(read_number(reader, rows[k].name, words[i + 1], 1 << 24, &number));
+                AR_TRY(read_count(reader, rows[k].name, words[i + 1], 1 << 24, &number));
                 *rows[k].size = (uint32_t)number;
                 reader->is_simai = true;
             }
         }
         if (strncmp(words[i], "pp_comm", 7) == 0) {
-            AR_TRY(read_number(reader, "pp_comm", words[i + 1], UINT64_C(1) << 50,
-                               &reader->pipeline_bytes));
+            AR_TRY(read_count(reader, "pp_comm", words[i + 1], UINT64_C(1) << 50,
+                              &reader->pipeline_bytes));
         }
         if (strcmp(words[i], "checkpoints:") == 0 && strcmp(words[i + 1], "0") != 0) {
-            return refuse(reader, "checkpoints", "checkpoints: 0, all passes as layers");
+            return refuse_line(reader, "checkpoints", "checkpoints: 0, all passes as layers");
         }
     }
     return AR_OK;
 }
 
-static enum ar_status read_head(struct reader *reader)
+static enum ar_status read_astra_head(struct astra_reader *reader)
 {
     char *words[WORDS_MAX];
     const char *names[sizeof parallelisms / sizeof parallelisms[0]];
-    size_t count = next_words(reader, words);
+    size_t count = read_next_words(reader, words);
     uint64_t layers = 0;
     for (size_t i = 0; i < sizeof parallelisms / sizeof parallelisms[0]; i++) {
         names[i] = parallelisms[i].word;
@@ -143,22 +144,22 @@ static enum ar_status read_head(struct reader *reader)
         return ar_error_unknown(reader->err, AR_BAD_DATA, where, "parallelism",
                                 count > 0 ? words[0] : "", names, sizeof names / sizeof names[0]);
     }
-    AR_TRY(read_sizes(reader, words, count));
+    AR_TRY(read_mesh_sizes(reader, words, count));
     reader->recorded->form = reader->is_simai ? "SimAI" : "ASTRA-sim";
-    if (next_words(reader, words) != 1) {
-        return refuse(reader, "no number of layers", "one number");
+    if (read_next_words(reader, words) != 1) {
+        return refuse_line(reader, "no number of layers", "one number");
     }
-    AR_TRY(read_number(reader, "layers", words[0], AR_RECORDED_TASKS_MAX / 8, &layers));
+    AR_TRY(read_count(reader, "layers", words[0], AR_RECORDED_TASKS_MAX / 8, &layers));
     reader->layers_count = (uint32_t)layers;
     reader->layers = ar_arena_alloc(reader->arena, layers + 1, sizeof *reader->layers);
-    return reader->layers != NULL ? AR_OK : ar_error_no_memory(reader->err, reader->recorded->path);
+    return AR_OK;
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
 /* `ALLREDUCE`, `ALLGATHER_DP_EP`, ... */
-static enum ar_status read_type(const struct reader *reader, const char *text, unsigned groups,
-                                struct phase *phase)
+static enum ar_status read_collective_type(const struct astra_reader *reader, const char *text,
+                                           unsigned groups, struct phase *phase)
 {
     static const struct {
         const char *word, *operation;
@@ -185,11 +186,12 @@ static enum ar_status read_type(const struct reader *reader, const char *text, u
             return AR_OK;
         }
     }
-    return refuse(reader, text,
-                  "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, with _EP or _DP_EP");
+    return refuse_line(reader, text,
+                       "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, with _EP or _DP_EP");
 }
 
-static enum ar_status read_layer(struct reader *reader, char *const *words, struct layer *layer)
+static enum ar_status read_astra_layer(struct astra_reader *reader, char *const *words,
+                                       struct layer *layer)
 {
     uint64_t number = 0;
     const struct parallelism *parallelism = reader->parallelism;
@@ -197,39 +199,41 @@ static enum ar_status read_layer(struct reader *reader, char *const *words, stru
     for (int p = 0; p < PHASES; p++) {
         struct phase *phase = &layer->phases[p];
         char *const *at = words + 2 + 3 * p;
-        AR_TRY(read_number(reader, "compute time", at[0], UINT64_C(1) << 50, &number));
+        AR_TRY(read_count(reader, "compute time", at[0], UINT64_C(1) << 50, &number));
         phase->time_s = (double)number * 1e-9;
-        AR_TRY(read_type(reader, at[1], p == WEIGHTS ? parallelism->outer : parallelism->inner,
-                         phase));
-        AR_TRY(read_number(reader, "bytes", at[2], UINT64_C(1) << 50, &phase->bytes));
+        AR_TRY(read_collective_type(reader, at[1],
+                                    p == WEIGHTS ? parallelism->outer : parallelism->inner, phase));
+        AR_TRY(read_count(reader, "bytes", at[2], UINT64_C(1) << 50, &phase->bytes));
         phase->operation = phase->bytes > 0 ? phase->operation : NULL;
     }
-    AR_TRY(read_number(reader, "update time", words[COLUMNS - 1], UINT64_C(1) << 50, &number));
+    AR_TRY(read_count(reader, "update time", words[COLUMNS - 1], UINT64_C(1) << 50, &number));
     layer->update_s = (double)number * 1e-9;
     return AR_OK;
 }
 
-static enum ar_status read_layers(struct reader *reader)
+static enum ar_status read_astra_layers(struct astra_reader *reader)
 {
     char *words[WORDS_MAX], found[60];
     for (uint32_t i = 0; i < reader->layers_count; i++) {
-        size_t count = next_words(reader, words);
+        size_t count = read_next_words(reader, words);
         if (count != COLUMNS) {
             snprintf(found, sizeof found, "%zu words for layer %u of %u", count, i + 1,
                      reader->layers_count);
-            return refuse(reader, found, "12: name, -1, three times time, type and bytes, update");
+            return refuse_line(reader, found,
+                               "12: name, -1, three times time, type and bytes, update");
         }
-        AR_TRY(read_layer(reader, words, &reader->layers[i]));
+        AR_TRY(read_astra_layer(reader, words, &reader->layers[i]));
     }
-    return next_words(reader, words) == 0 ? AR_OK
-                                          : refuse(reader, "more layers", "as many as line 2 says");
+    return read_next_words(reader, words) == 0
+               ? AR_OK
+               : refuse_line(reader, "more layers", "as many as line 2 says");
 }
 
 /* --- the step -------------------------------------------------------------------------------- */
 
 #define NO_TASK UINT32_MAX
 
-static uint32_t add_compute(struct reader *reader, const struct layer *layer, double time_s,
+static uint32_t add_compute(struct astra_reader *reader, const struct layer *layer, double time_s,
                             enum ar_recorded_duty duty)
 {
     return time_s > 0 ? recorded_add(reader->recorded,
@@ -238,7 +242,7 @@ static uint32_t add_compute(struct reader *reader, const struct layer *layer, do
                       : NO_TASK;
 }
 
-static uint32_t add_collective(struct reader *reader, const struct layer *layer,
+static uint32_t add_collective(struct astra_reader *reader, const struct layer *layer,
                                const struct phase *phase, enum ar_recorded_duty duty,
                                bool is_beside)
 {
@@ -263,14 +267,14 @@ static uint32_t add_collective(struct reader *reader, const struct layer *layer,
 }
 
 /* Gradients of the weights of a layer: their collective runs beside what comes after. */
-static void add_weights(struct reader *reader, const struct layer *layer)
+static void add_weights(struct astra_reader *reader, const struct layer *layer)
 {
     const struct phase *phase = &layer->phases[WEIGHTS];
     add_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
     add_collective(reader, layer, phase, AR_RECORDED_BACKWARD, true);
 }
 
-static void add_backward(struct reader *reader, const struct layer *layer)
+static void add_backward(struct astra_reader *reader, const struct layer *layer)
 {
     const struct phase *phase = &layer->phases[INPUTS];
     bool holds_up = reader->parallelism->holds_up;
@@ -289,7 +293,7 @@ static void add_backward(struct reader *reader, const struct layer *layer)
     }
 }
 
-static enum ar_status make_step(struct reader *reader)
+static enum ar_status make_astra_step(struct astra_reader *reader)
 {
     double update_s = 0;
     struct ar_recorded *recorded = reader->recorded;
@@ -322,20 +326,20 @@ static enum ar_status make_step(struct reader *reader)
 enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t bytes,
                                struct ar_arena *arena, struct ar_error *err)
 {
-    struct reader reader = {.recorded = recorded, .arena = arena, .err = err, .rest = text};
+    struct astra_reader reader = {.recorded = recorded, .arena = arena, .err = err, .rest = text};
     if (strlen(text) != bytes) {
         return ar_error_set(err, AR_BAD_DATA, "%.200s: found the byte 0x00; expected a text",
                             recorded->path);
     }
-    AR_TRY(read_head(&reader));
-    AR_TRY(read_layers(&reader));
-    AR_TRY(make_step(&reader));
+    AR_TRY(read_astra_head(&reader));
+    AR_TRY(read_astra_layers(&reader));
+    AR_TRY(make_astra_step(&reader));
     if (recorded->pp > 1) {
-        AR_TRY(recorded_note(recorded, arena, err,
-                             "%.200s: the layers of one of %u stages of a pipeline, all micro-"
-                             "batches forward, then all backward, as the file has them; the bubble "
-                             "and %" PRIu64 " bytes between stages are not counted",
-                             recorded->path, recorded->pp, reader.pipeline_bytes));
+        recorded_note(recorded, arena,
+                      "%.200s: the layers of one of %u stages of a pipeline, all micro-"
+                      "batches forward, then all backward, as the file has them; the bubble "
+                      "and %" PRIu64 " bytes between stages are not counted",
+                      recorded->path, recorded->pp, reader.pipeline_bytes);
     }
     return AR_OK;
 }

@@ -12,19 +12,18 @@ enum ar_status astra_text_read(struct ar_recorded *recorded, char *text, size_t 
 enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size_t count,
                            struct ar_arena *arena, struct ar_error *err);
 
-/** Gives it room, once. */
+/** Gives the step room for so many tasks and needs, once. */
 enum ar_status recorded_room(struct ar_recorded *recorded, size_t tasks, size_t needs,
                              struct ar_arena *arena, struct ar_error *err);
 
 /** Appends a task without needs, for which there is room; returns its number. */
 uint32_t recorded_add(struct ar_recorded *recorded, const struct ar_recorded_task *task);
 
-/** A need of the last task. */
+/** Adds a need of the last task. */
 void recorded_need(struct ar_recorded *recorded, uint32_t other);
 
-/** A line for people; `arena` is that of the step. */
-enum ar_status recorded_note(struct ar_recorded *recorded, struct ar_arena *arena,
-                             struct ar_error *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/** Adds a line for people; `arena` is that of the step. */
+void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif
