@@ -76,105 +76,34 @@ double ar_operation_busbw_Bps(const struct ar_operation *operation, double algbw
                : algbw_Bps * operation->rounds * ((double)ranks - 1) / (double)ranks;
 }
 
-static const char buffer_of_one[] = "the buffer of one rank";
+#define OPERATION(symbol, name_, command_, rounds_, holds_, wants_, from_, payload_, ...)          \
+    const struct ar_operation ar_operation_##symbol = {.name = (name_),                            \
+                                                       .command = (command_),                      \
+                                                       .rounds = (rounds_),                        \
+                                                       .holds = AR_WHO_##holds_,                   \
+                                                       .wants = AR_WHO_##wants_,                   \
+                                                       .wants_from = AR_WHO_##from_,               \
+                                                       .payload = (payload_),                      \
+                                                       __VA_ARGS__}
 
-const struct ar_operation ar_operation_all_reduce = {
-    .name = "all-reduce",
-    .command = "allreduce",
-    .payload = buffer_of_one,
-    .rounds = 2,
-    .holds = AR_WHO_ALL,
-    .wants = AR_WHO_ALL,
-    .wants_from = AR_WHO_ALL,
-};
-
-const struct ar_operation ar_operation_reduce_scatter = {
-    .name = "reduce-scatter",
-    .command = "reducescatter",
-    .payload = "what one rank gives, N times what it gets",
-    .has_parts = true,
-    .rounds = 1,
-    .holds = AR_WHO_ALL,
-    .wants = AR_WHO_OWNER,
-    .wants_from = AR_WHO_ALL,
-};
-
-const struct ar_operation ar_operation_all_gather = {
-    .name = "all-gather",
-    .command = "allgather",
-    .payload = "what one rank gets, N times what it gives",
-    .has_parts = true,
-    .rounds = 1,
-    .holds = AR_WHO_OWNER,
-    .wants = AR_WHO_ALL,
-    .wants_from = AR_WHO_OWNER,
-};
-
-const struct ar_operation ar_operation_broadcast = {
-    .name = "broadcast",
-    .command = "broadcast",
-    .payload = "the buffer of the root",
-    .has_root = true,
-    .holds = AR_WHO_ROOT,
-    .wants = AR_WHO_ALL,
-    .wants_from = AR_WHO_ROOT,
-};
-
-const struct ar_operation ar_operation_reduce = {
-    .name = "reduce",
-    .command = "reduce",
-    .payload = buffer_of_one,
-    .has_root = true,
-    .holds = AR_WHO_ALL,
-    .wants = AR_WHO_ROOT,
-    .wants_from = AR_WHO_ALL,
-};
-
-const struct ar_operation ar_operation_gather = {
-    .name = "gather",
-    .command = "gather",
-    .payload = "what the root gets, N times what each rank gives",
-    .has_parts = true,
-    .has_root = true,
-    .rounds = 1,
-    .holds = AR_WHO_OWNER,
-    .wants = AR_WHO_ROOT,
-    .wants_from = AR_WHO_OWNER,
-};
-
-const struct ar_operation ar_operation_scatter = {
-    .name = "scatter",
-    .command = "scatter",
-    .payload = "what the root gives, N times what each rank gets",
-    .has_parts = true,
-    .has_root = true,
-    .rounds = 1,
-    .holds = AR_WHO_ROOT,
-    .wants = AR_WHO_OWNER,
-    .wants_from = AR_WHO_ROOT,
-};
-
-const struct ar_operation ar_operation_all_to_all = {
-    .name = "all-to-all",
-    .command = "alltoall",
-    .payload = "the buffer of one rank, N times what it gives to each",
-    .has_parts = true,
-    .rounds = 1,
-    .holds = AR_WHO_ALL,
-    .wants = AR_WHO_ALL,
-    .wants_from = AR_WHO_BEHIND,
-};
-
-const struct ar_operation ar_operation_send = {
-    .name = "send",
-    .command = "send",
-    .payload = "the message",
-    .has_root = true,
-    .is_in_order = true,
-    .holds = AR_WHO_ROOT,
-    .wants = AR_WHO_LAST,
-    .wants_from = AR_WHO_ROOT,
-};
+/* Symbol, name, command, rounds, who holds, who wants, from whom, what a payload counts. */
+OPERATION(all_reduce, "all-reduce", "allreduce", 2, ALL, ALL, ALL, "the buffer of one rank", );
+OPERATION(reduce_scatter, "reduce-scatter", "reducescatter", 1, ALL, OWNER, ALL,
+          "what one rank gives, N times what it gets", .has_parts = true);
+OPERATION(all_gather, "all-gather", "allgather", 1, OWNER, ALL, OWNER,
+          "what one rank gets, N times what it gives", .has_parts = true);
+OPERATION(broadcast, "broadcast", "broadcast", 0, ROOT, ALL, ROOT, "the buffer of the root",
+          .has_root = true);
+OPERATION(reduce, "reduce", "reduce", 0, ALL, ROOT, ALL, "the buffer of one rank",
+          .has_root = true);
+OPERATION(gather, "gather", "gather", 1, OWNER, ROOT, OWNER,
+          "what the root gets, N times what each rank gives", .has_parts = true, .has_root = true);
+OPERATION(scatter, "scatter", "scatter", 1, ROOT, OWNER, ROOT,
+          "what the root gives, N times what each rank gets", .has_parts = true, .has_root = true);
+OPERATION(all_to_all, "all-to-all", "alltoall", 1, ALL, ALL, BEHIND,
+          "the buffer of one rank, N times what it gives to each", .has_parts = true);
+OPERATION(send, "send", "send", 0, ROOT, LAST, ROOT, "the message", .has_root = true,
+          .is_in_order = true);
 
 const struct ar_operation *const ar_operations[] = {
 #define X(name) &ar_operation_##name,
