@@ -187,6 +187,10 @@ void ar_record_write_line(FILE *file, struct ar_columns columns, const void *rec
 enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
                                    struct ar_error *err);
 
+/** Writes a record as comments `# name: value`, which a CSV file may have as facts (ar_csv.h). A
+ * text that is empty is left out if its column may be missing. */
+void ar_record_write_facts(FILE *file, struct ar_columns columns, const void *record);
+
 /** Reads the field of one column from the text of its cell; false if that is wrong. Empty text
  * makes it a field that does not apply. A string is not copied. */
 bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record);

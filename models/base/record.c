@@ -119,6 +119,17 @@ void ar_record_write_line(FILE *file, struct ar_columns columns, const void *rec
     fputc('\n', file);
 }
 
+void ar_record_write_facts(FILE *file, struct ar_columns columns, const void *record)
+{
+    char room[RECORD_CELL];
+    for (size_t i = 0; i < columns.count; i++) {
+        const char *text = record_cell(&columns.list[i], record, room);
+        if (text[0] != '\0' || !columns.list[i].may_be_missing) {
+            fprintf(file, "# %s:%s%s\n", columns.list[i].name, text[0] != '\0' ? " " : "", text);
+        }
+    }
+}
+
 static void write_names(FILE *file, struct ar_columns columns)
 {
     for (size_t i = 0; i < columns.count; i++) {

@@ -150,7 +150,6 @@ static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbe
                                    struct ar_error *err)
 {
     numbers->values = ar_arena_alloc(arena, LIST_MAX, sizeof *numbers->values);
-    AR_NEED(numbers->values, err, "a list");
     AR_TRY(ar_error_as_usage(append_items(numbers, text, err), err));
     *values = numbers->values;
     *values_count = numbers->count;
@@ -180,19 +179,9 @@ enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char 
     return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-static void add_algorithm(const struct ar_algorithm **rows, size_t *count,
-                          const struct ar_algorithm *algorithm)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (rows[i] == algorithm) {
-            return;
-        }
-    }
-    rows[(*count)++] = algorithm;
-}
-
-/* Of any operation: the first that has one of the name, to say that there is none. */
-static enum ar_status find_any(const char *where, const char *name, struct ar_error *err)
+/* Looks in all operations for an algorithm of the name; the error is that of the first one. */
+static enum ar_status find_algorithm_anywhere(const char *where, const char *name,
+                                              struct ar_error *err)
 {
     const struct ar_algorithm *algorithm;
     for (size_t i = 0; i < ar_operations_count; i++) {
@@ -208,8 +197,8 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
                                struct ar_error *err)
 {
     const struct ar_operation **rows = ar_arena_alloc(arena, ar_operations_count, sizeof *rows);
+    bool *is_listed = ar_arena_alloc(arena, ar_operations_count, sizeof *is_listed);
     size_t found = 0;
-    AR_NEED(rows, err, "a list");
     while (text != NULL) {
         char item[ITEM_SIZE];
         const struct ar_operation *operation = NULL;
@@ -218,11 +207,8 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
             AR_TRY(ar_operation_find(where, item, &operation, err));
         }
         for (size_t i = 0; i < ar_operations_count; i++) {
-            size_t k = 0;
-            while (k < found && rows[k] != ar_operations[i]) {
-                k++;
-            }
-            if (k == found && (operation == NULL || operation == ar_operations[i])) {
+            if (!is_listed[i] && (operation == NULL || operation == ar_operations[i])) {
+                is_listed[i] = true;
                 rows[found++] = ar_operations[i];
             }
         }
@@ -238,9 +224,9 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
                                size_t *count, struct ar_error *err)
 {
     const struct ar_algorithm **rows = ar_arena_alloc(arena, ar_algorithms_count + 1, sizeof *rows);
+    bool *is_listed = ar_arena_alloc(arena, ar_algorithms_count, sizeof *is_listed);
     size_t found = 0;
     bool has_auto = false;
-    AR_NEED(rows, err, "a list");
     while (text != NULL) {
         char item[ITEM_SIZE];
         AR_TRY(take_item(where, &text, item, err));
@@ -249,13 +235,15 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         const struct ar_algorithm *algorithm;
         if (!is_all && !is_auto) {
             AR_TRY(operation != NULL ? ar_algorithm_find(where, operation, item, &algorithm, err)
-                                     : find_any(where, item, err));
+                                     : find_algorithm_anywhere(where, item, err));
         }
         has_auto = has_auto || is_auto;
         for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
             bool is_meant = is_all || strcmp(ar_algorithms[i]->name, item) == 0;
-            if (is_meant && (operation == NULL || ar_algorithms[i]->operation == operation)) {
-                add_algorithm(rows, &found, ar_algorithms[i]);
+            if (!is_listed[i] && is_meant &&
+                (operation == NULL || ar_algorithms[i]->operation == operation)) {
+                is_listed[i] = true;
+                rows[found++] = ar_algorithms[i];
             }
         }
     }
@@ -328,7 +316,6 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
     }
     struct ar_shape *found = ar_arena_alloc(arena, 2 * root, sizeof *found); /* for all divisors */
     size_t found_count = 0;
-    AR_NEED(found, err, "a list");
     if (is_rule(text)) {
         shapes_by_rule(text, ranks, gpus_per_node, found, &found_count);
         text = NULL;

@@ -5,8 +5,9 @@
 
 #include "ar_arena.h"
 
-/* The sets of contributions of all elements of all ranks, one bit per contributing rank. */
-struct sets {
+/* The sets of contributions of all elements of all ranks, one bit per contributing rank, and where
+ * the execution is. Checks return what is wrong there; NULL: nothing. */
+struct proof {
     const struct ar_algorithm *algorithm;
     const struct ar_shape *shape;
     uint32_t ranks;
@@ -14,46 +15,52 @@ struct sets {
     size_t words;     /* 64-bit words of one set */
     uint64_t *now;    /* [rank][element][word] */
     uint64_t *before; /* the same, before the step */
-    uint32_t *part;   /* [element]: of a pipeline that it is in, counted from 1; 0: not seen yet */
-    uint64_t *sums;   /* [element][word]: of a switch */
-    uint8_t *state;   /* [element]: of a switch */
+    uint32_t *part;   /* [element]: its part of a pipeline, counted from 1; 0: not seen yet */
+    uint64_t *sums;   /* [element][word]: at a switch */
+    uint8_t *state;   /* [element]: at a switch */
+    const struct ar_phase *phase;
+    uint32_t first_step; /* of the phase */
+    uint32_t step, rank;
 };
 
-static inline uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank,
-                               uint64_t element)
+#define EXPECT(condition, complaint)                                                               \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            return complaint;                                                                      \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const char *complaint_ = (call);                                                           \
+        EXPECT(complaint_ == NULL, complaint_);                                                    \
+    } while (0)
+
+static const char twice[] = "adds a contribution a second time";
+static const char changes_peer[] = "changes its peer within a phase";
+
+static uint64_t *set_of(const struct proof *proof, uint64_t *all, uint32_t rank, uint64_t element)
 {
-    return all + (rank * sets->elements + element) * sets->words;
+    return all + (rank * proof->elements + element) * proof->words;
 }
 
-static inline struct ar_move move_of(const struct sets *sets, uint32_t rank, uint32_t step)
+static struct ar_move move_of(const struct proof *proof, uint32_t rank, uint32_t step)
 {
-    return ar_algorithm_move(sets->algorithm, sets->shape, sets->elements, rank, step);
+    return ar_algorithm_move(proof->algorithm, proof->shape, proof->elements, rank, step);
 }
 
-static struct ar_operation_place place_of(const struct sets *sets, uint32_t rank, uint64_t element)
+static struct ar_operation_place place_of(const struct proof *proof, uint32_t rank,
+                                          uint64_t element)
 {
     return (struct ar_operation_place){
-        .shape = sets->shape, .position = rank, .elements = sets->elements, .element = element};
-}
-
-static enum ar_status verify_broken(const struct sets *sets, uint32_t step, uint32_t rank,
-                                    const char *what, struct ar_error *err)
-{
-    char shape[AR_SHAPE_TEXT];
-    return ar_error_set(err, AR_INTERNAL,
-                        "%s, algorithm %s, shape %s, %" PRIu64 " elements, step %" PRIu32
-                        ", rank %" PRIu32 ": %s",
-                        sets->algorithm->operation->name, sets->algorithm->name,
-                        ar_shape_format(sets->shape, shape), sets->elements, step, rank, what);
+        .shape = proof->shape, .position = rank, .elements = proof->elements, .element = element};
 }
 
 /* The same elements, whatever they are parts of. */
 static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
 {
-    uint32_t part_of_a = 0;
-    uint32_t part_of_b = 0;
-    struct ar_span span_of_a;
-    struct ar_span span_of_b;
+    uint32_t part_of_a = 0, part_of_b = 0;
+    struct ar_span span_of_a, span_of_b;
     while (ar_slice_next(a, &part_of_a, &span_of_a)) {
         if (!ar_slice_next(b, &part_of_b, &span_of_b) || span_of_a.first != span_of_b.first ||
             span_of_a.count != span_of_b.count) {
@@ -63,108 +70,73 @@ static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
     return !ar_slice_next(b, &part_of_b, &span_of_b);
 }
 
-static bool verify_is_sound(const struct sets *sets, const struct ar_slice *slice)
+/* Within the buffer, and of as many elements as it says. */
+static bool slice_is_sound(const struct proof *proof, const struct ar_slice *slice)
 {
     uint32_t part = 0;
-    uint64_t count = 0;
-    struct ar_span span;
+    uint64_t count = 0, elements = proof->elements;
     bool is_inside = true;
-    while (ar_slice_next(slice, &part, &span)) {
+    for (struct ar_span span; ar_slice_next(slice, &part, &span);) {
         count += span.count;
-        is_inside =
-            is_inside && span.first <= sets->elements && span.count <= sets->elements - span.first;
+        is_inside = is_inside && span.first <= elements && span.count <= elements - span.first;
     }
     return is_inside && count == slice->count;
 }
 
-static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32_t rank,
-                                  const struct ar_move *move, struct ar_error *err)
+/* --- moves between ranks --------------------------------------------------------------------- */
+
+static const char *check_peers(const struct proof *proof, const struct ar_move *move)
 {
     if (move->sends) {
-        if (move->send_to >= sets->ranks || move->send_to == rank) {
-            return verify_broken(sets, step, rank,
-                                 "sends to a rank that is not there, or to itself", err);
-        }
-        struct ar_move peer = move_of(sets, move->send_to, step);
-        if (peer.receive == AR_RECEIVE_NONE || peer.receive_from != rank) {
-            return verify_broken(sets, step, rank, "sends to a rank that does not receive from it",
-                                 err);
-        }
-        if (!slices_equal(&peer.receive_span, &move->send_span)) {
-            return verify_broken(sets, step, rank, "sends another span than its peer receives",
-                                 err);
-        }
+        EXPECT(move->send_to < proof->ranks && move->send_to != proof->rank,
+               "sends to a rank that is not there, or to itself");
+        struct ar_move peer = move_of(proof, move->send_to, proof->step);
+        EXPECT(peer.receive != AR_RECEIVE_NONE && peer.receive_from == proof->rank,
+               "sends to a rank that does not receive from it");
+        EXPECT(slices_equal(&peer.receive_span, &move->send_span),
+               "sends another span than its peer receives");
     }
     if (move->receive != AR_RECEIVE_NONE) {
-        if (move->receive_from >= sets->ranks || move->receive_from == rank) {
-            return verify_broken(sets, step, rank, "receives from a rank that is not there", err);
-        }
-        struct ar_move peer = move_of(sets, move->receive_from, step);
-        if (!peer.sends || peer.send_to != rank) {
-            return verify_broken(sets, step, rank, "receives from a rank that does not send to it",
-                                 err);
-        }
-        if (!verify_is_sound(sets, &move->receive_span)) {
-            return verify_broken(sets, step, rank, "receives beyond the end of the buffer", err);
-        }
+        EXPECT(move->receive_from < proof->ranks && move->receive_from != proof->rank,
+               "receives from a rank that is not there");
+        struct ar_move peer = move_of(proof, move->receive_from, proof->step);
+        EXPECT(peer.sends && peer.send_to == proof->rank,
+               "receives from a rank that does not send to it");
+        EXPECT(slice_is_sound(proof, &move->receive_span), "receives beyond the end of the buffer");
     }
-    return AR_OK;
-}
-
-static enum ar_status receive(const struct sets *sets, uint32_t step, uint32_t rank,
-                              const struct ar_move *move, uint64_t element, struct ar_error *err)
-{
-    const uint64_t *sent = set_of(sets, sets->before, move->receive_from, element);
-    uint64_t *own = set_of(sets, sets->now, rank, element);
-    for (size_t word = 0; word < sets->words; word++) {
-        if (move->receive == AR_RECEIVE_COPY) {
-            own[word] = sent[word];
-            continue;
-        }
-        if ((own[word] & sent[word]) != 0) {
-            return verify_broken(sets, step, rank, "adds a contribution a second time", err);
-        }
-        own[word] |= sent[word];
-    }
-    return AR_OK;
+    return NULL;
 }
 
 /* Executes the receive of one rank: `before` holds what its peer sent. */
-static enum ar_status apply(const struct sets *sets, uint32_t step, uint32_t rank,
-                            const struct ar_move *move, struct ar_error *err)
+static const char *receive_sets(const struct proof *proof, const struct ar_move *move)
 {
     uint32_t part = 0;
-    struct ar_span span;
-    while (ar_slice_next(&move->receive_span, &part, &span)) {
-        for (uint64_t i = 0; i < span.count; i++) {
-            AR_TRY(receive(sets, step, rank, move, span.first + i, err));
+    for (struct ar_span span; ar_slice_next(&move->receive_span, &part, &span);) {
+        for (uint64_t i = span.first; i < span.first + span.count; i++) {
+            const uint64_t *sent = set_of(proof, proof->before, move->receive_from, i);
+            uint64_t *own = set_of(proof, proof->now, proof->rank, i);
+            for (size_t word = 0; word < proof->words; word++) {
+                bool adds = move->receive == AR_RECEIVE_REDUCE;
+                EXPECT(!adds || (own[word] & sent[word]) == 0, twice);
+                own[word] = (adds ? own[word] : 0) | sent[word];
+            }
         }
     }
-    return AR_OK;
+    return NULL;
 }
 
-/* What is sent in a step is what was there before it, or, at once, before the phase. */
-static void keep(const struct sets *sets)
+static const char *execute_step(struct proof *proof, uint64_t *messages)
 {
-    memcpy(sets->before, sets->now, sets->ranks * sets->elements * sets->words * sizeof *sets->now);
-}
-
-static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint64_t *messages,
-                                   struct ar_error *err)
-{
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = move_of(sets, rank, step);
-        if (move.line.count > 0) {
-            return verify_broken(sets, step, rank, "is in the line of a switch in a phase without",
-                                 err);
-        }
-        AR_TRY(check_peers(sets, step, rank, &move, err));
+    for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
+        struct ar_move move = move_of(proof, proof->rank, proof->step);
+        EXPECT(move.line.count == 0, "is in the line of a switch in a phase without");
+        CHECK(check_peers(proof, &move));
         if (move.receive != AR_RECEIVE_NONE) {
-            AR_TRY(apply(sets, step, rank, &move, err));
+            CHECK(receive_sets(proof, &move));
         }
         *messages += move.sends;
     }
-    return AR_OK;
+    return NULL;
 }
 
 /* --- phases in which switches sum ------------------------------------------------------------ */
@@ -172,301 +144,216 @@ static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint6
 /* What became of an element at a switch. */
 enum { NOBODYS, SENT, ASKED_FOR };
 
-static bool is_member(const struct ar_line *line, uint32_t rank)
+/* The line is within the ranks, has this one, and its first member is in the same one. */
+static bool is_line(const struct proof *proof, const struct ar_line *line)
 {
-    uint32_t ahead = rank - line->first;
-    return rank >= line->first && ahead % line->stride == 0 && ahead / line->stride < line->count;
-}
-
-/* The line is within the ranks, and its first member is in the same one. */
-static bool is_line(const struct sets *sets, uint32_t step, uint32_t rank,
-                    const struct ar_line *line)
-{
+    uint32_t ahead = proof->rank - line->first;
     if (line->count < 2 || line->stride < 1 ||
-        line->first + (uint64_t)(line->count - 1) * line->stride >= sets->ranks ||
-        !is_member(line, rank)) {
+        line->first + (uint64_t)(line->count - 1) * line->stride >= proof->ranks ||
+        proof->rank < line->first || ahead % line->stride != 0 ||
+        ahead / line->stride >= line->count) {
         return false;
     }
-    struct ar_move first = move_of(sets, line->first, step);
+    struct ar_move first = move_of(proof, line->first, proof->step);
     return first.line.first == line->first && first.line.count == line->count &&
            first.line.stride == line->stride;
 }
 
-/* Notes which part of its pipeline an element is in. */
-static enum ar_status note_part(const struct sets *sets, uint32_t step, uint32_t rank,
-                                uint32_t part, uint64_t element, struct ar_error *err)
+/* An element that a member sends is added up by its switch; one that it gets is the sum. */
+static const char *sum_element(const struct proof *proof, uint32_t part, uint64_t element,
+                               bool sends)
 {
-    if (sets->part[element] != 0 && sets->part[element] != part + 1) {
-        return verify_broken(sets, step, rank, "touches what is in another part of the pipeline",
-                             err);
+    uint64_t *sum = set_of(proof, proof->sums, 0, element);
+    EXPECT(proof->part[element] == 0 || proof->part[element] == part + 1,
+           "touches what is in another part of the pipeline");
+    proof->part[element] = part + 1;
+    if (!sends) {
+        EXPECT(proof->state[element] != NOBODYS, "asks a switch for what nobody has sent");
+        proof->state[element] = ASKED_FOR;
+        memcpy(set_of(proof, proof->now, proof->rank, element), sum, proof->words * sizeof *sum);
+        return NULL;
     }
-    sets->part[element] = part + 1;
-    return AR_OK;
-}
-
-/* An element that a rank sends: its switch adds it up. */
-static enum ar_status sum_up(const struct sets *sets, uint32_t step, uint32_t rank,
-                             uint64_t element, struct ar_error *err)
-{
-    const uint64_t *sent = set_of(sets, sets->before, rank, element);
-    uint64_t *sum = set_of(sets, sets->sums, 0, element);
-    for (size_t word = 0; word < sets->words; word++) {
-        if ((sum[word] & sent[word]) != 0) {
-            return verify_broken(sets, step, rank, "adds a contribution a second time", err);
-        }
+    const uint64_t *sent = set_of(proof, proof->before, proof->rank, element);
+    for (size_t word = 0; word < proof->words; word++) {
+        EXPECT((sum[word] & sent[word]) == 0, twice);
         sum[word] |= sent[word];
     }
-    sets->state[element] = SENT;
-    return AR_OK;
+    proof->state[element] = SENT;
+    return NULL;
 }
 
-/* An element that a rank gets. */
-static enum ar_status take_sum(const struct sets *sets, uint32_t step, uint32_t rank,
-                               uint64_t element, struct ar_error *err)
+/* What all members of a line send, then what they receive. */
+static const char *sum_line(struct proof *proof, uint32_t part, const struct ar_line *line)
 {
-    if (sets->state[element] == NOBODYS) {
-        return verify_broken(sets, step, rank, "asks a switch for what nobody has sent", err);
-    }
-    sets->state[element] = ASKED_FOR;
-    memcpy(set_of(sets, sets->now, rank, element), set_of(sets, sets->sums, 0, element),
-           sets->words * sizeof *sets->sums);
-    return AR_OK;
-}
-
-/* All elements that a member sends, or receives. */
-static enum ar_status sum_member(const struct sets *sets, uint32_t step, uint32_t part,
-                                 uint32_t rank, bool sends, struct ar_error *err)
-{
-    struct ar_move move = move_of(sets, rank, step);
-    const struct ar_slice *slice = sends ? &move.send_span : &move.receive_span;
-    uint32_t at = 0;
-    struct ar_span span;
-    if (!(sends ? move.sends : move.receive != AR_RECEIVE_NONE)) {
-        return AR_OK;
-    }
-    if (!verify_is_sound(sets, slice)) {
-        return verify_broken(sets, step, rank, "sends or receives beyond the end of the buffer",
-                             err);
-    }
-    while (ar_slice_next(slice, &at, &span)) {
-        for (uint64_t i = span.first; i < span.first + span.count; i++) {
-            AR_TRY(note_part(sets, step, rank, part, i, err));
-            AR_TRY((sends ? sum_up : take_sum)(sets, step, rank, i, err));
-        }
-    }
-    return AR_OK;
-}
-
-/* What all members of a line send and receive. */
-static enum ar_status sum_line(const struct sets *sets, uint32_t step, uint32_t part,
-                               const struct ar_line *line, struct ar_error *err)
-{
-    memset(sets->sums, 0, sets->elements * sets->words * sizeof *sets->sums);
-    memset(sets->state, NOBODYS, sets->elements * sizeof *sets->state);
+    memset(proof->sums, 0, proof->elements * proof->words * sizeof *proof->sums);
+    memset(proof->state, NOBODYS, proof->elements * sizeof *proof->state);
     for (uint32_t i = 0; i < 2 * line->count; i++) {
-        uint32_t member = line->first + i % line->count * line->stride;
-        AR_TRY(sum_member(sets, step, part, member, i < line->count, err));
-    }
-    for (uint64_t i = 0; i < sets->elements; i++) {
-        if (sets->state[i] == SENT) {
-            return verify_broken(sets, step, line->first,
-                                 "is in the line of who sends what nobody gets", err);
+        proof->rank = line->first + i % line->count * line->stride;
+        bool sends = i < line->count;
+        struct ar_move move = move_of(proof, proof->rank, proof->step);
+        const struct ar_slice *slice = sends ? &move.send_span : &move.receive_span;
+        uint32_t at = 0;
+        if (!(sends ? move.sends : move.receive != AR_RECEIVE_NONE)) {
+            continue;
+        }
+        EXPECT(slice_is_sound(proof, slice), "sends or receives beyond the end of the buffer");
+        for (struct ar_span span; ar_slice_next(slice, &at, &span);) {
+            for (uint64_t j = span.first; j < span.first + span.count; j++) {
+                CHECK(sum_element(proof, part, j, sends));
+            }
         }
     }
-    return AR_OK;
+    proof->rank = line->first;
+    for (uint64_t i = 0; i < proof->elements; i++) {
+        EXPECT(proof->state[i] != SENT, "is in the line of who sends what nobody gets");
+    }
+    return NULL;
 }
 
-static enum ar_status verify_sums(const struct sets *sets, uint32_t step, uint32_t part,
-                                  uint64_t *messages, struct ar_error *err)
+static const char *execute_sums(struct proof *proof, uint64_t *messages)
 {
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = move_of(sets, rank, step);
-        if (!is_line(sets, step, rank, &move.line)) {
-            return verify_broken(sets, step, rank, "is in no line of a switch that knows it", err);
-        }
+    uint32_t part = (proof->step - proof->first_step) / proof->phase->period;
+    for (uint32_t rank = 0; rank < proof->ranks; rank++) {
+        struct ar_move move = move_of(proof, rank, proof->step);
+        proof->rank = rank;
+        EXPECT(is_line(proof, &move.line), "is in no line of a switch that knows it");
         if (rank == move.line.first) {
-            AR_TRY(sum_line(sets, step, part, &move.line, err));
+            CHECK(sum_line(proof, part, &move.line));
         }
         *messages += move.sends;
     }
-    return AR_OK;
+    return NULL;
 }
 
 /* --- what phases promise --------------------------------------------------------------------- */
 
-/* A phase and where it begins. */
-struct stretch {
-    const struct ar_phase *phase;
-    uint32_t first_step;
-};
-
-/* The move of a rank a number of periods later (or earlier); none beyond the phase. */
-static struct ar_move move_after(const struct sets *sets, const struct stretch *stretch,
-                                 uint32_t step, int64_t periods, uint32_t rank)
+/* The move of the rank a number of periods later (or earlier); none beyond the phase. */
+static struct ar_move move_after(const struct proof *proof, int64_t periods)
 {
-    int64_t at = step + periods * ar_phase_period(stretch->phase);
-    int64_t end = (int64_t)stretch->first_step + stretch->phase->steps;
-    if (at < stretch->first_step || at >= end) {
+    int64_t at = proof->step + periods * ar_phase_period(proof->phase);
+    int64_t end = (int64_t)proof->first_step + proof->phase->steps;
+    if (at < proof->first_step || at >= end) {
         return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
     }
-    return move_of(sets, rank, (uint32_t)at);
+    return move_of(proof, proof->rank, (uint32_t)at);
 }
 
 /* A walk keeps its peers and passes on what it gets. */
-static enum ar_status check_walk(const struct sets *sets, const struct stretch *stretch,
-                                 uint32_t step, uint32_t rank, const struct ar_move *move,
-                                 struct ar_error *err)
+static const char *check_walk(const struct proof *proof, const struct ar_move *move)
 {
-    struct ar_move before = move_after(sets, stretch, step, -1, rank);
-    if (move->sends && before.sends && move->send_to != before.send_to) {
-        return verify_broken(sets, step, rank, "changes its peer within a phase", err);
-    }
-    if (move->sends && before.receive != AR_RECEIVE_NONE &&
-        !slices_equal(&move->send_span, &before.receive_span)) {
-        return verify_broken(sets, step, rank, "does not send what it received in the step before",
-                             err);
-    }
-    bool at_first = move_of(sets, rank, stretch->first_step).sends;
-    uint32_t end = stretch->first_step + (at_first ? 0 : stretch->phase->steps - 1);
-    if (move->sends && step != end &&
-        !move_after(sets, stretch, step, at_first ? -1 : 1, rank).sends) {
-        return verify_broken(
-            sets, step, rank,
-            "sends, but not in one run from the first or to the last step of its phase", err);
-    }
-    return AR_OK;
-}
-
-/* The first part goes over a hop: nothing went over it in an earlier step of the phase, and it is
- * not the way of another hop at another place of the period. */
-static enum ar_status check_first_part(const struct sets *sets, const struct stretch *stretch,
-                                       uint32_t step, uint32_t rank, const struct ar_move *move,
-                                       struct ar_error *err)
-{
-    uint32_t period = stretch->phase->period;
-    for (uint32_t other = stretch->first_step; other < stretch->first_step + stretch->phase->steps;
-         other++) {
-        struct ar_move earlier = move_of(sets, rank, other);
-        bool is_same_place =
-            (step - stretch->first_step) % period == (other - stretch->first_step) % period;
-        if (earlier.sends && is_same_place && other < step) {
-            return verify_broken(sets, step, rank, "sends the buffer twice over a hop", err);
-        }
-        if (earlier.sends && !is_same_place && earlier.send_to == move->send_to) {
-            return verify_broken(sets, step, rank,
-                                 "sends to the same rank at two places of a period", err);
-        }
-    }
-    return AR_OK;
-}
-
-/* Every hop of a tree carries all parts, in order, one in every period. */
-static enum ar_status check_tree(const struct sets *sets, const struct stretch *stretch,
-                                 uint32_t step, uint32_t rank, const struct ar_move *move,
-                                 struct ar_error *err)
-{
-    uint32_t part = 0;
-    struct ar_span whole = {.first = 0, .count = sets->elements};
+    struct ar_move before = move_after(proof, -1);
     if (!move->sends) {
-        return AR_OK;
+        return NULL;
     }
-    for (struct ar_move before = move_after(sets, stretch, step, -1, rank); before.sends;
-         before = move_after(sets, stretch, step, -1 - (int64_t)part, rank)) {
-        if (before.send_to != move->send_to) {
-            return verify_broken(sets, step, rank, "changes its peer within a phase", err);
-        }
+    EXPECT(!before.sends || move->send_to == before.send_to, changes_peer);
+    EXPECT(before.receive == AR_RECEIVE_NONE ||
+               slices_equal(&move->send_span, &before.receive_span),
+           "does not send what it received in the step before");
+    bool at_first = move_of(proof, proof->rank, proof->first_step).sends;
+    uint32_t end = proof->first_step + (at_first ? 0 : proof->phase->steps - 1);
+    EXPECT(proof->step == end || move_after(proof, at_first ? -1 : 1).sends,
+           "sends, but not in one run from the first or to the last step of its phase");
+    return NULL;
+}
+
+/* Every hop of a tree carries all parts, in order, one in every period, and only once. */
+static const char *check_tree(const struct proof *proof, const struct ar_move *move)
+{
+    const struct ar_phase *phase = proof->phase;
+    uint32_t part = 0;
+    struct ar_span whole = {.first = 0, .count = proof->elements};
+    if (!move->sends) {
+        return NULL;
+    }
+    for (struct ar_move before = move_after(proof, -1); before.sends;
+         before = move_after(proof, -1 - (int64_t)part)) {
+        EXPECT(before.send_to == move->send_to, changes_peer);
         part++;
     }
-    bool goes_on = move_after(sets, stretch, step, 1, rank).sends;
-    struct ar_slice expected = ar_slice_all(ar_span_part(whole, stretch->phase->parts, part));
-    if (part >= stretch->phase->parts || goes_on != (part + 1 < stretch->phase->parts) ||
-        !slices_equal(&move->send_span, &expected)) {
-        return verify_broken(sets, step, rank, "does not send all parts one after the other", err);
+    bool goes_on = move_after(proof, 1).sends;
+    struct ar_slice expected = ar_slice_all(ar_span_part(whole, phase->parts, part));
+    EXPECT(part < phase->parts && goes_on == (part + 1 < phase->parts) &&
+               slices_equal(&move->send_span, &expected),
+           "does not send all parts one after the other");
+    for (uint32_t i = 0; i < phase->steps && part == 0; i++) {
+        struct ar_move other = move_of(proof, proof->rank, proof->first_step + i);
+        bool is_same_place = (proof->step - proof->first_step) % phase->period == i % phase->period;
+        EXPECT(!other.sends || !is_same_place || proof->first_step + i >= proof->step,
+               "sends the buffer twice over a hop");
+        EXPECT(!other.sends || is_same_place || other.send_to != move->send_to,
+               "sends to the same rank at two places of a period");
     }
-    return part > 0 ? AR_OK : check_first_part(sets, stretch, step, rank, move, err);
+    return NULL;
 }
 
 /* In every step all positions send as many pieces, as far ahead. */
-static bool is_shift(const struct sets *sets, const struct ar_phase *phase, uint32_t step,
-                     uint32_t rank)
+static bool is_shift(const struct proof *proof)
 {
-    struct ar_move first = ar_algorithm_move(sets->algorithm, sets->shape, phase->pieces, 0, step);
+    uint64_t pieces = proof->phase->pieces;
+    struct ar_move first =
+        ar_algorithm_move(proof->algorithm, proof->shape, pieces, 0, proof->step);
     struct ar_move move =
-        ar_algorithm_move(sets->algorithm, sets->shape, phase->pieces, rank, step);
+        ar_algorithm_move(proof->algorithm, proof->shape, pieces, proof->rank, proof->step);
     return first.sends && move.sends && first.send_span.count == move.send_span.count &&
-           move.send_to == (rank + first.send_to) % sets->ranks;
+           move.send_to == (proof->rank + first.send_to) % proof->ranks;
 }
 
 /* What a phase promises, in one of its steps. */
-static enum ar_status check_phase_step(const struct sets *sets, const struct stretch *stretch,
-                                       uint32_t step, struct ar_error *err)
+static const char *check_phase_step(struct proof *proof)
 {
-    const struct ar_phase *phase = stretch->phase;
-    enum ar_receive expected =
-        step - stretch->first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-    uint64_t max = (sets->elements + phase->parts - 1) / phase->parts;
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = move_of(sets, rank, step);
-        if (move.receive != AR_RECEIVE_NONE && move.receive != expected) {
-            return verify_broken(sets, step, rank, "receive is not of the kind its phase says",
-                                 err);
-        }
-        if (move.sends && move.send_span.count > max) {
-            return verify_broken(sets, step, rank, "sends more than the share its phase says", err);
-        }
-        if (phase->is_shift && !is_shift(sets, phase, step, rank)) {
-            return verify_broken(sets, step, rank, "does not send as far ahead as the others", err);
-        }
-        if (phase->kind == AR_PHASE_WALK || phase->kind == AR_PHASE_TREE) {
-            AR_TRY((phase->kind == AR_PHASE_TREE ? check_tree : check_walk)(sets, stretch, step,
-                                                                            rank, &move, err));
-        }
+    const struct ar_phase *phase = proof->phase;
+    bool adds = proof->step - proof->first_step < phase->copies_from;
+    enum ar_receive expected = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+    uint64_t max = (proof->elements + phase->parts - 1) / phase->parts;
+    for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
+        struct ar_move move = move_of(proof, proof->rank, proof->step);
+        EXPECT(move.receive == AR_RECEIVE_NONE || move.receive == expected,
+               "receive is not of the kind its phase says");
+        EXPECT(!move.sends || move.send_span.count <= max,
+               "sends more than the share its phase says");
+        EXPECT(!phase->is_shift || is_shift(proof), "does not send as far ahead as the others");
+        CHECK(phase->kind == AR_PHASE_TREE   ? check_tree(proof, &move)
+              : phase->kind == AR_PHASE_WALK ? check_walk(proof, &move)
+                                             : NULL);
     }
-    return AR_OK;
+    return NULL;
 }
 
-static enum ar_status execute(const struct sets *sets, struct ar_error *err)
+static const char *execute_phase(struct proof *proof)
 {
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = ar_algorithm_phases(sets->algorithm, sets->shape, phases);
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
-        uint64_t messages = 0;
-        struct stretch stretch = {.phase = &phases[i], .first_step = first_step};
-        bool has_sums = phases[i].kind == AR_PHASE_SUMS && phases[i].steps > 0;
-        bool has_period = has_sums || phases[i].kind == AR_PHASE_TREE;
-        if (phases[i].period > AR_PERIOD_MAX || (phases[i].period > 0) != has_period ||
-            (has_sums && phases[i].steps != phases[i].parts * phases[i].period)) {
-            return verify_broken(sets, first_step, 0, "phase has a period that it may not have",
-                                 err);
+    const struct ar_phase *phase = proof->phase;
+    uint64_t messages = 0;
+    bool has_sums = phase->kind == AR_PHASE_SUMS && phase->steps > 0;
+    bool has_period = has_sums || phase->kind == AR_PHASE_TREE;
+    proof->step = proof->first_step;
+    proof->rank = 0;
+    EXPECT(phase->period <= AR_PERIOD_MAX && (phase->period > 0) == has_period &&
+               (!has_sums || phase->steps == phase->parts * phase->period),
+           "phase has a period that it may not have");
+    memset(proof->part, 0, proof->elements * sizeof *proof->part);
+    for (uint32_t i = 0; i < phase->steps; i++) {
+        proof->step = proof->first_step + i;
+        CHECK(check_phase_step(proof));
+        if (i == 0 || !phase->is_at_once) { /* what is sent was there before the step, or phase */
+            memcpy(proof->before, proof->now,
+                   proof->ranks * proof->elements * proof->words * sizeof *proof->now);
         }
-        memset(sets->part, 0, sets->elements * sizeof *sets->part);
-        for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
-            AR_TRY(check_phase_step(sets, &stretch, step, err));
-            if (step == first_step || !phases[i].is_at_once) {
-                keep(sets);
-            }
-            AR_TRY(has_sums ? verify_sums(sets, step, (step - first_step) / phases[i].period,
-                                          &messages, err)
-                            : execute_step(sets, step, &messages, err));
-        }
-        if (messages != phases[i].messages) {
-            return verify_broken(sets, first_step, 0,
-                                 "phase has another number of messages than it says", err);
-        }
-        first_step += phases[i].steps;
+        CHECK(has_sums ? execute_sums(proof, &messages) : execute_step(proof, &messages));
     }
-    return AR_OK;
+    EXPECT(messages == phase->messages, "phase has another number of messages than it says");
+    return NULL;
 }
 
-static void fill(const struct sets *sets)
+/* --- proofs ---------------------------------------------------------------------------------- */
+
+static void fill_sets(const struct proof *proof)
 {
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        for (uint64_t element = 0; element < sets->elements; element++) {
-            struct ar_operation_place place = place_of(sets, rank, element);
-            uint64_t *set = set_of(sets, sets->now, rank, element);
-            for (uint32_t from = 0; from < sets->ranks; from++) {
-                bool is_held = ar_operation_holds(sets->algorithm->operation, &place, from);
+    for (uint32_t rank = 0; rank < proof->ranks; rank++) {
+        for (uint64_t element = 0; element < proof->elements; element++) {
+            struct ar_operation_place place = place_of(proof, rank, element);
+            uint64_t *set = set_of(proof, proof->now, rank, element);
+            for (uint32_t from = 0; from < proof->ranks; from++) {
+                bool is_held = ar_operation_holds(proof->algorithm->operation, &place, from);
                 set[from / 64] |= (uint64_t)is_held << from % 64;
             }
         }
@@ -474,37 +361,39 @@ static void fill(const struct sets *sets)
 }
 
 /* An element must hold what the operation wants there and, if it wants any, nothing else. */
-static enum ar_status check_element(const struct sets *sets, uint32_t rank, uint64_t element,
-                                    struct ar_error *err)
+static const char *check_element(const struct proof *proof, uint64_t element)
 {
-    struct ar_operation_place place = place_of(sets, rank, element);
-    const uint64_t *set = set_of(sets, sets->now, rank, element);
-    uint32_t steps = ar_algorithm_steps(sets->algorithm, sets->shape);
-    bool wants_any = false;
-    bool has_more = false;
-    for (uint32_t from = 0; from < sets->ranks; from++) {
+    struct ar_operation_place place = place_of(proof, proof->rank, element);
+    const uint64_t *set = set_of(proof, proof->now, proof->rank, element);
+    bool wants_any = false, has_more = false;
+    for (uint32_t from = 0; from < proof->ranks; from++) {
         bool has = (set[from / 64] >> from % 64 & 1) != 0;
-        bool wants = ar_operation_wants(sets->algorithm->operation, &place, from);
+        bool wants = ar_operation_wants(proof->algorithm->operation, &place, from);
         wants_any = wants_any || wants;
         has_more = has_more || (has && !wants);
-        if (wants && !has) {
-            return verify_broken(sets, steps, rank, "lacks a contribution at the end", err);
-        }
+        EXPECT(has || !wants, "lacks a contribution at the end");
     }
-    return wants_any && has_more
-               ? verify_broken(sets, steps, rank,
-                               "has a contribution at the end that is not wanted", err)
-               : AR_OK;
+    EXPECT(!wants_any || !has_more, "has a contribution at the end that is not wanted");
+    return NULL;
 }
 
-static enum ar_status check_complete(const struct sets *sets, struct ar_error *err)
+static const char *execute(struct proof *proof)
 {
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        for (uint64_t element = 0; element < sets->elements; element++) {
-            AR_TRY(check_element(sets, rank, element, err));
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t phases_count = ar_algorithm_phases(proof->algorithm, proof->shape, phases);
+    fill_sets(proof);
+    for (uint32_t i = 0; i < phases_count; i++) {
+        proof->phase = &phases[i];
+        CHECK(execute_phase(proof));
+        proof->first_step += phases[i].steps;
+    }
+    proof->step = proof->first_step;
+    for (proof->rank = 0; proof->rank < proof->ranks; proof->rank++) {
+        for (uint64_t element = 0; element < proof->elements; element++) {
+            CHECK(check_element(proof, element));
         }
     }
-    return AR_OK;
+    return NULL;
 }
 
 enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
@@ -514,20 +403,25 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     uint32_t ranks = ar_shape_ranks(shape);
     size_t words = (ranks + 63) / 64, all = ranks * elements * words;
-    struct sets sets = {.algorithm = algorithm,
-                        .shape = shape,
-                        .ranks = ranks,
-                        .elements = elements,
-                        .words = words,
-                        .now = ar_arena_alloc(&arena, all, sizeof *sets.now),
-                        .before = ar_arena_alloc(&arena, all, sizeof *sets.before),
-                        .part = ar_arena_alloc(&arena, elements, sizeof *sets.part),
-                        .sums = ar_arena_alloc(&arena, elements * words, sizeof *sets.sums),
-                        .state = ar_arena_alloc(&arena, elements, sizeof *sets.state)};
-    AR_NEED(!arena.is_broken, err, "the verification");
-    fill(&sets);
-    AR_TRY(execute(&sets, err));
-    return check_complete(&sets, err);
+    struct proof proof = {.algorithm = algorithm,
+                          .shape = shape,
+                          .ranks = ranks,
+                          .elements = elements,
+                          .words = words,
+                          .now = ar_arena_alloc(&arena, all, sizeof *proof.now),
+                          .before = ar_arena_alloc(&arena, all, sizeof *proof.before),
+                          .part = ar_arena_alloc(&arena, elements, sizeof *proof.part),
+                          .sums = ar_arena_alloc(&arena, elements * words, sizeof *proof.sums),
+                          .state = ar_arena_alloc(&arena, elements, sizeof *proof.state)};
+    const char *complaint = execute(&proof);
+    char text[AR_SHAPE_TEXT];
+    return complaint == NULL ? AR_OK
+                             : ar_error_set(err, AR_INTERNAL,
+                                            "%s, algorithm %s, shape %s, %" PRIu64
+                                            " elements, step %" PRIu32 ", rank %" PRIu32 ": %s",
+                                            algorithm->operation->name, algorithm->name,
+                                            ar_shape_format(shape, text), elements, proof.step,
+                                            proof.rank, complaint);
 }
 
 static enum ar_status verify_shape(const struct ar_algorithm *algorithm,

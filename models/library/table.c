@@ -36,7 +36,7 @@ struct file {
 
 #define POSITIVE(field, name, least)                                                               \
     AR_COLUMN(number, struct file, table.library.field, name, "a number not below zero",           \
-              .min = least, .max = DBL_MAX)
+              .min = least, .max = DBL_MAX, .digits = 17)
 
 /* Older files do not have those that may be missing. */
 static const struct ar_column facts[] = {
@@ -59,14 +59,16 @@ static const struct ar_column facts[] = {
     AR_COLUMN(flag, struct file, table.library.tuning.has_collnet, "collnet", "",
               .may_be_missing = true),
     AR_COLUMN(number, struct file, table.library.tuning.net_latency_s, "net_latency_s", "",
-              .max = 1, .may_be_missing = true),
-    AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10),
+              .max = 1, .may_be_missing = true, .digits = 17),
+    AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10,
+              .digits = 17),
     AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
     AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
     AR_COLUMN(string, struct file, held_out, "held_out_nodes", "", .may_be_empty = true),
     AR_COLUMN(string, struct file, operations, "fitted_operations", "", .may_be_missing = true),
     AR_COLUMN_OTHERS, /* for people */
 };
+enum { FACTS = sizeof facts / sizeof facts[0] - 1 };
 
 struct row {
     enum ar_library_parameter parameter;
@@ -127,44 +129,39 @@ enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t cou
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
+/* Numbers or words with blanks between them, at the end of a text. */
+enum { LIST_TEXT = 1024 };
+
+static void list_nodes(const struct ar_library_nodes *nodes, char text[LIST_TEXT])
 {
-    fprintf(file, "# %s:", key);
+    size_t used = 0;
+    text[0] = '\0';
     for (size_t i = 0; i < nodes->count; i++) {
-        fprintf(file, " %" PRIu32, nodes->counts[i]);
+        used += (size_t)snprintf(text + used, LIST_TEXT - used, "%s%" PRIu32, i > 0 ? " " : "",
+                                 nodes->counts[i]);
     }
-    fputc('\n', file);
 }
 
-static const char *yes_no(bool is)
+static void write_facts(const struct ar_library_table *table, FILE *file)
 {
-    return is ? "yes" : "no";
-}
-
-static void write_head(const struct ar_library_table *table, FILE *file)
-{
-    const struct ar_library *library = &table->library;
-    fprintf(file,
-            "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
-            "# channels: %" PRIu32 "\n# node_links: %s\n# hcas: %" PRIu32 "\n"
-            "# gpu_generation: %s\n# cpu_vendor: %s\n# near_hcas: %s\n# collnet: %s\n"
-            "# net_latency_s: %.17g\n# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
-            FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
-            library->tuning.net_bus_Bps, library->tuning.channels,
-            link_names[library->tuning.links], library->tuning.hcas,
-            ar_gpu_generation_names[library->tuning.generation],
-            ar_cpu_vendor_names[library->tuning.cpu], yes_no(library->tuning.has_near_hcas),
-            yes_no(library->tuning.has_collnet), library->tuning.net_latency_s,
-            library->residual_frac, library->rows_count);
-    write_nodes(file, "fitted_nodes", &table->fitted);
-    write_nodes(file, "held_out_nodes", &table->held_out);
-    fputs(library->calls != 0 ? "# fitted_operations:" : "", file);
+    char fitted[LIST_TEXT], held_out[LIST_TEXT], operations[LIST_TEXT] = "";
+    size_t used = 0;
+    list_nodes(&table->fitted, fitted);
+    list_nodes(&table->held_out, held_out);
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
-        if ((library->calls >> i & 1) != 0) {
-            fprintf(file, " %s", ar_library_call_facts[i].operation->command);
+        if ((table->library.calls >> i & 1) != 0) {
+            used +=
+                (size_t)snprintf(operations + used, sizeof operations - used, "%s%s",
+                                 used > 0 ? " " : "", ar_library_call_facts[i].operation->command);
         }
     }
-    fputs(library->calls != 0 ? "\n" : "", file);
+    const struct file own = {.table = *table,
+                             .format = FORMAT,
+                             .tuning = table->library.tuning.release->name,
+                             .fitted = fitted,
+                             .held_out = held_out,
+                             .operations = operations};
+    ar_record_write_facts(file, (struct ar_columns){facts, FACTS}, &own);
 }
 
 void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
@@ -172,7 +169,7 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
 {
     const struct ar_library *library = &table->library;
     struct ar_records lines;
-    write_head(table, file);
+    write_facts(table, file);
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
     }
