@@ -130,7 +130,6 @@ static enum ar_status time_messages(const struct boxing_request *request, double
 {
     struct ar_scenario scenario;
     struct ar_operators *operators = NULL;
-    struct ar_graph *graph;
     uint32_t *devices = NULL;
     const key_set own = KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_GPUS);
     AR_TRY(options_scenario(request->options, own, &scenario, err));
@@ -141,8 +140,8 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));
     AR_TRY(make_messages(request, &operators, &devices, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
-    AR_TRY(ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena,
-                              &graph, err));
+    struct ar_graph *graph =
+        ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena);
     AR_TRY(ar_graph_schedule(graph, err));
     *time_s = ar_graph_end_s(graph);
     return AR_OK;

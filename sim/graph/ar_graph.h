@@ -41,8 +41,15 @@
 
 #include "ar_arena.h"
 #include "ar_operation.h"
-#include "ar_sendings.h"
 #include "ar_slowdown.h"
+
+/** The streams of a role. */
+enum ar_stream {
+    AR_STREAM_COMPUTE,
+    AR_STREAM_GRADIENTS,
+    AR_STREAM_PARTS, /**< collectives of parts of samples beside computations */
+    AR_STREAMS_COUNT
+};
 
 enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
 
@@ -122,7 +129,7 @@ struct ar_need {
 
 struct ar_graph {
     uint32_t roles_count;
-    struct ar_arena *arena; /**< of all of it; broken: said by ar_graph_schedule() */
+    struct ar_arena *arena; /**< of all of it */
     struct ar_work *works;
     uint32_t works_count, works_room;
     uint32_t *places; /**< hash table of works: their numbers, 2 * works_room */
@@ -142,15 +149,13 @@ static inline uint32_t ar_task_from(const struct ar_task *task)
 }
 
 /** An empty graph, which is the arena's, as all that is added to it. */
-enum ar_status ar_graph_create(struct ar_arena *arena, uint32_t roles_count,
-                               struct ar_graph **graph, struct ar_error *err);
+struct ar_graph *ar_graph_create(struct ar_arena *arena, uint32_t roles_count);
 
 /** A work, that of an equal one if there is. */
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work);
 
 /** Appends a task to its stream: of what is given `work`, `count`, `role`, `to`, `stream`, `duty`,
- * `batch`, `chunk`, `layer`, `tensors`, `wait_s` and `copy_s` count. Returns its number. Without
- * memory the arena is broken and later calls do nothing. */
+ * `batch`, `chunk`, `layer`, `tensors`, `wait_s` and `copy_s` count. Returns its number. */
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task);
 
 /** Lets a task wait for another one, of any role; with AR_NO_TASK for nothing. */
@@ -165,6 +170,29 @@ struct ar_graph_series {
     const double *factor;  /**< [rank of the role]; NULL: 1 */
     const double *ready_s; /**< [task], not decreasing */
 };
+
+/** When something is sent. */
+struct ar_sending {
+    double begin_s, end_s;
+    double last_s; /**< latest end of all up to here */
+    uint32_t work; /**< its number among those that are sent */
+    uint32_t task; /**< of those that begin at once the first comes first */
+    uint32_t role; /**< that sends or gets it */
+    uint32_t from; /**< role * AR_STREAMS_COUNT + stream of the one that sends it */
+};
+
+/** What a role sends and gets, in the order of begins. */
+struct ar_sendings {
+    const struct ar_sending *list;
+    uint32_t count;
+};
+
+/** Whether two streams share: not one with itself, nor the compute streams of two roles. */
+static inline int ar_sending_shares(uint32_t from, uint32_t other)
+{
+    return from != other && (from % AR_STREAMS_COUNT != AR_STREAM_COMPUTE ||
+                             other % AR_STREAMS_COUNT != AR_STREAM_COMPUTE);
+}
 
 /** How a graph is scheduled. All zeros: ranks are alike, and nothing slows computations down. */
 struct ar_graph_request {
@@ -187,8 +215,7 @@ struct ar_graph_request {
 };
 
 /** Works out when each task starts and ends, where ranks are alike. AR_BAD_DATA, with the tasks of
- * one circle, if tasks wait for each other; AR_NO_MEMORY if its arena is broken. All works are
- * timed. */
+ * one circle, if tasks wait for each other. All works are timed. */
 enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err);
 
 /** The same as a request has it; works of series need no time. */

@@ -112,10 +112,9 @@ struct ar_placed {
 
 /** The graph: a role for each of `devices_count` devices, of which `devices` has one for each
  * operator. */
-enum ar_status ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
-                                  uint32_t devices_count, const struct ar_hops *hops,
-                                  struct ar_arena *arena, struct ar_graph **graph,
-                                  struct ar_error *err);
+struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
+                                    uint32_t devices_count, const struct ar_hops *hops,
+                                    struct ar_arena *arena);
 
 /** What the operators of a device keep there. */
 double ar_operators_memory_bytes(const struct ar_operators *operators, const uint32_t *devices,

@@ -106,8 +106,7 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
 void ar_part_times_scale(struct ar_part_times *times, double factor);
 
 /** The graph of a step of a layout that was checked. */
-enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                 struct ar_arena *arena, struct ar_graph **graph,
-                                 struct ar_error *err);
+struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
+                                   const struct ar_part_times *times, struct ar_arena *arena);
 
 #endif

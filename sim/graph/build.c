@@ -1,8 +1,12 @@
-/* The graph of a step: stage by stage in the order of the schedule, run by run. */
+/* The graph of a step: stage by stage in the order of the schedule, run by run. First single tasks,
+ * then what becomes of parameters and gradients, the tasks of a run of layers, and the pipeline. */
+#include <math.h>
+#include <string.h>
+
 #include "build.h"
 
 /* Those of the axes that have more than one GPU. */
-static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
+static uint32_t drop_single_axes(const struct ar_layout *layout, uint32_t axes)
 {
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
         axes &= layout->sizes[axis] > 1 ? ~0u : ~(1u << axis);
@@ -29,7 +33,7 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action)
 {
-    axes = real_axes(build->layout, axes);
+    axes = drop_single_axes(build->layout, axes);
     if (axes == 0 || !(bytes >= 1) || count == 0) {
         return AR_NO_TASK;
     }
@@ -59,6 +63,345 @@ uint32_t build_message(struct ar_build *build, const struct ar_action *action, u
     return build_task(build, &work, stage, to, stream, build_duty(action), 1, action);
 }
 
+/* --- parameters and gradients ----------------------------------------------------------------- */
+
+static double trace_parameters(const struct ar_trace *trace, uint32_t first, uint32_t layers)
+{
+    uint64_t elements = 0;
+    for (uint32_t i = first; i < first + layers; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
+            elements += trace->tensor_elements[layer->tensors_first + tensor];
+        }
+    }
+    return (double)elements;
+}
+
+static struct ar_parameters count_parameters(const struct ar_build *build, uint32_t first,
+                                             uint32_t layers, bool has_embedding, bool has_head)
+{
+    const struct ar_layout *layout = build->layout;
+    if (layout->trace != NULL) {
+        return (struct ar_parameters){.dense = trace_parameters(layout->trace, first, layers)};
+    }
+    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
+    double experts, none;
+    double dense =
+        ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) * layers;
+    dense += has_embedding
+                 ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none)
+                 : 0;
+    dense +=
+        has_head ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none) : 0;
+    return (struct ar_parameters){.dense = dense, .experts = experts * layers};
+}
+
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
+{
+    return count_parameters(build, run->first, run->layers, run->has_embedding, run->has_head);
+}
+
+struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
+{
+    uint32_t layers = ar_layout_chunk_layers(build->layout) * build->pipeline.chunks;
+    return count_parameters(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
+}
+
+/* What sums gradients along axes: of sparse ones every rank gathers those of all, values and
+ * places, and adds them up itself. */
+static struct ar_work make_sum(const struct ar_layout *layout, const struct ar_operation *operation,
+                               uint32_t axes, double elements, double element_bytes)
+{
+    double ranks = 1;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+    }
+    if (layout->sparse_frac == 0 || ranks == 1 || operation != &ar_operation_all_reduce) {
+        return (struct ar_work){
+            .operation = operation, .axes = axes, .bytes = (uint64_t)(elements * element_bytes)};
+    }
+    double sent = ceil(layout->sparse_frac * elements);
+    return (struct ar_work){.operation = &ar_operation_all_gather,
+                            .axes = axes,
+                            .bytes = (uint64_t)(ranks * sent * (element_bytes + AR_PLACE_BYTES))};
+}
+
+/* Appends a collective of parameters, or a sum of gradients. */
+static uint32_t add_sum(struct ar_build *build, uint32_t stage,
+                        const struct ar_operation *operation, uint32_t axes, double elements,
+                        const struct ar_action *action)
+{
+    const struct ar_layout *layout = build->layout;
+    enum ar_precision precision = operation == &ar_operation_all_gather
+                                      ? ar_precision_stored(layout->precision)
+                                      : layout->gradients;
+    struct ar_work work =
+        make_sum(layout, operation, axes, elements, ar_precision_bytes(precision));
+    return build_collective(build, stage, AR_STREAM_GRADIENTS, work.operation, work.axes,
+                            (double)work.bytes, 1, action);
+}
+
+uint32_t build_gradients(struct ar_build *build, uint32_t stage,
+                         const struct ar_operation *operation, struct ar_parameters parameters,
+                         const struct ar_action *action, uint32_t after)
+{
+    uint32_t dense = add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, action);
+    uint32_t experts =
+        add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts, action);
+    ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
+    return experts != AR_NO_TASK ? experts : dense;
+}
+
+/* An embedding that is tied to the head has a copy on either end of the pipeline: their gradients
+ * are added, each end sending its own to the other one. */
+static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optimizer, uint32_t sent)
+{
+    if (stage == 0) {
+        build->tied_sent = sent;
+        build->tied_optimizer = optimizer;
+    } else {
+        ar_graph_need(build->graph, optimizer, build->tied_sent);
+        ar_graph_need(build->graph, build->tied_optimizer, sent);
+    }
+}
+
+void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
+                  const struct ar_action *action)
+{
+    struct ar_work work =
+        make_sum(build->layout, &ar_operation_all_reduce, 1 << AR_AXIS_DP, (double)bucket->elements,
+                 ar_precision_bytes(build->layout->gradients));
+    work.kind = AR_TASK_COLLECTIVE;
+    work.time_s = AR_GRAPH_UNTIMED;
+    const struct ar_task task = {.work = ar_graph_work(build->graph, &work),
+                                 .count = 1,
+                                 .stream = AR_STREAM_GRADIENTS,
+                                 .duty = build_duty(action),
+                                 .layer = bucket->layer,
+                                 .tensors = bucket->tensors_count,
+                                 .wait_s = bucket->wait_s,
+                                 .copy_s = bucket->copy_s};
+    ar_graph_need(build->graph, ar_graph_add(build->graph, &task), build->ends[0]);
+}
+
+uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
+                      enum build_edge edge, const struct ar_action *action, uint32_t after)
+{
+    const struct ar_layout *layout = build->layout;
+    bool is_sum = operation == &ar_operation_reduce_scatter;
+    uint32_t last = AR_NO_TASK;
+    for (uint32_t i = 0; i < layout->workload->buckets_count; i++) {
+        const struct ar_bucket *bucket = &layout->workload->buckets[i];
+        if (edge != BUILD_ANYWHERE &&
+            layer != (edge == BUILD_ENDS ? bucket->layer : bucket->first_layer)) {
+            continue;
+        }
+        uint32_t task = build_gradients(build, 0, operation,
+                                        (struct ar_parameters){.dense = (double)bucket->elements},
+                                        action, after);
+        if (task != AR_NO_TASK) {
+            struct ar_task *made = &build->graph->tasks[last = task];
+            made->layer = bucket->layer;
+            made->tensors = bucket->tensors_count;
+            made->wait_s = is_sum ? bucket->wait_s : 0;
+            made->copy_s = is_sum ? bucket->copy_s : 0;
+        }
+    }
+    return last;
+}
+
+uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
+                          const struct ar_operation *operation, enum build_edge edge,
+                          uint32_t after)
+{
+    return build->layout->trace != NULL
+               ? build_shards(build, operation, run->first, edge, &run->action, after)
+               : build_gradients(build, run->stage, operation, build_run_parameters(build, run),
+                                 &run->action, after);
+}
+
+/* What replicas exchange after the gradients, on the compute stream since nothing hides it. */
+static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
+{
+    const struct ar_layout *layout = build->layout;
+    const struct ar_statistics *statistics = &layout->statistics;
+    const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
+    if (statistics->interval == 0 || statistics->elements == 0 || layout->sizes[AR_AXIS_DP] == 1) {
+        return task;
+    }
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = &ar_operation_all_reduce,
+                                 .axes = 1 << AR_AXIS_DP,
+                                 .bytes = statistics->elements * element_bytes,
+                                 .element_bytes = element_bytes,
+                                 .every = statistics->interval};
+    uint32_t exchange = build_task(build, &work, stage, stage, AR_STREAM_COMPUTE, AR_DUTY_BACKWARD,
+                                   1, &(struct ar_action){.is_backward = true});
+    ar_graph_need(build->graph, exchange, task);
+    return exchange;
+}
+
+static double optimizer_time(const struct ar_build *build, uint32_t stage, double parts)
+{
+    if (build->layout->trace != NULL) {
+        return build->layout->trace->optimizer_s / parts;
+    }
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    return (all.dense + all.experts) / parts * build->times->optimizer_s;
+}
+
+uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
+{
+    const struct ar_transformer *model = build->layout->model;
+    const struct ar_action action = {.is_backward = true};
+    uint32_t last = build->pipeline.stages - 1;
+    bool is_tied = last > 0 && (stage == 0 || stage == last) && !model->is_untied;
+    uint32_t sent = AR_NO_TASK;
+    task = task != AR_NO_TASK ? add_statistics(build, stage, task) : task;
+    if (is_tied) {
+        double bytes = (double)model->hidden * model->vocab / build->layout->sizes[AR_AXIS_TP] *
+                       ar_precision_bytes(build->layout->gradients);
+        sent = build_message(build, &action, stage, last - stage, AR_STREAM_GRADIENTS, bytes);
+        ar_graph_need(build->graph, sent, build->ends[0]);
+        ar_graph_need(build->graph, sent, task);
+    }
+    uint32_t optimizer = build_compute(build, stage, optimizer_time(build, stage, parts),
+                                       AR_DUTY_OPTIMIZER, &action);
+    ar_graph_need(build->graph, optimizer, task);
+    if (is_tied) {
+        exchange_tied(build, stage, optimizer, sent);
+    }
+    return optimizer;
+}
+
+/* --- runs of layers --------------------------------------------------------------------------- */
+
+/* Places of a layer where tensor parallelism meets: twice in each pass, and twice in what is
+ * recomputed in full. The embedding is split by its rows, and the head by its columns. */
+static uint32_t count_tensor_places(const struct ar_build *build, const struct ar_run *run)
+{
+    bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
+    bool has_end = run->action.is_backward ? run->has_head : run->has_embedding;
+    return run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
+}
+
+/* Collectives of tensor parallelism for `count` places where partial sums meet: all-reduces, or
+ * reduce-scatters and all-gathers of the sequence. */
+static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar_stream stream,
+                       double part, uint32_t count)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = part * ar_transformer_state_bytes(layout->model, &slice);
+    const uint32_t axes = 1 << AR_AXIS_TP;
+    if (layout->is_sequence_parallel) {
+        build_collective(build, run->stage, stream, &ar_operation_all_gather, axes, bytes, count,
+                         &run->action);
+        build_collective(build, run->stage, stream, &ar_operation_reduce_scatter, axes, bytes,
+                         count, &run->action);
+    } else {
+        build_collective(build, run->stage, stream, &ar_operation_all_reduce, axes, bytes, count,
+                         &run->action);
+    }
+}
+
+/* What of tensor parallelism runs beside the computation of a run: a product and its collective go
+ * in tp pieces, so that all but one piece of the shorter of the two are hidden (NVIDIA,
+ * TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It begins with
+ * the task `begins`. Returns its last task; AR_NO_TASK: nothing is hidden. */
+static uint32_t add_hidden_tensor(struct ar_build *build, const struct ar_run *run, uint32_t begins)
+{
+    uint32_t first = build->graph->tasks_count;
+    add_tensor(build, run, AR_STREAM_GRADIENTS, 1 - 1.0 / build->layout->sizes[AR_AXIS_TP],
+               count_tensor_places(build, run));
+    if (first == build->graph->tasks_count) {
+        return AR_NO_TASK;
+    }
+    ar_graph_need(build->graph, first, begins);
+    return build_last(build, run->stage, AR_STREAM_GRADIENTS);
+}
+
+/* Tokens go to their experts and back. */
+static void add_experts(struct ar_build *build, const struct ar_run *run, uint32_t count)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k *
+                   layout->model->imbalance;
+    if (layout->model->experts > 0) {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
+                         1 << AR_AXIS_EP, bytes, count, &run->action);
+    }
+}
+
+static double find_run_time(const struct ar_build *build, const struct ar_run *run)
+{
+    double time_s = 0;
+    for (uint32_t i = 0; build->layout->trace != NULL && i < run->layers; i++) {
+        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
+        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
+    }
+    if (build->layout->trace != NULL) {
+        return time_s;
+    }
+    const double *times =
+        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
+    return run->layers * times[AR_PART_LAYER] +
+           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
+           (run->has_head ? times[AR_PART_HEAD] : 0);
+}
+
+/* A head that is split by its columns finds the maximum of each token's logits, the sum of their
+ * exponentials and the logit of its target together: one fp32 number of each. */
+static void add_loss(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_layout *layout = build->layout;
+    double tokens = (double)layout->micro_batch * layout->model->seq;
+    if (run->has_head && !run->action.is_backward) {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
+                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
+    }
+}
+
+/* The tasks of a run; returns the first one, which waits for what comes before. */
+uint32_t build_run(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_strategy *strategy = build->layout->strategy;
+    uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
+    enum ar_duty duty = build_duty(&run->action);
+    uint32_t hidden = AR_NO_TASK;
+    uint32_t task = AR_NO_TASK;
+    if (build->layout->overlaps_tensor) { /* a mark for what begins with the computation */
+        task = build_compute(build, run->stage, 0, duty, &run->action);
+        hidden = add_hidden_tensor(build, run, task);
+    }
+    uint32_t computed =
+        build_compute(build, run->stage, find_run_time(build, run), duty, &run->action);
+    task = task != AR_NO_TASK ? task : computed;
+    ar_graph_need(build->graph, task, ready);
+    if (computed != AR_NO_TASK) {
+        build->graph->tasks[computed].layer = run->first;
+    }
+    if (build->layout->model != NULL) {
+        uint32_t places = count_tensor_places(build, run);
+        add_experts(build, run, places / 2 * 2);
+        double part = hidden != AR_NO_TASK ? 1.0 / build->layout->sizes[AR_AXIS_TP] : 1;
+        uint32_t first = build->graph->tasks_count;
+        add_tensor(build, run, AR_STREAM_COMPUTE, part, places);
+        ar_graph_need(build->graph, first < build->graph->tasks_count ? first : AR_NO_TASK, hidden);
+        add_loss(build, run);
+    }
+    if (!build->goes_on) {
+        memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
+    }
+    build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
+    if (strategy->after != NULL) {
+        strategy->after(build, run, build->ends[0]);
+    }
+    return task;
+}
+
 /* --- the pipeline ----------------------------------------------------------------------------- */
 
 /* Of a chunk, by its place in the pipeline, a batch and a direction. */
@@ -72,7 +415,7 @@ static size_t chunk_index(const struct ar_build *build, uint32_t place,
 /* Hands the result of a chunk to the next place, unless it is the last one. Ranks of a
  * tensor-parallel group send a part each, and gather it where they are. A stage waits until they
  * have left. */
-static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_action *action)
+static void send_to_next(struct ar_build *build, uint32_t stage, const struct ar_action *action)
 {
     uint32_t stages = build->pipeline.stages;
     uint32_t place = action->chunk * stages + stage;
@@ -89,8 +432,8 @@ static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_acti
 }
 
 /* What a chunk begins with: parts of the hidden states that came are gathered. */
-static uint32_t take(struct ar_build *build, uint32_t stage, const struct ar_action *action,
-                     bool is_end)
+static uint32_t gather_arrived(struct ar_build *build, uint32_t stage,
+                               const struct ar_action *action, bool is_end)
 {
     const struct ar_layout *layout = build->layout;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
@@ -114,7 +457,7 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                         ? layout->strategy->run_layers(build, action->is_backward, ends_batches)
                         : 1;
     bool is_end = place == (action->is_backward ? places - 1 : 0);
-    *first = take(build, stage, action, is_end);
+    *first = gather_arrived(build, stage, action, is_end);
     for (uint32_t done = 0; done < layers; done += each) {
         uint32_t from = action->is_backward ? layers - each - done : done;
         struct ar_run run = {.stage = stage,
@@ -127,17 +470,11 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
         uint32_t task = build_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
     }
-    pass_on(build, stage, action);
+    send_to_next(build, stage, action);
 }
 
-/* First tasks of chunks, by place, batch and direction, as arrivals. */
-static void link_arrivals(struct ar_build *build, const uint32_t *firsts, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        ar_graph_need(build->graph, firsts[i], build->arrivals[i]);
-    }
-}
-
+/* The tasks of a stage. `firsts` notes the first tasks of chunks, by place, batch and direction, as
+ * arrivals; `left` has room for a number for each chunk. */
 static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, uint32_t *left)
 {
     const struct ar_layout *layout = build->layout;
@@ -162,13 +499,12 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     layout->strategy->end(build, stage);
 }
 
-static enum ar_status fill(struct ar_build *build, struct ar_error *err)
+static void build_stages(struct ar_build *build)
 {
     const struct ar_pipeline *pipeline = &build->pipeline;
     size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     uint32_t *firsts = ar_arena_alloc(&scratch, 2 * count + pipeline->chunks, sizeof *firsts);
-    AR_NEED(firsts, err, "the tasks of a step");
     build->arrivals = firsts + count;
     for (size_t i = 0; i < 2 * count; i++) {
         firsts[i] = AR_NO_TASK;
@@ -176,28 +512,28 @@ static enum ar_status fill(struct ar_build *build, struct ar_error *err)
     for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
         add_stage(build, stage, firsts, firsts + 2 * count);
     }
-    link_arrivals(build, firsts, count);
-    return AR_OK;
+    for (size_t i = 0; i < count; i++) {
+        ar_graph_need(build->graph, firsts[i], build->arrivals[i]);
+    }
 }
 
-enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
-                                 struct ar_arena *arena, struct ar_graph **graph,
-                                 struct ar_error *err)
+struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
+                                   const struct ar_part_times *times, struct ar_arena *arena)
 {
     const struct ar_placed *placed = layout->placed;
+    struct ar_build build = {.layout = layout, .times = times};
     if (placed != NULL) {
         return ar_operators_graph(placed->operators, placed->devices, placed->devices_count,
-                                  &placed->hops, arena, graph, err);
+                                  &placed->hops, arena);
     }
-    struct ar_build build = {.layout = layout, .times = times};
-    bool is_recorded = layout->recorded != NULL;
-    if (!is_recorded) {
+    if (layout->recorded != NULL) {
+        build.graph = ar_graph_create(arena, 1);
+        build_recorded(&build);
+    } else {
         build.pipeline = ar_layout_pipeline(layout);
+        build.graph = ar_graph_create(arena, build.pipeline.stages);
+        build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
+        build_stages(&build);
     }
-    AR_TRY(ar_graph_create(arena, is_recorded ? 1 : build.pipeline.stages, &build.graph, err));
-    build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
-    AR_TRY(is_recorded ? build_recorded(&build, err) : fill(&build, err));
-    AR_NEED(!arena->is_broken, err, "the tasks of a step");
-    *graph = build.graph;
-    return AR_OK;
+    return build.graph;
 }

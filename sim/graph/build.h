@@ -8,7 +8,7 @@
 
 /** Fills the graph, of one role, with a recorded step. */
 struct ar_build;
-enum ar_status build_recorded(struct ar_build *build, struct ar_error *err);
+void build_recorded(struct ar_build *build);
 
 /** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
 struct ar_run {

@@ -226,7 +226,6 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     AR_TRY(ar_operators_create(request->where, count, count * (NEEDS_MAX + 1), arena,
                                &dap.operators, err));
     dap.sums = ar_arena_alloc(arena, blocks, sizeof *dap.sums);
-    AR_NEED(dap.sums, err, "the operators of a step");
     extra.is_extra = true;
     add_passes(&dap, model->passes, &extra, &main);
     for (uint64_t i = 0; i < blocks; i++) {

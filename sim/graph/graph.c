@@ -15,23 +15,20 @@ const char *const ar_duty_names[] = {
 #undef X
         NULL};
 
-enum ar_status ar_graph_create(struct ar_arena *arena, uint32_t roles_count,
-                               struct ar_graph **graph, struct ar_error *err)
+struct ar_graph *ar_graph_create(struct ar_arena *arena, uint32_t roles_count)
 {
-    struct ar_graph *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_graph *graph = ar_arena_alloc(arena, 1, sizeof *graph);
     size_t streams = (size_t)roles_count * AR_STREAMS_COUNT;
     uint32_t *ends = ar_arena_alloc(arena, 2 * streams, sizeof *ends);
-    AR_NEED(made && ends, err, "the tasks of a step");
     memset(ends, 0xff, 2 * streams * sizeof *ends); /* AR_NO_TASK */
-    *made = (struct ar_graph){
+    *graph = (struct ar_graph){
         .arena = arena, .roles_count = roles_count, .first = ends, .last = ends + streams};
-    *graph = made;
-    return AR_OK;
+    return graph;
 }
 
 #define NO_WORK UINT32_MAX /* in a place of the table */
 
-static bool is_same(const struct ar_work *one, const struct ar_work *other)
+static bool work_is_same(const struct ar_work *one, const struct ar_work *other)
 {
     bool is_alike = one->kind == other->kind && one->operation == other->operation &&
                     one->axes == other->axes && one->bytes == other->bytes &&
@@ -55,47 +52,40 @@ static uint32_t begin_search(const struct ar_graph *graph, const struct ar_work 
 static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
 {
     uint32_t at = begin_search(graph, work);
-    while (graph->places[at] != NO_WORK && !is_same(&graph->works[graph->places[at]], work)) {
+    while (graph->places[at] != NO_WORK && !work_is_same(&graph->works[graph->places[at]], work)) {
         at = at + 1 < 2 * graph->works_room ? at + 1 : 0;
     }
     return at;
 }
 
-/* Twice the places, of all works. */
-static bool grow_places(struct ar_graph *graph)
+/* Doubles the places, and puts all works there. */
+static void grow_places(struct ar_graph *graph)
 {
     uint32_t room = graph->works_room == 0 ? 256 : 2 * graph->works_room;
     size_t bytes = 2 * (size_t)room * sizeof *graph->places;
     graph->places = ar_arena_alloc(graph->arena, bytes, 1);
-    if (graph->places == NULL) {
-        return false;
-    }
     graph->works_room = room;
     memset(graph->places, 0xff, bytes);
     for (uint32_t i = 0; i < graph->works_count; i++) {
         graph->places[find_place(graph, &graph->works[i])] = i;
     }
-    return true;
 }
 
-/* A list with room for one more; NULL from the first time on that there is none, or no number. */
-static void *extend(struct ar_graph *graph, void *list, uint32_t count, size_t size)
+/* A list with room for one more, whose number must fit. */
+static void *extend_list(struct ar_graph *graph, void *list, uint32_t count, size_t size)
 {
     enum { COUNT_MAX = 1 << 30 };
-    struct ar_arena *arena = graph->arena;
-    arena->is_broken = arena->is_broken || count >= COUNT_MAX;
-    return arena->is_broken ? NULL : ar_arena_extend(arena, list, count, 1, size);
+    if (count >= COUNT_MAX) {
+        ar_memory_fail("the tasks of a step");
+    }
+    return ar_arena_extend(graph->arena, list, count, 1, size);
 }
 
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
-    struct ar_work *works = extend(graph, graph->works, graph->works_count, sizeof *works);
-    if (works == NULL) {
-        return 0;
-    }
-    graph->works = works;
-    if (graph->works_count == graph->works_room && !grow_places(graph)) {
-        return 0;
+    graph->works = extend_list(graph, graph->works, graph->works_count, sizeof *graph->works);
+    if (graph->works_count == graph->works_room) {
+        grow_places(graph);
     }
     uint32_t *place = &graph->places[find_place(graph, work)];
     if (*place == NO_WORK) {
@@ -107,12 +97,8 @@ uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
 {
-    struct ar_task *tasks = extend(graph, graph->tasks, graph->tasks_count, sizeof *tasks);
-    if (tasks == NULL) {
-        return AR_NO_TASK;
-    }
     assert(task->role < graph->roles_count && task->to < graph->roles_count);
-    graph->tasks = tasks;
+    graph->tasks = extend_list(graph, graph->tasks, graph->tasks_count, sizeof *graph->tasks);
     uint32_t number = graph->tasks_count++;
     uint32_t stream = ar_task_from(task), last = graph->last[stream];
     graph->tasks[number] = *task;
@@ -129,12 +115,121 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
     if (other == AR_NO_TASK || task == AR_NO_TASK) {
         return;
     }
-    struct ar_need *needs = extend(graph, graph->needs, graph->needs_count, sizeof *needs);
-    if (needs == NULL) {
-        return;
-    }
-    graph->needs = needs;
+    graph->needs = extend_list(graph, graph->needs, graph->needs_count, sizeof *graph->needs);
     graph->needs[graph->needs_count] =
         (struct ar_need){.task = other, .next = graph->tasks[task].need};
     graph->tasks[task].need = graph->needs_count++;
+}
+
+/* --- where the time goes -----------------------------------------------------------------------
+ */
+
+double ar_graph_end_s(const struct ar_graph *graph)
+{
+    double end_s = 0;
+    for (uint32_t i = 0; i < graph->roles_count * AR_STREAMS_COUNT; i++) {
+        bool is_later = graph->last[i] != AR_NO_TASK && graph->tasks[graph->last[i]].end_s > end_s;
+        end_s = is_later ? graph->tasks[graph->last[i]].end_s : end_s;
+    }
+    return end_s;
+}
+
+enum ar_axis ar_work_axis(const struct ar_work *work)
+{
+    int axis = AR_AXES_COUNT - 1;
+    while (axis > 0 && (work->axes >> axis & 1) == 0) {
+        axis--;
+    }
+    return (enum ar_axis)axis;
+}
+
+static void add_task_time(const struct ar_graph *graph, const struct ar_task *task, double time_s,
+                          struct ar_graph_split *split)
+{
+    const struct ar_work *work = &graph->works[task->work];
+    if (work->kind == AR_TASK_COMPUTE) {
+        split->duty_s[task->duty] += time_s - task->longer_s;
+        split->longer_s += task->longer_s;
+    } else {
+        split->axis_s[ar_work_axis(work)] += time_s;
+    }
+}
+
+/* Puts the wait of a role from `begin_s` to `end_s`, when `cause` ended, down to what it waited
+ * for: back from task to task as long as they are what the role itself sent or was sent. */
+static void add_wait_time(const struct ar_graph *graph, uint32_t role, double begin_s, double end_s,
+                          uint32_t cause, struct ar_graph_split *split)
+{
+    while (end_s > begin_s && cause != AR_NO_TASK) {
+        const struct ar_task *task = &graph->tasks[cause];
+        bool is_own = task->role == role || task->to == role;
+        if (graph->works[task->work].kind == AR_TASK_COMPUTE || !is_own) {
+            break;
+        }
+        bool has_waited = task->wait_s > 0 && task->waited_for != AR_NO_TASK;
+        double asked_s = has_waited ? graph->tasks[task->waited_for].end_s : task->start_s;
+        double from_s = asked_s > begin_s ? asked_s : begin_s;
+        add_task_time(graph, task, end_s - from_s, split);
+        end_s = from_s;
+        cause = task->waited_for;
+    }
+    split->bubble_s += end_s > begin_s ? end_s - begin_s : 0;
+}
+
+/* What the other streams of a role still do when its compute stream has ended. */
+static double add_other_streams(const struct ar_graph *graph, uint32_t role, double now_s,
+                                struct ar_graph_split *split)
+{
+    uint32_t last = AR_NO_TASK;
+    for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {
+        uint32_t task = graph->last[role * AR_STREAMS_COUNT + (uint32_t)stream];
+        if (task != AR_NO_TASK && graph->tasks[task].end_s > now_s &&
+            (last == AR_NO_TASK || graph->tasks[task].end_s > graph->tasks[last].end_s)) {
+            last = task;
+        }
+    }
+    if (last == AR_NO_TASK) {
+        return now_s;
+    }
+    add_wait_time(graph, role, now_s, graph->tasks[last].end_s, last, split);
+    return graph->tasks[last].end_s;
+}
+
+void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
+{
+    double end_s = ar_graph_end_s(graph);
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        splits[role] = (struct ar_graph_split){.bubble_s = 0};
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        struct ar_graph_split *split = &splits[task->role];
+        if (task->stream == AR_STREAM_COMPUTE) {
+            add_wait_time(graph, task->role, split->compute_end_s, task->start_s, task->waited_for,
+                          split);
+            add_task_time(graph, task, task->end_s - task->start_s, split);
+            split->compute_end_s = task->end_s;
+        }
+    }
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        double now_s = add_other_streams(graph, role, splits[role].compute_end_s, &splits[role]);
+        splits[role].bubble_s += end_s - now_s;
+    }
+}
+
+struct ar_graph_split ar_graph_split_mean(const struct ar_graph_split *splits, uint32_t count)
+{
+    struct ar_graph_split mean = {.bubble_s = 0};
+    for (uint32_t role = 0; role < count; role++) {
+        for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+            mean.duty_s[i] += splits[role].duty_s[i] / count;
+        }
+        for (int i = 0; i < AR_AXES_COUNT; i++) {
+            mean.axis_s[i] += splits[role].axis_s[i] / count;
+        }
+        mean.longer_s += splits[role].longer_s / count;
+        mean.bubble_s += splits[role].bubble_s / count;
+        mean.compute_end_s += splits[role].compute_end_s / count;
+    }
+    return mean;
 }

@@ -1,9 +1,15 @@
+/* Operators: making and ordering them; CSV files of them and of their placements. */
 #include "ar_operators.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ar_csv.h"
+#include "ar_text.h"
 
 enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t needs_count,
                                    struct ar_arena *arena, struct ar_operators **operators,
@@ -19,7 +25,6 @@ enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t n
     struct ar_operators *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct ar_operator *list = ar_arena_alloc(arena, count + 1, sizeof *list);
     uint32_t *needs = ar_arena_alloc(arena, needs_count + 1, sizeof *needs);
-    AR_NEED(made && list && needs, err, "the operators of a step");
     *made = (struct ar_operators){.path = where,
                                   .list = list,
                                   .room = (uint32_t)count,
@@ -158,8 +163,7 @@ static enum ar_status rank_all(const struct ar_operators *operators, struct rank
     }
     if (found < operators->count) {
         uint32_t *next = calloc(operators->count, sizeof *next);
-        enum ar_status status = next != NULL ? report_circle(operators, waiting, next, err)
-                                             : ar_error_no_memory(err, operators->path);
+        enum ar_status status = report_circle(operators, waiting, next, err);
         free(next);
         return status;
     }
@@ -173,7 +177,6 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
     struct rank *ranks = ar_arena_alloc(arena, count, sizeof *ranks);
     uint32_t *waiting = ar_arena_alloc(arena, count, sizeof *waiting);
     uint32_t *order = ar_arena_alloc(arena, count, sizeof *order);
-    AR_NEED(ranks && waiting && order, err, "the operators of a step");
     AR_TRY(rank_all(operators, ranks, waiting, order, err));
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -191,4 +194,236 @@ double ar_operators_memory_bytes(const struct ar_operators *operators, const uin
         bytes += devices[i] == device ? (double)operators->list[i].memory_bytes : 0;
     }
     return bytes;
+}
+
+/* --- files -------------------------------------------------------------------------------------
+ */
+
+struct operator_row {
+    struct ar_operator op;
+    const char *needs;
+};
+
+#define BYTES_MAX              1e18
+#define CELL(kind, field, ...) AR_COLUMN(kind, struct operator_row, op.field, #field, __VA_ARGS__)
+static const struct ar_column operator_columns[] = {
+    CELL(string, name, "a name"),
+    CELL(number, time_s, "seconds >= 0", .max = 1e9, .may_be_empty = true, .may_be_missing = true),
+    CELL(number, work_flop, "floating-point operations >= 0", .max = 1e24, .may_be_empty = true,
+         .may_be_missing = true),
+    CELL(number, work_bytes, "bytes read and written >= 0", .max = BYTES_MAX, .may_be_empty = true,
+         .may_be_missing = true),
+    CELL(count, output_bytes, "", .max = BYTES_MAX),
+    AR_COLUMN(string, struct operator_row, needs, "needs", "names of operators, joined by +",
+              .may_be_empty = true),
+    CELL(count, memory_bytes, "", .max = BYTES_MAX, .may_be_empty = true, .may_be_missing = true),
+    AR_COLUMN(choice, struct operator_row, op.duty, "pass", "", .names = ar_duty_names,
+              .may_be_empty = true, .may_be_missing = true),
+};
+
+struct placement_row {
+    const char *op;
+    uint64_t device;
+};
+
+static const struct ar_column placement_columns[] = {
+    AR_COLUMN(string, struct placement_row, op, "operator", "the name of an operator"),
+    AR_COLUMN(count, struct placement_row, device, "device", ""),
+};
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Numbers of operators in the order of their names, for bsearch(). */
+struct named {
+    const char *name;
+    uint32_t number;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct named *first = a, *second = b;
+    return strcmp(first->name, second->name);
+}
+
+static struct named *sort_names(const struct ar_operators *operators, struct ar_arena *arena)
+{
+    struct named *names = ar_arena_alloc(arena, operators->count + 1u, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < operators->count; i++) {
+        names[i] = (struct named){operators->list[i].name, i};
+    }
+    if (names != NULL) {
+        qsort(names, operators->count, sizeof *names, compare_names);
+    }
+    return names;
+}
+
+static const struct named *find_name(const struct named *names, uint32_t count, const char *name)
+{
+    const struct named wanted = {.name = name};
+    return bsearch(&wanted, names, count, sizeof *names, compare_names);
+}
+
+static enum ar_status check_twice(const struct ar_csv *csv, const struct named *names,
+                                  uint32_t count, struct ar_error *err)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (strcmp(names[i - 1].name, names[i].name) == 0) {
+            uint32_t later = names[i].number > names[i - 1].number ? i : i - 1;
+            return ar_csv_error(csv, names[later].number, "name", "a name that is there once", err);
+        }
+    }
+    return AR_OK;
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, const char *text,
+                                 const struct named *names, struct ar_operators *operators,
+                                 struct ar_arena *arena, struct ar_error *err)
+{
+    char *rest = ar_arena_text(arena, text != NULL ? text : "");
+    if (*rest == '\0') {
+        return AR_OK;
+    }
+    for (char *part; (part = ar_next_part(&rest, '+')) != NULL;) {
+        const struct named *need = find_name(names, (uint32_t)csv->rows_count, part);
+        if (need == NULL || need->number == number) {
+            char shown[64], expected[160];
+            snprintf(expected, sizeof expected,
+                     need == NULL ? "names of operators; there is no \"%s\""
+                                  : "names of others; \"%s\" is this one",
+                     ar_csv_show(part, shown));
+            return ar_csv_error(csv, number, "needs", expected, err);
+        }
+        ar_operators_need(operators, need->number);
+    }
+    return AR_OK;
+}
+
+static uint64_t count_needs(const struct operator_row *rows, size_t count)
+{
+    uint64_t needs = 0;
+    for (size_t i = 0; i < count; i++) {
+        needs += rows[i].needs != NULL;
+        for (const char *at = rows[i].needs; at != NULL && *at != '\0'; at++) {
+            needs += *at == '+';
+        }
+    }
+    return needs;
+}
+
+static enum ar_status take_rows(const struct ar_csv *csv, const struct operator_row *rows,
+                                struct ar_operators *operators, struct ar_arena *arena,
+                                struct ar_error *err)
+{
+    struct ar_operators all = {.list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *all.list),
+                               .count = (uint32_t)csv->rows_count};
+    for (uint32_t i = 0; i < all.count; i++) {
+        all.list[i] = rows[i].op;
+    }
+    struct named *names = sort_names(&all, arena);
+    AR_TRY(check_twice(csv, names, all.count, err));
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct ar_operator op = rows[i].op;
+        bool has_work = op.work_flop > 0 || op.work_bytes > 0;
+        if (has_work == !isnan(op.time_s)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": operator \"%.60s\" has %s; expected time_s, or "
+                                "work_flop and work_bytes",
+                                csv->path, csv->lines[i], op.name,
+                                has_work ? "a time and work" : "neither a time nor work");
+        }
+        op.line = csv->lines[i];
+        op.time_s = has_work ? 0 : op.time_s;
+        ar_operators_add(operators, &op);
+        AR_TRY(read_needs(csv, i, rows[i].needs, names, operators, arena, err));
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
+                                 struct ar_operators **operators, struct ar_error *err)
+{
+    struct ar_csv *csv;
+    struct ar_operators *made;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    if (csv->rows_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found no operators; expected at least one",
+                            path);
+    }
+    struct operator_row *rows = ar_arena_alloc(arena, csv->rows_count, sizeof *rows);
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        rows[i].op.time_s = NAN;
+    }
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
+    uint64_t needs_count = count_needs(rows, csv->rows_count);
+    AR_TRY(ar_error_blame(
+        ar_operators_create(csv->path, csv->rows_count, needs_count, arena, &made, err),
+        AR_BAD_DATA, err));
+    AR_TRY(take_rows(csv, rows, made, arena, err));
+    AR_TRY(ar_operators_settle(made, arena, err));
+    *operators = made;
+    return AR_OK;
+}
+
+/* --- placements ------------------------------------------------------------------------------- */
+
+static enum ar_status take_placement(const struct ar_csv *csv, const struct placement_row *rows,
+                                     const struct ar_operators *operators, uint32_t devices_count,
+                                     const struct named *names, uint32_t *devices,
+                                     struct ar_error *err)
+{
+    char expected[160];
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        const struct named *found = find_name(names, operators->count, rows[i].op);
+        if (found == NULL) {
+            snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
+            return ar_csv_error(csv, i, "operator", expected, err);
+        }
+        if (devices[found->number] != UINT32_MAX) {
+            return ar_csv_error(csv, i, "operator", "each operator once", err);
+        }
+        if (rows[i].device >= devices_count) {
+            snprintf(expected, sizeof expected,
+                     "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);
+            return ar_csv_error(csv, i, "device", expected, err);
+        }
+        devices[found->number] = (uint32_t)rows[i].device;
+    }
+    for (uint32_t i = 0; i < operators->count; i++) {
+        if (devices[i] == UINT32_MAX) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: operator \"%.60s\" is on no device; expected a row for each "
+                                "operator of %.120s",
+                                csv->path, operators->list[i].name, operators->path);
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_placement_load(const char *path, const struct ar_operators *operators,
+                                 uint32_t devices_count, struct ar_arena *arena, uint32_t **devices,
+                                 struct ar_error *err)
+{
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct placement_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    struct named *names = sort_names(operators, arena);
+    uint32_t *made = ar_arena_alloc(arena, operators->count + 1u, sizeof *made);
+    for (uint32_t i = 0; i < operators->count; i++) {
+        made[i] = UINT32_MAX;
+    }
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, sizeof *rows, err));
+    AR_TRY(take_placement(csv, rows, operators, devices_count, names, made, err));
+    *devices = made;
+    return AR_OK;
+}
+
+void ar_placement_write(FILE *file, const struct ar_operators *operators, const uint32_t *devices)
+{
+    fputs("operator,device\n", file);
+    for (uint32_t i = 0; i < operators->count; i++) {
+        ar_csv_write_cell(file, operators->list[i].name, true);
+        fprintf(file, ",%" PRIu32 "\n", devices[i]);
+    }
 }

@@ -214,27 +214,25 @@ static void add_needs(struct placed *placed)
     }
 }
 
-static void clear(uint32_t *list, uint32_t count)
+static void clear_tasks(uint32_t *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         list[i] = AR_NO_TASK;
     }
 }
 
-enum ar_status ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
-                                  uint32_t devices_count, const struct ar_hops *hops,
-                                  struct ar_arena *arena, struct ar_graph **graph,
-                                  struct ar_error *err)
+struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
+                                    uint32_t devices_count, const struct ar_hops *hops,
+                                    struct ar_arena *arena)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    AR_TRY(ar_graph_create(arena, devices_count, graph, err));
     size_t count = (size_t)operators->count + 1, needs = (size_t)operators->needs_count + 1;
     struct placed placed = {
         .operators = operators,
         .devices = devices,
         .devices_count = devices_count,
         .hops = hops,
-        .graph = *graph,
+        .graph = ar_graph_create(arena, devices_count),
         .tasks = ar_arena_alloc(&scratch, count, sizeof *placed.tasks),
         .messages = ar_arena_alloc(&scratch, count, sizeof *placed.messages),
         .positions = ar_arena_alloc(&scratch, count, sizeof *placed.positions),
@@ -247,14 +245,12 @@ enum ar_status ar_operators_graph(const struct ar_operators *operators, const ui
         .free_s = ar_arena_alloc(&scratch, devices_count, sizeof *placed.free_s),
         .last_in = ar_arena_alloc(&scratch, devices_count, sizeof *placed.last_in),
         .list = ar_arena_alloc(&scratch, needs, sizeof *placed.list)};
-    AR_NEED(!scratch.is_broken, err, "the tasks of a step");
-    clear(placed.messages, operators->count);
-    clear(placed.last_in, devices_count);
+    clear_tasks(placed.messages, operators->count);
+    clear_tasks(placed.last_in, devices_count);
     add_operators(&placed);
     qsort(placed.list, placed.list_count, sizeof *placed.list, compare_messages);
-    clear(placed.messages, operators->count);
+    clear_tasks(placed.messages, operators->count);
     add_messages(&placed);
     add_needs(&placed);
-    AR_NEED(!arena->is_broken, err, "the tasks of a step");
-    return AR_OK;
+    return placed.graph;
 }

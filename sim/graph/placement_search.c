@@ -24,9 +24,9 @@ struct search {
 static enum ar_status find_end(const struct search *search, double *end_s, struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_graph *graph;
-    AR_TRY(ar_operators_graph(search->operators, search->devices, search->request->devices_count,
-                              search->request->hops, &scratch, &graph, err));
+    struct ar_graph *graph =
+        ar_operators_graph(search->operators, search->devices, search->request->devices_count,
+                           search->request->hops, &scratch);
     AR_TRY(ar_graph_schedule(graph, err));
     *end_s = ar_graph_end_s(graph);
     return AR_OK;
@@ -126,7 +126,6 @@ static enum ar_status construct(struct search *search, struct ar_arena *arena, s
     double *used = ar_arena_alloc(arena, devices, sizeof *used);
     uint32_t *before = ar_arena_alloc(arena, count + 1u, sizeof *before);
     double end_s = INFINITY;
-    AR_NEED(ends_s && free_s && used && before, err, "a placement");
     memcpy(before, search->devices, count * sizeof *before);
     memcpy(used, search->used_bytes, devices * sizeof *used);
     if (place_all(search, ends_s, free_s)) {
@@ -241,7 +240,6 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
         .devices = ar_arena_alloc(arena, operators->count + 1u, sizeof *search.devices),
         .used_bytes = ar_arena_alloc(arena, request->devices_count, sizeof *search.used_bytes)};
     uint32_t *best = ar_arena_alloc(arena, operators->count + 1u, sizeof *best);
-    AR_NEED(search.devices && search.used_bytes && best, err, "a placement");
     AR_TRY(ar_draw_create(request->seed, "placement", arena, &search.draw, err));
     AR_TRY(run(&search, arena, best, err));
     *devices = search.devices;

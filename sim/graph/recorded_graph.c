@@ -25,22 +25,22 @@ static const struct ar_operation *find_operation(const char *command)
     return NULL;
 }
 
-static enum ar_stream stream_of(const struct ar_recorded_task *task)
+static enum ar_stream find_stream(const struct ar_recorded_task *task)
 {
     return task->is_beside ? AR_STREAM_GRADIENTS : AR_STREAM_COMPUTE;
 }
 
 /* A collective, unless its groups have one GPU each. */
-static uint32_t add_collective(struct ar_build *build, const struct ar_recorded_task *task,
-                               const struct ar_action *action)
+static uint32_t add_recorded_collective(struct ar_build *build, const struct ar_recorded_task *task,
+                                        const struct ar_action *action)
 {
     uint32_t axes = ar_recorded_axes(task->groups);
     double bytes = (double)task->bytes;
     for (int axis = 0; task->is_part && axis < AR_AXES_COUNT; axis++) {
         bytes *= (axes >> axis & 1) != 0 ? build->layout->sizes[axis] : 1;
     }
-    return build_collective(build, 0, stream_of(task), find_operation(task->operation), axes, bytes,
-                            1, action);
+    return build_collective(build, 0, find_stream(task), find_operation(task->operation), axes,
+                            bytes, 1, action);
 }
 
 /* What those that need a task wait for: itself, or, if it is left out, all that it would have
@@ -49,45 +49,43 @@ struct made {
     uint32_t tasks[AR_STREAMS_COUNT];
 };
 
-static void add_last(uint32_t *last, uint32_t task)
+static void note_last(uint32_t *last, uint32_t task)
 {
     if (task != AR_NO_TASK && (*last == AR_NO_TASK || *last < task)) {
         *last = task;
     }
 }
 
-static void add_task(struct ar_build *build, const struct ar_recorded *recorded, uint32_t number,
-                     struct made *made)
+static void add_recorded_task(struct ar_build *build, const struct ar_recorded *recorded,
+                              uint32_t number, struct made *made)
 {
     const struct ar_recorded_task *task = &recorded->tasks[number];
     const struct ar_action action = {.is_backward = task->duty != AR_RECORDED_FORWARD};
     struct made *own = &made[number];
     uint32_t added = task->operation != NULL
-                         ? add_collective(build, task, &action)
+                         ? add_recorded_collective(build, task, &action)
                          : build_compute(build, 0, task->time_s, duties[task->duty], &action);
     memset(own, 0xff, sizeof *own); /* AR_NO_TASK */
     for (uint32_t i = 0; i < task->needs_count; i++) {
         const struct made *need = &made[recorded->needs[task->needs_first + i]];
         for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {
             ar_graph_need(build->graph, added, need->tasks[stream]);
-            add_last(&own->tasks[stream], need->tasks[stream]);
+            note_last(&own->tasks[stream], need->tasks[stream]);
         }
     }
-    enum ar_stream stream = stream_of(task);
+    enum ar_stream stream = find_stream(task);
     if (added != AR_NO_TASK) {
         memset(own, 0xff, sizeof *own);
     }
-    add_last(&own->tasks[stream], build->graph->last[stream]);
+    note_last(&own->tasks[stream], build->graph->last[stream]);
 }
 
-enum ar_status build_recorded(struct ar_build *build, struct ar_error *err)
+void build_recorded(struct ar_build *build)
 {
     const struct ar_recorded *recorded = build->layout->recorded;
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct made *made = ar_arena_alloc(&scratch, recorded->tasks_count, sizeof *made);
-    AR_NEED(made, err, "the tasks of a step");
     for (uint32_t i = 0; i < recorded->tasks_count; i++) {
-        add_task(build, recorded, i, made);
+        add_recorded_task(build, recorded, i, made);
     }
-    return AR_OK;
 }

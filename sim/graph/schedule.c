@@ -1,7 +1,198 @@
 /* When the tasks of a graph start and end: each once, after all that it waits for. */
+#include <math.h>
 #include <string.h>
 
-#include "moment.h"
+#include "ar_graph.h"
+
+/* --- moments: when something happens on the ranks of a role -------------------------------------
+ */
+
+/* On a rank at base_s[rank] + factor[rank] * elapsed_s. Computations since the base are one number
+ * for all ranks. */
+struct moment {
+    const double *base_s; /* [rank of the role]; NULL: 0 */
+    double elapsed_s;
+    double offset_s; /* on an even rank the base stands there since the step began */
+};
+
+/* The ranks of a request, and the arena of moments. */
+struct moments {
+    const struct ar_graph_request *request;
+    struct ar_arena *memory; /* of moments */
+    double *last_s;          /* scratch: [rank of a role]; NULL: not needed yet */
+};
+
+static const double *find_factors(const struct moments *moments, uint32_t role)
+{
+    const struct ar_graph_request *request = moments->request;
+    return request->factor != NULL ? request->factor + (size_t)role * request->ranks_count : NULL;
+}
+
+/* When a role begins. */
+static struct moment moment_begin(const struct moments *moments, uint32_t role)
+{
+    const struct ar_graph_request *request = moments->request;
+    size_t first = (size_t)role * request->ranks_count;
+    return (struct moment){.base_s = request->start_s != NULL ? request->start_s + first : NULL};
+}
+
+static double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
+                        uint32_t rank)
+{
+    const double *factor = find_factors(moments, role);
+    double base_s = moment->base_s != NULL ? moment->base_s[rank] : 0;
+    return base_s + (factor != NULL ? factor[rank] : 1) * moment->elapsed_s;
+}
+
+static double moment_last_of(const struct moments *moments, uint32_t role,
+                             const struct moment *moment)
+{
+    double last_s = 0;
+    for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
+        last_s = fmax(last_s, moment_at(moments, role, moment, rank));
+    }
+    return last_s;
+}
+
+/* Whether all ranks of the request are at the same time at this moment. */
+static bool moment_is_even(const struct moments *moments, const struct moment *moment)
+{
+    return moment->base_s == NULL && moments->request->factor == NULL;
+}
+
+/* When the moment is on the last rank. */
+static double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment)
+{
+    return moment_is_even(moments, moment) ? moment->elapsed_s
+                                           : moment_last_of(moments, role, moment);
+}
+
+static double *make_base(struct moments *moments)
+{
+    return ar_arena_alloc(moments->memory, moments->request->ranks_count, sizeof(double));
+}
+
+/* Gives a moment a base of its own. */
+static void rebase_moment(const struct moments *moments, uint32_t role, const double *base_s,
+                          struct moment *moment)
+{
+    *moment = (struct moment){.base_s = base_s};
+    moment->offset_s = moment_last(moments, role, moment);
+}
+
+/* Puts a moment off until `other`, a moment of the role `from`, has come on the ranks of the same
+ * number. */
+static void moment_put_off(struct moments *moments, uint32_t role, struct moment *moment,
+                           uint32_t from, const struct moment *other)
+{
+    struct moment begin = moment_begin(moments, role);
+    bool is_comparable =
+        moment->base_s == other->base_s && (role == from || moments->request->factor == NULL);
+    if (is_comparable) {
+        moment->elapsed_s = fmax(moment->elapsed_s, other->elapsed_s);
+        return;
+    }
+    if (role == from && moment->base_s == begin.base_s && moment->elapsed_s == 0) {
+        *moment = *other; /* nobody ends before the role begins */
+        return;
+    }
+    double *base_s = make_base(moments);
+    for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
+        base_s[rank] =
+            fmax(moment_at(moments, role, moment, rank), moment_at(moments, from, other, rank));
+    }
+    rebase_moment(moments, role, base_s, moment);
+}
+
+/* The first rank of the group of a rank along axes: of all its places but those the same. */
+static uint32_t find_group(const uint32_t *sizes, uint32_t axes, uint32_t rank)
+{
+    uint32_t group = 0;
+    uint32_t stride = 1;
+    for (int axis = AR_AXES_COUNT - 1; axis > AR_AXIS_PP; axis--) {
+        uint32_t place = rank / stride % sizes[axis];
+        group += (axes >> axis & 1) != 0 ? 0 : place * stride;
+        stride *= sizes[axis];
+    }
+    return group;
+}
+
+/* Puts a moment off by a time that is the same on all ranks; with `axes` (else 0) from when the
+ * last rank of a group along them is there. */
+static void moment_add(struct moments *moments, uint32_t role, struct moment *moment, uint32_t axes,
+                       double time_s)
+{
+    uint32_t count = moments->request->ranks_count;
+    if (moment_is_even(moments, moment)) {
+        moment->elapsed_s += time_s;
+        return;
+    }
+    double *base_s = make_base(moments);
+    moments->last_s = moments->last_s != NULL ? moments->last_s : make_base(moments);
+    double *last_s = moments->last_s;
+    for (uint32_t rank = 0; rank < count; rank++) {
+        last_s[rank] = 0;
+    }
+    for (uint32_t rank = 0; rank < count; rank++) {
+        double *last = &last_s[find_group(moments->request->sizes, axes, rank)];
+        *last = fmax(*last, moment_at(moments, role, moment, rank));
+    }
+    for (uint32_t rank = 0; rank < count; rank++) {
+        base_s[rank] = last_s[find_group(moments->request->sizes, axes, rank)] + time_s;
+    }
+    rebase_moment(moments, role, base_s, moment);
+}
+
+/* --- what is sent beside other things -----------------------------------------------------------
+ */
+
+/* The first one that is not over, nor all before it. */
+static uint32_t find_first_sending(const struct ar_sendings *sendings, double now_s)
+{
+    uint32_t first = 0, end = sendings->count;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (sendings->list[middle].last_s <= now_s) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+/* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
+ * (0, NULL: 1) beside what is on the list and shares with it. Where several are under way the first
+ * one counts. */
+static double advance_sending(const struct ar_sendings *sendings, const double *speeds,
+                              uint32_t from, double now_s, double time_s)
+{
+    bool is_before_all = sendings->count > 0 && time_s <= sendings->list[0].begin_s - now_s;
+    uint32_t first =
+        is_before_all || speeds == NULL ? sendings->count : find_first_sending(sendings, now_s);
+    for (uint32_t i = first; i < sendings->count; i++) {
+        const struct ar_sending *other = &sendings->list[i];
+        double begin_s = other->begin_s > now_s ? other->begin_s : now_s;
+        double speed_frac = speeds[other->work];
+        if (time_s <= begin_s - now_s) {
+            break;
+        }
+        if (!ar_sending_shares(from, other->from) || other->end_s <= now_s || speed_frac == 0 ||
+            speed_frac == 1) {
+            continue;
+        }
+        time_s -= begin_s - now_s;
+        if (time_s / speed_frac <= other->end_s - begin_s) {
+            return begin_s + time_s / speed_frac;
+        }
+        time_s -= (other->end_s - begin_s) * speed_frac;
+        now_s = other->end_s;
+    }
+    return now_s + time_s;
+}
+
+/* --- the walk ----------------------------------------------------------------------------------
+ */
 
 /* A graph that is being scheduled. Each stream goes on until a task needs one that has not ended,
  * and again when that has: what is worked on lies together in memory. */
@@ -38,7 +229,8 @@ static bool has_ended(const struct walk *walk, uint32_t number)
 }
 
 /* A task starts no earlier than another one has ended. */
-static void meet(struct walk *walk, struct ar_task *task, uint32_t number, struct moment *start)
+static void wait_for_task(struct walk *walk, struct ar_task *task, uint32_t number,
+                          struct moment *start)
 {
     const struct ar_task *other = &walk->graph->tasks[number];
     double latency_s = walk->graph->works[task->work].kind == AR_TASK_COMPUTE
@@ -57,7 +249,7 @@ static void meet(struct walk *walk, struct ar_task *task, uint32_t number, struc
     if (latency_s > 0) {
         moment_add(&walk->moments, other->role, &there, 0, latency_s);
     }
-    moment_meet(&walk->moments, task->role, start, other->role, &there);
+    moment_put_off(&walk->moments, task->role, start, other->role, &there);
 }
 
 /* When a task can start, after what it needs and the task `before` (AR_NO_TASK: any time). Returns
@@ -76,16 +268,16 @@ static uint32_t find_start(struct walk *walk, uint32_t number, uint32_t before,
     task->start_s = 0;
     task->waited_for = AR_NO_TASK;
     for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
-        meet(walk, task, graph->needs[need].task, start);
+        wait_for_task(walk, task, graph->needs[need].task, start);
     }
     if (before != AR_NO_TASK) {
-        meet(walk, task, before, start);
+        wait_for_task(walk, task, before, start);
     }
     return AR_NO_TASK;
 }
 
 /* The streams that waited for a task, and its own, go on. */
-static void wake(struct walk *walk, uint32_t number)
+static void wake_streams(struct walk *walk, uint32_t number)
 {
     uint32_t stream = walk->sleepers[number];
     while (stream != AR_NO_TASK) {
@@ -105,8 +297,8 @@ static bool is_slowed(const struct walk *walk, const struct ar_task *task)
            task->stream == AR_STREAM_COMPUTE;
 }
 
-static void compute(struct walk *walk, const struct ar_task *task, double time_s,
-                    struct moment *end)
+static void run_computation(struct walk *walk, const struct ar_task *task, double time_s,
+                            struct moment *end)
 {
     if (!is_slowed(walk, task)) {
         end->elapsed_s += time_s;
@@ -119,23 +311,24 @@ static void compute(struct walk *walk, const struct ar_task *task, double time_s
 }
 
 /* When a task has been sent as far as it shares links with what a role sends and gets. */
-static double share(const struct walk *walk, const struct ar_task *task, uint32_t role,
-                    double now_s, double time_s)
+static double advance_shared(const struct walk *walk, const struct ar_task *task, uint32_t role,
+                             double now_s, double time_s)
 {
     const struct ar_graph_request *request = walk->moments.request;
-    return ar_sendings_advance(&request->sendings[role], request->speeds[task->work],
-                               ar_task_from(task), now_s, time_s);
+    return advance_sending(&request->sendings[role], request->speeds[task->work],
+                           ar_task_from(task), now_s, time_s);
 }
 
 /* A message is as slow as the slower one of its ends. */
-static void send(struct walk *walk, const struct ar_task *task, double time_s, struct moment *end)
+static void run_sending(struct walk *walk, const struct ar_task *task, double time_s,
+                        struct moment *end)
 {
     const struct ar_work *work = &walk->graph->works[task->work];
     bool meets = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
     if (walk->moments.request->sendings != NULL) {
         double now_s = task->start_s + task->copy_s;
-        double own_s = share(walk, task, task->role, now_s, time_s);
-        double other_s = share(walk, task, task->to, now_s, time_s);
+        double own_s = advance_shared(walk, task, task->role, now_s, time_s);
+        double other_s = advance_shared(walk, task, task->to, now_s, time_s);
         time_s = (own_s > other_s ? own_s : other_s) - now_s;
     }
     moment_add(&walk->moments, task->role, end, meets ? work->axes : 0,
@@ -151,9 +344,9 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     task->start_s = moment_last(moments, task->role, &end) + task->wait_s;
     task->longer_s = 0;
     if (work->kind == AR_TASK_COMPUTE) {
-        compute(walk, task, time_s, &end);
+        run_computation(walk, task, time_s, &end);
     } else {
-        send(walk, task, time_s, &end);
+        run_sending(walk, task, time_s, &end);
     }
     task->end_s = moment_last(moments, task->role, &end);
     bool is_plain = moments->request->factor == NULL && !is_slowed(walk, task);
@@ -163,7 +356,7 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
     if (walk->end != NULL) {
         walk->end[number] = end;
     }
-    wake(walk, number);
+    wake_streams(walk, number);
 }
 
 /* --- series ----------------------------------------------------------------------------------- */
@@ -171,8 +364,8 @@ static void run_task(struct walk *walk, uint32_t number, struct moment end)
 /* The collective that goes on with a series after `number`, and when it could start without that;
  * AR_NO_TASK: nobody. It waits for nothing else that has not ended, and the rest of what it waits
  * for is as much later than the base of the series on all ranks. */
-static uint32_t go_on(struct walk *walk, uint32_t number, const double *base_s,
-                      struct moment *start)
+static uint32_t find_next_of_series(struct walk *walk, uint32_t number, const double *base_s,
+                                    struct moment *start)
 {
     const struct ar_graph *graph = walk->graph;
     const struct ar_task *task = &graph->tasks[number];
@@ -201,13 +394,13 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     struct moment start;
     (void)find_start(walk, first, walk->ended[ar_task_from(&graph->tasks[first])], &start);
     const double *base_s = start.base_s;
-    for (uint32_t task = first; task != AR_NO_TASK; task = go_on(walk, task, base_s, &start)) {
+    for (uint32_t task = first; task != AR_NO_TASK;
+         task = find_next_of_series(walk, task, base_s, &start)) {
         ready_s = start.elapsed_s > ready_s ? start.elapsed_s : ready_s;
         walk->ready_s[count] = ready_s;
         walk->series[count++] = last = task;
     }
     double *finish_s = ar_arena_alloc(walk->moments.memory, request->ranks_count, sizeof *finish_s);
-    AR_NEED(finish_s, err, "the tasks of a step");
     const struct ar_graph_series series = {
         .tasks = walk->series,
         .count = count,
@@ -227,7 +420,7 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
     }
     walk->end[last] = (struct moment){.base_s = finish_s, .offset_s = graph->tasks[last].end_s};
     walk->awake[walk->awake_count++] = ar_task_from(&graph->tasks[last]);
-    wake(walk, last);
+    wake_streams(walk, last);
     return AR_OK;
 }
 
@@ -256,7 +449,7 @@ static enum ar_status report_circle(const struct ar_graph *graph, uint32_t stuck
 static uint32_t *make_numbers(struct walk *walk, size_t count)
 {
     uint32_t *numbers = ar_arena_alloc(walk->moments.memory, count + 1, sizeof *numbers);
-    for (size_t i = 0; numbers != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         numbers[i] = AR_NO_TASK;
     }
     return numbers;
@@ -276,12 +469,12 @@ static void begin_ranks(struct walk *walk)
     walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
     walk->held = make_numbers(walk, count);
     walk->series = make_numbers(walk, count);
-    for (uint32_t i = 0; !memory->is_broken && i < graph->needs_count; i++) {
+    for (uint32_t i = 0; i < graph->needs_count; i++) {
         walk->is_needed[graph->needs[i].task] = true;
     }
 }
 
-static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
+static void begin_walk(struct walk *walk)
 {
     const struct ar_graph *graph = walk->graph;
     uint32_t streams = graph->roles_count * AR_STREAMS_COUNT;
@@ -294,18 +487,16 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
     walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
     walk->next = ar_arena_alloc(walk->moments.memory, graph->roles_count, sizeof *walk->next);
-    AR_NEED(!walk->moments.memory->is_broken, err, "the tasks of a step");
     memcpy(walk->at, graph->first, streams * sizeof *walk->at);
     while (walk->awake_count < streams) {
         walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;
         walk->awake_count++;
     }
-    return AR_OK;
 }
 
 static void run_stream(struct walk *walk, uint32_t stream)
 {
-    while (walk->at[stream] != AR_NO_TASK && !walk->moments.memory->is_broken) {
+    while (walk->at[stream] != AR_NO_TASK) {
         uint32_t number = walk->at[stream];
         struct moment start;
         uint32_t missing = find_start(walk, number, walk->ended[stream], &start);
@@ -332,7 +523,6 @@ static enum ar_status walk_tasks(struct walk *walk, struct ar_error *err)
         } else {
             AR_TRY(run_series(walk, walk->held[run++], err));
         }
-        AR_NEED(!walk->moments.memory->is_broken, err, "the ranks of a step");
     }
     uint32_t stuck = find_stuck(walk);
     return stuck == AR_NO_TASK ? AR_OK : report_circle(walk->graph, stuck, err);
@@ -359,8 +549,7 @@ enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
 {
     struct ar_arena memory AR_ENDS_HERE = {NULL};
     struct walk walk = {.graph = graph, .moments = {.request = request, .memory = &memory}};
-    AR_NEED(!graph->arena->is_broken, err, "the tasks of a step");
-    AR_TRY(begin_walk(&walk, err));
+    begin_walk(&walk);
     AR_TRY(walk_tasks(&walk, err));
     if (request->end_s != NULL) {
         end_ranks(&walk);

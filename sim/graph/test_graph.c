@@ -8,7 +8,7 @@ static struct ar_error err;
 
 static void begin(void)
 {
-    cr_assert_eq(ar_graph_create(&arena, 2, &graph, &err), AR_OK);
+    graph = ar_graph_create(&arena, 2);
 }
 
 static void end(void)
@@ -59,21 +59,6 @@ Test(graph, a_work_is_found_after_it_was_timed)
     cr_assert_eq(ar_graph_work(graph, &work), 0);
     work.to = 2;
     cr_assert_eq(ar_graph_work(graph, &work), 1);
-}
-
-Test(graph, without_memory_takes_nothing_more)
-{
-    uint32_t tasks = 0;
-    arena.bytes_max = arena.bytes + (64 << 10);
-    while (compute(0, AR_STREAM_COMPUTE, tasks, 1) != AR_NO_TASK) {
-        tasks++;
-    }
-    cr_expect_gt(tasks, 8);
-    cr_expect(arena.is_broken);
-    arena.bytes_max = 0;
-    ar_graph_need(graph, tasks - 1, 0);
-    cr_expect_eq(compute(0, AR_STREAM_COMPUTE, 0, 1), AR_NO_TASK);
-    cr_expect_eq(graph->needs_count, 0);
 }
 
 Test(graph, tasks_of_a_stream_follow_each_other)

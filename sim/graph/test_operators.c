@@ -49,9 +49,7 @@ static double end_of(const struct ar_operators *operators, const uint32_t *devic
                      uint32_t *messages)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_graph *graph;
-    cr_assert_eq(ar_operators_graph(operators, devices, count, &hops, &scratch, &graph, &err),
-                 AR_OK);
+    struct ar_graph *graph = ar_operators_graph(operators, devices, count, &hops, &scratch);
     cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK, "%s", err.text);
     double end_s = ar_graph_end_s(graph);
     *messages = graph->tasks_count - operators->count;

@@ -48,7 +48,7 @@ static void add_matrix(struct tensors *tensors, double elements, double times, b
 
 /* What is left of the parameters are biases and norms: eight vectors of a layer with biases, else
  * two. */
-static struct tensors tensors_of(const struct ar_build *build, const struct ar_run *run)
+static struct tensors list_tensors(const struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_transformer *model = build->layout->model;
     double h = model->hidden, q = (double)model->heads * model->head_dim;
@@ -92,7 +92,8 @@ static void add_lists(struct ar_build *build, const struct ar_run *run,
 }
 
 /* A buffer is set to zero before it is gathered into. */
-static void gather(struct ar_build *build, const struct ar_run *run, double elements, double times)
+static void gather_matrix(struct ar_build *build, const struct ar_run *run, double elements,
+                          double times)
 {
     double bytes = elements * ar_precision_bytes(ar_precision_stored(build->layout->precision));
     add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
@@ -102,14 +103,14 @@ static void gather(struct ar_build *build, const struct ar_run *run, double elem
     }
 }
 
-static uint32_t before(struct ar_build *build, const struct ar_run *run)
+static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *run)
 {
-    const struct tensors tensors = tensors_of(build, run);
+    const struct tensors tensors = list_tensors(build, run);
     bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
     double later = 0; /* parameters of layers that are used after this one */
     for (uint32_t i = tensors.count; i-- > 0;) {
         bool is_twice = is_again && tensors.is_of_layer[i] && 2 * later >= REUSE_MAX;
-        gather(build, run, tensors.sizes[i], tensors.times[i] * (is_twice ? 2 : 1));
+        gather_matrix(build, run, tensors.sizes[i], tensors.times[i] * (is_twice ? 2 : 1));
         later += tensors.is_of_layer[i] ? tensors.sizes[i] * tensors.times[i] : 0;
     }
     return AR_NO_TASK;
@@ -117,7 +118,8 @@ static uint32_t before(struct ar_build *build, const struct ar_run *run)
 
 /* A gradient is moved to a buffer and divided by the ranks, two passes each, then
  * reduce-scattered. */
-static void scatter(struct ar_build *build, const struct ar_run *run, double elements, double times)
+static void scatter_gradient(struct ar_build *build, const struct ar_run *run, double elements,
+                             double times)
 {
     double bytes = elements * ar_precision_bytes(build->layout->gradients);
     build_compute(build, run->stage, times * 4 * bytes * build->times->memory_s, AR_DUTY_BACKWARD,
@@ -125,20 +127,20 @@ static void scatter(struct ar_build *build, const struct ar_run *run, double ele
     add_lists(build, run, &ar_operation_reduce_scatter, bytes, times, 2);
 }
 
-static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
+static void zero3_lists_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     (void)task;
-    const struct tensors tensors = tensors_of(build, run);
+    const struct tensors tensors = list_tensors(build, run);
     if (!run->action.is_backward || ar_layout_replicas(build->layout) == 1) {
         return;
     }
     for (uint32_t i = 0; i < tensors.count; i++) {
-        scatter(build, run, tensors.sizes[i], tensors.times[i]);
+        scatter_gradient(build, run, tensors.sizes[i], tensors.times[i]);
     }
-    scatter(build, run, tensors.vector_elements / tensors.vectors, tensors.vectors);
+    scatter_gradient(build, run, tensors.vector_elements / tensors.vectors, tensors.vectors);
 }
 
-static void end(struct ar_build *build, uint32_t stage)
+static void zero3_lists_end(struct ar_build *build, uint32_t stage)
 {
     (void)build_optimizer(build, stage, ar_layout_replicas(build->layout),
                           build_last(build, stage, AR_STREAM_COMPUTE));
@@ -150,7 +152,7 @@ const struct ar_strategy ar_strategy_zero3_lists = {
     .shards_optimizer = true,
     .shards_all = true,
     .needs_transformer = true,
-    .before = before,
-    .after = after,
-    .end = end,
+    .before = zero3_lists_before,
+    .after = zero3_lists_after,
+    .end = zero3_lists_end,
 };

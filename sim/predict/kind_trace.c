@@ -352,7 +352,8 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
                                        struct ar_timing *timing, struct ar_error *err)
 {
     AR_TRY(trace_lay_out(job, slowdown, timing, err));
-    return ar_strategy_graph(&timing->layout, &job->times, timing->arena, &timing->graph, err);
+    timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
+    return AR_OK;
 }
 
 /* --- rows and notes --------------------------------------------------------------------------- */

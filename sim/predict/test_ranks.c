@@ -15,9 +15,7 @@ enum { PLACES = 2, BYTES = 1000000 };
 /* Role 0 computes and sends to its counterparts, role 1 takes what comes and sums it. */
 static struct ar_graph *make_pair(struct ar_arena *arena, bool waits_in_a_circle)
 {
-    struct ar_error err;
-    struct ar_graph *graph = NULL;
-    cr_assert_eq(ar_graph_create(arena, 2, &graph, &err), AR_OK);
+    struct ar_graph *graph = ar_graph_create(arena, 2);
     uint32_t work = ar_graph_work(graph, &(struct ar_work){.time_s = 1e-3});
     uint32_t send = ar_graph_work(graph, &(struct ar_work){.kind = AR_TASK_MESSAGE,
                                                            .time_s = AR_GRAPH_UNTIMED,

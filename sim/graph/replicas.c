@@ -1,0 +1,201 @@
+/* Strategies of replicas: who holds which part of parameters, gradients and optimizer, and what is
+ * sent when layers have gone forward or backward. */
+#include "build.h"
+
+/* --- data ---------------------------------------------------------------------------------------
+ *
+ * Data-parallel: all replicas have everything, and sum all gradients. They do so beside the last
+ * backward pass, layer by layer, or after it at once; those of a trace in the buckets that a
+ * framework makes of them. */
+
+uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
+{
+    bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->trace != NULL;
+    bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
+    return is_single ? 1 : ar_layout_chunk_layers(build->layout);
+}
+
+/* Sends the buckets whose last gradient is of the layer that has gone backward. */
+static void send_buckets(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_workload *workload = build->layout->workload;
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        if (workload->buckets[i].layer == run->first) {
+            build_bucket(build, &workload->buckets[i], &run->action);
+        }
+    }
+}
+
+static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
+{
+    if (build->layout->trace != NULL && run->action.is_backward) {
+        send_buckets(build, run);
+        return;
+    }
+    if (!build->layout->overlaps || !run->ends_batches) {
+        return;
+    }
+    (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
+                          build_run_parameters(build, run), &run->action, task);
+}
+
+static void data_end(struct ar_build *build, uint32_t stage)
+{
+    const struct ar_action action = {.is_backward = true};
+    if (!build->layout->overlaps) {
+        (void)build_gradients(build, stage, &ar_operation_all_reduce,
+                              build_stage_parameters(build, stage), &action, build->ends[0]);
+    }
+    (void)build_optimizer(build, stage, 1, build_last(build, stage, AR_STREAM_GRADIENTS));
+}
+
+const struct ar_strategy ar_strategy_data = {
+    .name = "data",
+    .title = "replicas have all parameters and sum their gradients",
+    .sends_buckets = true,
+    .run_layers = build_data_layers,
+    .after = data_after,
+    .end = data_end,
+};
+
+/* --- zero1 --------------------------------------------------------------------------------------
+ *
+ * ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
+ * and gathers the others'; of a trace bucket by bucket. */
+
+static void zero1_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
+{
+    bool is_sent = build->layout->trace != NULL ? run->action.is_backward
+                                                : build->layout->overlaps && run->ends_batches;
+    if (is_sent) {
+        (void)build_run_shards(build, run, &ar_operation_reduce_scatter, BUILD_ENDS, task);
+    }
+}
+
+static void zero1_end(struct ar_build *build, uint32_t stage)
+{
+    const struct ar_action action = {.is_backward = true};
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    if (!build->layout->overlaps) {
+        (void)build_gradients(build, stage, &ar_operation_reduce_scatter, all, &action,
+                              build->ends[0]);
+    }
+    uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
+                                         build_last(build, stage, AR_STREAM_GRADIENTS));
+    if (build->layout->trace != NULL) {
+        (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
+    } else {
+        (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
+    }
+}
+
+const struct ar_strategy ar_strategy_zero1 = {
+    .name = "zero1",
+    .title = "replicas share the optimizer: reduce-scatter of gradients, all-gather of parameters",
+    .shards_optimizer = true,
+    .run_layers = build_data_layers,
+    .after = zero1_after,
+    .end = zero1_end,
+};
+
+/* --- zero3 --------------------------------------------------------------------------------------
+ *
+ * ZeRO-3, as FSDP does it: parameters, gradients and optimizer are in parts. The parameters of a
+ * layer are gathered before it goes forward and again before it goes backward, some layers ahead;
+ * its gradients are reduce-scattered behind the next gather, for each micro-batch. Of a trace the
+ * buckets are what FSDP wraps: layers of which one has its parameters all have them. */
+
+/* Sends the gradients of the run that waits. */
+static void send_waiting(struct ar_build *build)
+{
+    if (build->waiting_for != AR_NO_TASK) {
+        (void)build_run_shards(build, &build->waiting, &ar_operation_reduce_scatter, BUILD_ENDS,
+                               build->waiting_for);
+        build->waiting_for = AR_NO_TASK;
+    }
+}
+
+/* With one layer ahead the gather begins when the run before the last one has ended: so two layers
+ * are there at most. */
+static uint32_t zero3_before(struct ar_build *build, const struct ar_run *run)
+{
+    /* A bucket ends at the layer that is its first going forward. */
+    enum build_edge edge = run->action.is_backward ? BUILD_BEGINS : BUILD_ENDS;
+    uint32_t gathered = build_run_shards(build, run, &ar_operation_all_gather, edge,
+                                         build->ends[build->layout->prefetch]);
+    build->goes_on = build->layout->trace != NULL && gathered == AR_NO_TASK;
+    if (!build->goes_on) {
+        send_waiting(build);
+    }
+    return gathered;
+}
+
+static bool ends_bucket(const struct ar_build *build, uint32_t layer)
+{
+    const struct ar_workload *workload = build->layout->workload;
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        if (workload->buckets[i].layer == layer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void zero3_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
+{
+    if (run->action.is_backward &&
+        (build->layout->trace == NULL || ends_bucket(build, run->first))) {
+        send_waiting(build);
+        build->waiting = *run;
+        build->waiting_for = task;
+    }
+}
+
+static void zero3_end(struct ar_build *build, uint32_t stage)
+{
+    send_waiting(build);
+    (void)build_optimizer(build, stage, ar_layout_replicas(build->layout),
+                          build_last(build, stage, AR_STREAM_GRADIENTS));
+}
+
+const struct ar_strategy ar_strategy_zero3 = {
+    .name = "zero3",
+    .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered ahead",
+    .shards_optimizer = true,
+    .shards_all = true,
+    .before = zero3_before,
+    .after = zero3_after,
+    .end = zero3_end,
+};
+
+/* --- independent --------------------------------------------------------------------------------
+ *
+ * Independent: replicas send each other nothing until the end, when one gathers what all have, as
+ * chains of a Monte Carlo method that run side by side (Neiswanger et al., arXiv:1311.4780). */
+
+static uint32_t independent_run_layers(const struct ar_build *build, bool is_backward, bool is_last)
+{
+    (void)is_backward, (void)is_last;
+    return ar_layout_chunk_layers(build->layout);
+}
+
+static void independent_end(struct ar_build *build, uint32_t stage)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    uint32_t optimizer = build_optimizer(build, stage, 1, AR_NO_TASK);
+    uint32_t gather = build_collective(
+        build, stage, AR_STREAM_GRADIENTS, &ar_operation_gather, BUILD_REPLICAS,
+        (all.dense + all.experts) * ar_precision_bytes(ar_precision_stored(layout->precision)) *
+            ar_layout_replicas(layout),
+        1, &(struct ar_action){.is_backward = true});
+    ar_graph_need(build->graph, gather, optimizer);
+}
+
+const struct ar_strategy ar_strategy_independent = {
+    .name = "independent",
+    .title = "replicas send nothing until one gathers the parameters of all at the end",
+    .ends_runs = true,
+    .run_layers = independent_run_layers,
+    .end = independent_end,
+};
