@@ -207,11 +207,6 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     free(event);
@@ -382,4 +377,60 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     free(graph);
     fake.alive--;
     return cudaSuccess;
+}
+
+/* --- devices and errors; pairs of devices are linked by NVLink ------------------------------ */
+
+cudaError_t cudaDeviceCanAccessPeer(int *can_access, int device, int peer)
+{
+    *can_access = device != peer;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
+{
+    (void)peer;
+    (void)flags;
+    return cudaErrorPeerAccessAlreadyEnabled;
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to)
+{
+    *value = attribute == cudaDevP2PAttrAccessSupported || (from / 2 == to / 2);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    (void)device;
+    memset(properties, 0, sizeof *properties);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t code)
+{
+    return code == cudaErrorInvalidResourceHandle ? "invalid resource handle" : "an error";
+}
+
+const char *cudaGetErrorName(cudaError_t code)
+{
+    return code == cudaErrorInvalidResourceHandle ? "cudaErrorInvalidResourceHandle" : "cudaError";
 }

@@ -92,18 +92,30 @@ static ncclResult_t comm_destroy(ncclComm_t comm)
     return ncclSuccess;
 }
 
-static ncclResult_t ask(struct asked call)
+static ncclResult_t add_call(struct asked call)
 {
     cr_assert(fake.depth > 0 && fake.calls_count < CALLS_MAX);
     fake.calls[fake.calls_count++] = call;
     return ncclSuccess;
 }
 
+static ncclResult_t ask(enum kind kind, const void *from, void *to, size_t count,
+                        ncclDataType_t type, int peer, ncclComm_t comm)
+{
+    return add_call((struct asked){.kind = kind,
+                                   .comm = comm,
+                                   .from = from,
+                                   .to = to,
+                                   .count = count,
+                                   .type = type,
+                                   .peer = peer});
+}
+
 static ncclResult_t comm_split(ncclComm_t comm, int color, int key, ncclComm_t *made,
                                ncclConfig_t *config)
 {
     (void)config;
-    return ask(
+    return add_call(
         (struct asked){.kind = SPLIT, .comm = comm, .color = color, .key = key, .made = made});
 }
 
@@ -112,8 +124,7 @@ static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDat
 {
     (void)stream;
     cr_expect_eq(operation, ncclSum);
-    return ask((struct asked){
-        .kind = ALL_REDUCE, .comm = comm, .from = from, .to = to, .count = count, .type = type});
+    return ask(ALL_REDUCE, from, to, count, type, 0, comm);
 }
 
 static ncclResult_t reduce_scatter(const void *from, void *to, size_t count, ncclDataType_t type,
@@ -121,33 +132,21 @@ static ncclResult_t reduce_scatter(const void *from, void *to, size_t count, ncc
 {
     (void)stream;
     cr_expect_eq(operation, ncclSum);
-    return ask((struct asked){.kind = REDUCE_SCATTER,
-                              .comm = comm,
-                              .from = from,
-                              .to = to,
-                              .count = count,
-                              .type = type});
+    return ask(REDUCE_SCATTER, from, to, count, type, 0, comm);
 }
 
 static ncclResult_t all_gather(const void *from, void *to, size_t count, ncclDataType_t type,
                                ncclComm_t comm, cudaStream_t stream)
 {
     (void)stream;
-    return ask((struct asked){
-        .kind = ALL_GATHER, .comm = comm, .from = from, .to = to, .count = count, .type = type});
+    return ask(ALL_GATHER, from, to, count, type, 0, comm);
 }
 
 static ncclResult_t broadcast(const void *from, void *to, size_t count, ncclDataType_t type,
                               int root, ncclComm_t comm, cudaStream_t stream)
 {
     (void)stream;
-    return ask((struct asked){.kind = BROADCAST,
-                              .comm = comm,
-                              .from = from,
-                              .to = to,
-                              .count = count,
-                              .type = type,
-                              .peer = root});
+    return ask(BROADCAST, from, to, count, type, root, comm);
 }
 
 static ncclResult_t reduce(const void *from, void *to, size_t count, ncclDataType_t type,
@@ -155,29 +154,21 @@ static ncclResult_t reduce(const void *from, void *to, size_t count, ncclDataTyp
 {
     (void)stream;
     cr_expect_eq(operation, ncclSum);
-    return ask((struct asked){.kind = REDUCE,
-                              .comm = comm,
-                              .from = from,
-                              .to = to,
-                              .count = count,
-                              .type = type,
-                              .peer = root});
+    return ask(REDUCE, from, to, count, type, root, comm);
 }
 
 static ncclResult_t send(const void *from, size_t count, ncclDataType_t type, int peer,
                          ncclComm_t comm, cudaStream_t stream)
 {
     (void)stream;
-    return ask((struct asked){
-        .kind = SEND, .comm = comm, .from = from, .count = count, .type = type, .peer = peer});
+    return ask(SEND, from, NULL, count, type, peer, comm);
 }
 
 static ncclResult_t recv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                          cudaStream_t stream)
 {
     (void)stream;
-    return ask((struct asked){
-        .kind = RECEIVE, .comm = comm, .to = to, .count = count, .type = type, .peer = peer});
+    return ask(RECEIVE, NULL, to, count, type, peer, comm);
 }
 
 static ncclResult_t group_start(void)

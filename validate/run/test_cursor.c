@@ -1,8 +1,9 @@
 /* Steps of one rank on a channel, with algorithms made for it: what is sent is what was there
- * before the step, whatever is received; slices of several runs; sends of a phase that is at once.
- */
+ * before the step, whatever is received meanwhile; slices of several runs; sends of a phase whose
+ * steps are at once. */
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "host.h"
 
@@ -83,7 +84,7 @@ static uint32_t two_at_once(const struct ar_shape *shape, struct ar_phase phases
     return 1;
 }
 
-/* Ranks of a group; element i of rank r begins as 100 r + i. Slots hold four elements. */
+/* Ranks of a group; element i of rank r begins as 100 r + i. */
 struct ranks {
     struct ar_algorithm algorithm;
     struct measurement row;
@@ -91,7 +92,9 @@ struct ranks {
     struct execution executions[3];
 };
 
-static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, struct ranks *ranks)
+/* Slots hold `slot` elements. */
+static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, uint32_t slot,
+                       struct ranks *ranks)
 {
     struct ar_error err;
     ranks->algorithm = *algorithm;
@@ -105,9 +108,9 @@ static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, str
                                       .type = &element_fp32,
                                       .elements = ELEMENTS};
     ranks->config = (struct run_config){
-        .window = 8, .slot_bytes = 16, .timeout_s = 0.2, .memory = &memory_host};
+        .window = 8, .slot_bytes = 4 * slot, .timeout_s = 0.2, .memory = &memory_host};
     struct ports *ports = ports_create_all(&ranks->row, &arena);
-    struct host_group *group = host_group_create(ports, count, 8, 16, &arena);
+    struct host_group *group = host_group_create(ports, count, 8, 4 * slot, &arena);
     for (uint32_t rank = 0; rank < count; rank++) {
         struct execution *execution = &ranks->executions[rank];
         *execution = (struct execution){.measurement = &ranks->row,
@@ -129,13 +132,16 @@ static void *run_rank(void *argument)
     return NULL;
 }
 
-static void run_two(const struct ar_algorithm *algorithm, struct ranks *ranks)
+static void run_ranks(const struct ranks *ranks)
 {
-    pthread_t other;
-    make_ranks(algorithm, 2, ranks);
-    cr_assert_eq(pthread_create(&other, NULL, run_rank, &ranks->executions[1]), 0);
-    run_rank(&ranks->executions[0]);
-    pthread_join(other, NULL);
+    pthread_t threads[3];
+    for (uint32_t rank = 0; rank < ranks->row.ranks; rank++) {
+        void *execution = (void *)(uintptr_t)&ranks->executions[rank];
+        cr_assert_eq(pthread_create(&threads[rank], NULL, run_rank, execution), 0);
+    }
+    for (uint32_t rank = 0; rank < ranks->row.ranks; rank++) {
+        pthread_join(threads[rank], NULL);
+    }
 }
 
 static void expect_elements(const struct ranks *ranks, uint32_t rank,
@@ -154,7 +160,8 @@ Test(cursor, what_is_sent_is_what_was_there_before_the_step_received)
                                                  {0, 1, 2, 3, 4, 5, 106, 107, 108, 109}};
     for (int i = 0; i < 100; i++) {
         struct ranks ranks;
-        run_two(&swap, &ranks);
+        make_ranks(&swap, 2, 4, &ranks);
+        run_ranks(&ranks);
         expect_elements(&ranks, 0, expected[0]);
         expect_elements(&ranks, 1, expected[1]);
     }
@@ -166,7 +173,8 @@ Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
     static const double expected[2][ELEMENTS] = {
         {0, 1, 2, 3, 108, 110, 112, 114, 8, 9}, {100, 102, 104, 106, 104, 105, 106, 107, 116, 118}};
     struct ranks ranks;
-    run_two(&wrap, &ranks);
+    make_ranks(&wrap, 2, 4, &ranks);
+    run_ranks(&ranks);
     expect_elements(&ranks, 0, expected[0]);
     expect_elements(&ranks, 1, expected[1]);
 }
@@ -181,7 +189,7 @@ Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
     for (uint32_t i = 0; i < 2; i++) {
         struct ar_error err;
         struct ranks ranks;
-        make_ranks(&spreads[i], 3, &ranks);
+        make_ranks(&spreads[i], 3, 4, &ranks);
         const struct transport *transport = ranks.executions[0].transport;
         const struct ports *ports = ranks.executions[0].ports;
         cr_expect_eq(execution_run(&ranks.executions[0], &err), AR_INTERNAL);
@@ -190,4 +198,77 @@ Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
         cr_expect_eq(transport->sent[ports_find(ports, (struct port){.peer = 2, .sends = true})],
                      3 * i);
     }
+}
+
+/* --- a transport that sends from the buffer as late as it may ------------------------------ */
+
+/* Step 0: 0 sends all to 1. Step 1: 2 sends all to 0. */
+static struct ar_move relay_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                 uint32_t step)
+{
+    struct ar_span all = {.first = 0, .count = elements};
+    uint32_t from = step == 0 ? 0 : 2;
+    uint32_t to = step == 0 ? 1 : 0;
+    (void)shape;
+    return (struct ar_move){.sends = position == from,
+                            .receive = position == to ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
+                            .send_to = to,
+                            .receive_from = from,
+                            .send_span = ar_slice_all(all),
+                            .receive_span = ar_slice_all(all)};
+}
+
+/* The calls of rank 0 but for two. A message waits until the rank can do nothing else, and until
+ * a message from rank 2 has arrived. */
+static struct {
+    struct transport_calls host, calls;
+    const unsigned char *data; /* of the message; NULL: none */
+    size_t bytes;
+    uint32_t port, awaits;
+} lazy;
+
+static void send_later(struct transport *transport, uint32_t port, const unsigned char *data,
+                       size_t bytes)
+{
+    cr_assert_null(lazy.data);
+    while (lazy.host.receive(transport, lazy.awaits) == NULL) {
+        sched_yield();
+    }
+    lazy.data = data;
+    lazy.bytes = bytes;
+    lazy.port = port;
+    transport->sent[port]++;
+}
+
+static bool send_and_wait(struct transport *transport, uint32_t seen)
+{
+    bool goes_on = lazy.host.wait(transport, seen);
+    if (lazy.data != NULL) {
+        transport->sent[lazy.port]--; /* the host counts it, too */
+        lazy.host.send(transport, lazy.port, lazy.data, lazy.bytes);
+        lazy.data = NULL;
+    }
+    return goes_on;
+}
+
+Test(cursor, a_message_is_what_the_buffer_held_when_it_was_sent)
+{
+    static const struct ar_algorithm relay = {
+        .name = "relay", .phases = two_steps, .move = relay_move};
+    static const double expected[2][ELEMENTS] = {{200, 201, 202, 203, 204, 205, 206, 207, 208, 209},
+                                                 {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    struct ranks ranks;
+    make_ranks(&relay, 3, ELEMENTS, &ranks);
+    ranks.config.timeout_s = 10;
+    struct transport *transport = ranks.executions[0].transport;
+    lazy.host = *transport->calls;
+    lazy.calls = lazy.host;
+    lazy.calls.send = send_later;
+    lazy.calls.wait = send_and_wait;
+    lazy.awaits = ports_find(ranks.executions[0].ports, (struct port){.peer = 2});
+    transport->calls = &lazy.calls;
+    transport->eager_bytes = 0; /* else the message is copied first */
+    run_ranks(&ranks);
+    expect_elements(&ranks, 0, expected[0]);
+    expect_elements(&ranks, 1, expected[1]);
 }
