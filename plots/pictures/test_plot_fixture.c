@@ -62,7 +62,6 @@ size_t read_file(const char *name)
     return size;
 }
 
-/* How many files there are beside the inputs. */
 unsigned count_outputs(void)
 {
     unsigned count = 0;
@@ -87,7 +86,6 @@ void add_row(FILE *file, unsigned gpus, const char *algorithm, const char *shape
             32 * gpus / iteration_s, 0.07 / iteration_s, status);
 }
 
-/* Two GPU counts, three algorithms, two engines, one failed row. */
 void write_sweep(void)
 {
     FILE *file = fopen(in_directory("sweep.csv"), "w");
@@ -121,6 +119,15 @@ struct ar_plot_request a_request(void)
 {
     struct ar_plot_request request = {.path = directory, .template_dir = TEMPLATES};
     return request;
+}
+
+unsigned count_drawn(const struct ar_plot_report *report)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < report->pictures_count; i++) {
+        count += report->pictures[i].is_drawn;
+    }
+    return count;
 }
 
 void need_gnuplot(void)

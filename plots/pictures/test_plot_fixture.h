@@ -45,6 +45,9 @@ void write_payloads(void);
 
 struct ar_plot_request a_request(void);
 
+/** How many pictures of a report are drawn; each leaves four files. */
+unsigned count_drawn(const struct ar_plot_report *report);
+
 /** Skips the test when there is no gnuplot. */
 void need_gnuplot(void);
 

@@ -142,7 +142,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures)
 {
     need_gnuplot();
     write_sweep();
-    draw();
+    struct ar_plot_report report = draw();
     size_t size = read_file("efficiency.png");
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {20000, 20000};
@@ -150,7 +150,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures)
     struct ar_plot_request request = a_request();
     fail(&request, "efficiency.");
     cr_expect_eq(read_file("efficiency.png"), size);
-    cr_expect_eq(count_outputs(), 4 * 4);
+    cr_expect_eq(count_outputs(), 4 * count_drawn(&report));
 }
 
 Test(plot_input, a_directory_that_cannot_be_written_is_named)
