@@ -1,26 +1,19 @@
-/* The reference engine, parent side: a trial becomes a simulation. */
+/* The reference engine, parent side: trials, task graphs and actors become simulations. */
+#include <math.h>
 #include <string.h>
 
+#include "ar_actors.h"
+#include "ar_clock.h"
 #include "ar_phase_flows.h"
 #include "ar_simgrid_xml.h"
-#include "simgrid_child.h"
+#include "simgrid_task.h"
 
-/* What a child answers of a trial: the job times and, if asked for, the finish of each rank and the
- * timeline. */
-enum { TRIAL_PARTS = 3 };
+/* --- routes of a platform --------------------------------------------------------------------- */
 
-static void list_results(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS])
-{
-    uint32_t ranks = trial->rank_finish_s != NULL ? ar_collective_ranks(&trial->collective) : 0;
-    struct ar_timeline *timeline = trial->timeline;
-    size_t marks = timeline != NULL ? ar_timeline_size(trial) : 0;
-    parts[0] = (struct iovec){trial->times, trial->jobs_count * sizeof *trial->times};
-    parts[1] = (struct iovec){trial->rank_finish_s, ranks * sizeof *trial->rank_finish_s};
-    parts[2] = (struct iovec){marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)};
-}
-
-enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
-                                  struct ar_flow **pairs, size_t *count, struct ar_error *err)
+/* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
+ * other routes. */
+static enum ar_status find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
+                                 struct ar_flow **pairs, size_t *count, struct ar_error *err)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_phase_flows flows;
@@ -33,7 +26,6 @@ enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
     *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof **pairs);
     *count = 0;
-    AR_NEED(*pairs, err, "the routes of the platform");
     for (uint32_t i = 0; i < phases_count; i++) {
         for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
             ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
@@ -45,31 +37,212 @@ enum ar_status simgrid_find_pairs(const struct ar_collective *collective, struct
     return AR_OK;
 }
 
-static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+/* The pairs of some works. */
+struct routes {
+    struct ar_arena *arena;
+    struct ar_flow *pairs;
+    size_t count;
+};
+
+static void add_routes(struct routes *routes, const struct ar_flow *pairs, size_t count)
+{
+    routes->pairs =
+        ar_arena_grow(routes->arena, routes->pairs, routes->count, count + 1, sizeof *pairs);
+    memcpy(routes->pairs + routes->count, pairs, count * sizeof *pairs);
+    routes->count += count;
+}
+
+static enum ar_status add_collective(const struct ar_collective *collective, struct routes *routes,
+                                     struct ar_error *err)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct ar_flow *pairs;
+    size_t count;
+    AR_TRY(ar_collective_check(collective, err));
+    AR_TRY(find_pairs(collective, &scratch, &pairs, &count, err));
+    add_routes(routes, pairs, count);
+    return AR_OK;
+}
+
+/* Each pair of roles between which messages go once, and each work that is a collective. */
+static enum ar_status find_routes(const struct ar_graph_trial *trial, struct routes *routes,
+                                  struct ar_error *err)
+{
+    const struct ar_graph *graph = trial->graph;
+    uint32_t roles = graph->roles_count, places = trial->ranks / roles;
+    bool *seen =
+        ar_arena_alloc(routes->arena, graph->works_count + (size_t)roles * roles, sizeof *seen);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        enum ar_task_kind kind = graph->works[task->work].kind;
+        bool *is_known = kind == AR_TASK_MESSAGE
+                             ? &seen[graph->works_count + (size_t)task->role * roles + task->to]
+                             : &seen[task->work];
+        if (kind == AR_TASK_MESSAGE && !*is_known) {
+            for (uint32_t place = 0; place < places; place++) {
+                struct ar_flow pair = {task->role * places + place, task->to * places + place};
+                add_routes(routes, &pair, 1);
+            }
+        } else if (kind == AR_TASK_COLLECTIVE && !*is_known) {
+            AR_TRY(add_collective(&trial->sendings[task->work].collective, routes, err));
+        }
+        *is_known = true;
+    }
+    return AR_OK;
+}
+
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+/* Notes that a task waited for another one, unless it waited for a later one. */
+static void note_waited_for(struct ar_graph *graph, struct ar_task *task, uint32_t other)
+{
+    if (other != AR_NO_TASK && (task->waited_for == AR_NO_TASK ||
+                                graph->tasks[other].end_s > graph->tasks[task->waited_for].end_s)) {
+        task->waited_for = other;
+    }
+}
+
+/* Messages and collectives get the mean time of their tasks. */
+static void time_works(struct ar_graph *graph)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct {
+        double sum_s, count;
+    } *means = ar_arena_alloc(&arena, graph->works_count + 1u, sizeof *means);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        means[task->work].sum_s += task->end_s - task->start_s - task->copy_s;
+        means[task->work].count += task->count;
+    }
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        struct ar_work *work = &graph->works[i];
+        if (work->kind != AR_TASK_COMPUTE && work->every == 0 && means[i].count > 0) {
+            work->time_s = means[i].sum_s / means[i].count;
+        }
+    }
+}
+
+static void take_times(struct ar_graph *graph, const struct graph_time *times)
+{
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        const struct ar_work *work = &graph->works[task->work];
+        task->start_s = times[i].start_s;
+        task->end_s = times[i].end_s;
+        task->longer_s = 0;
+        if (work->kind == AR_TASK_COMPUTE) {
+            double longer_s = task->end_s - task->start_s - task->count * work->time_s;
+            task->longer_s = fabs(longer_s) > 1e-9 * task->end_s ? longer_s : 0;
+        }
+        task->waited_for = AR_NO_TASK;
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        if (graph->tasks[i].after != AR_NO_TASK) {
+            note_waited_for(graph, &graph->tasks[graph->tasks[i].after], i);
+        }
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
+            note_waited_for(graph, task, graph->needs[need].task);
+        }
+    }
+}
+
+static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *err)
+{
+    double began_s = ar_clock_s();
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct routes routes = {.arena = &arena};
+    struct ar_graph *graph = trial->graph;
+    struct graph_task own = {.trial = trial};
+    bool is_nested = ar_cluster_is_nested(trial->cluster);
+    uint32_t channels = 1;
+    own.times = ar_arena_alloc(&arena, graph->tasks_count, sizeof *own.times);
+    own.rank_end_s = ar_arena_alloc(&arena, trial->ranks, sizeof *own.rank_end_s);
+    AR_TRY(find_routes(trial, &routes, err));
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        uint32_t more = trial->sendings[i].collective.channels;
+        bool wants_sums = more > 0 && trial->sendings[i].collective.algorithm->wants_sums;
+        channels = more > channels ? more : channels;
+        is_nested = is_nested && !wants_sums;
+    }
+    struct simgrid_task task = {
+        .kind = SIMGRID_GRAPH,
+        .data = &own,
+        .actors_count = (uint64_t)trial->ranks * channels * AR_STREAMS_COUNT,
+        .cluster = trial->cluster,
+        .ranks = trial->ranks,
+        .pairs = is_nested ? NULL : routes.pairs,
+        .pairs_count = is_nested ? 0 : routes.count,
+        .results = {{own.times, graph->tasks_count * sizeof *own.times},
+                    {own.rank_end_s, trial->ranks * sizeof *own.rank_end_s}}};
+    AR_TRY(simgrid_task_run(&task, err));
+    AR_TRY(simgrid_describe(trial->options, sizeof trial->options, err));
+    take_times(graph, own.times);
+    time_works(graph);
+    trial->end_s = ar_graph_end_s(graph);
+    trial->messages_count = ar_graph_trial_messages(trial);
+    trial->memory_bytes = task.memory_bytes;
+    if (trial->rank_end_s != NULL) {
+        memcpy(trial->rank_end_s, own.rank_end_s, trial->ranks * sizeof *own.rank_end_s);
+    }
+    trial->wall_s = ar_clock_s() - began_s;
+    return AR_OK;
+}
+
+/* --- actors ----------------------------------------------------------------------------------- */
+
+enum ar_status ar_actors_run(struct ar_actors *actors, struct ar_error *err)
+{
+    double began_s = ar_clock_s();
+    struct simgrid_task task = {
+        .kind = SIMGRID_ACTORS,
+        .data = actors,
+        .actors_count = actors->count,
+        .cluster = actors->cluster,
+        .pairs = actors->pairs,
+        .pairs_count = actors->pairs_count,
+        .results = {{actors->results, actors->results_size},
+                    {&actors->end_s, sizeof actors->end_s},
+                    {&actors->messages_count, sizeof actors->messages_count}}};
+    for (uint32_t i = 0; i < actors->count; i++) {
+        task.ranks = actors->gpus[i] + 1 > task.ranks ? actors->gpus[i] + 1 : task.ranks;
+    }
+    AR_TRY(simgrid_task_run(&task, err));
+    AR_TRY(simgrid_describe(actors->options, sizeof actors->options, err));
+    actors->memory_bytes = task.memory_bytes;
+    actors->wall_s = ar_clock_s() - began_s;
+    return AR_OK;
+}
+
+/* --- trials ----------------------------------------------------------------------------------- */
+
+static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     const struct ar_collective *collective = &trial->collective;
-    struct iovec results[TRIAL_PARTS];
+    const struct ar_timeline *timeline = trial->timeline;
     uint32_t ranks = ar_collective_ranks(collective);
     uint32_t actors_each = collective->algorithm->wants_sums ? 1 + AR_PERIOD_MAX : 1;
-    struct trial_task own = {
-        .simulation = {.task = {.kind = SIMGRID_TRIAL,
-                                .actors_count =
-                                    (uint64_t)ranks * collective->channels * actors_each},
-                       .cluster = collective->cluster,
-                       .ranks = ranks,
-                       .results = results,
-                       .results_count = TRIAL_PARTS},
-        .trial = trial,
-    };
-    list_results(trial, results);
+    size_t finishes = trial->rank_finish_s != NULL ? ranks : 0;
+    size_t marks = timeline != NULL ? ar_timeline_size(trial) : 0;
+    struct simgrid_task task = {
+        .kind = SIMGRID_TRIAL,
+        .data = trial,
+        .actors_count = (uint64_t)ranks * collective->channels * actors_each,
+        .cluster = collective->cluster,
+        .ranks = ranks,
+        .results = {{trial->times, trial->jobs_count * sizeof *trial->times},
+                    {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
+                    {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
         struct ar_flow *pairs;
-        AR_TRY(simgrid_find_pairs(collective, &arena, &pairs, &own.simulation.pairs_count, err));
-        own.simulation.pairs = pairs;
+        AR_TRY(find_pairs(collective, &arena, &pairs, &task.pairs_count, err));
+        task.pairs = pairs;
     }
-    AR_TRY(simgrid_simulate(&own.simulation, err));
-    trial->memory_bytes = own.simulation.memory_bytes;
+    AR_TRY(simgrid_task_run(&task, err));
+    trial->memory_bytes = task.memory_bytes;
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
     return simgrid_describe(trial->options, sizeof trial->options, err);
@@ -83,6 +256,6 @@ const struct ar_engine ar_engine_simgrid = {
     .is_simulation = true,
     /* The lists that SimGrid walks through grow with the ranks. */
     .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 1280},
-    .run = run,
-    .run_graph = engine_graph_run,
+    .run = run_trial,
+    .run_graph = run_graph,
 };

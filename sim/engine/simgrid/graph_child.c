@@ -1,15 +1,179 @@
-/* Child side of a graph: what its actors do. */
-#include "graph_child.h"
-
+/* Child side of a task graph whose ranks are run one by one.
+ *
+ * Each rank has an actor for each of its streams and channels. The one of channel 0 leads: it waits
+ * for what a task needs, and computes. The others join where a message or collective has more
+ * channels. */
 #include <math.h>
 
-#include <simgrid/actor.h>
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
 #include <simgrid/semaphore.h>
 
-#include "simgrid_child.h"
-#include "simgrid_wait.h"
+#include "collective_run.h"
+
+struct graph_run;
+
+/* What a rank does on a stream, on one channel. */
+struct stream {
+    struct graph_run *run;
+    uint32_t role, place, channel;
+    enum ar_stream stream;
+    uint32_t waits_for; /* the task whose needs it waits for; AR_NO_TASK: none */
+    sg_sem_t wake;      /* of a leader: nothing is missing any more */
+    sg_bar_t *together; /* [channels] of its rank and stream, for those of more than one */
+    bool is_busy;       /* a leader: with a task */
+    bool is_slowed;     /* a leader: it computes, and the second stream may slow it down */
+};
+
+struct graph_run {
+    const struct ar_graph_trial *trial;
+    const struct ar_graph *graph;
+    uint32_t places;         /* ranks of a role */
+    uint32_t channels_max;   /* of all that is sent */
+    struct stream *streams;  /* [role][stream][place][channel] */
+    uint32_t *needed_first;  /* [task + 1]: begin of its list in needed_by */
+    uint32_t *needed_by;     /* tasks that need another one */
+    uint32_t *missing;       /* [task][place]: how many needs have not ended */
+    double *begin_s, *end_s; /* [task][place] */
+    double *there_s;         /* [task][place]: what it needs has arrived; NULL: when it has left */
+    struct collective_run **collectives; /* [work][stream]: collectives; NULL: there is none */
+    uint32_t collectives_count;
+    sg_bar_t all_know; /* of all mailboxes who receives from them */
+};
+
+static inline struct stream *graph_stream(const struct graph_run *run, uint32_t role,
+                                          enum ar_stream stream, uint32_t place, uint32_t channel)
+{
+    size_t row = (size_t)role * AR_STREAMS_COUNT + stream;
+    return &run->streams[(row * run->places + place) * run->channels_max + channel];
+}
+
+static inline struct collective_run *graph_collective(const struct graph_run *run, uint32_t work,
+                                                      enum ar_stream stream)
+{
+    return run->collectives[(size_t)work * AR_STREAMS_COUNT + stream];
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static const char tables[] = "the tasks of its ranks";
+
+static void list_needs(struct graph_run *run)
+{
+    const struct ar_graph *graph = run->graph;
+    run->needed_first = child_alloc(graph->tasks_count + 2, sizeof *run->needed_first, tables);
+    run->needed_by = child_alloc(graph->needs_count, sizeof *run->needed_by, tables);
+    run->missing =
+        child_alloc((size_t)graph->tasks_count * run->places, sizeof *run->missing, tables);
+    for (uint32_t i = 0; i < graph->needs_count; i++) {
+        run->needed_first[graph->needs[i].task + 2]++;
+    }
+    for (uint32_t i = 2; i < graph->tasks_count + 2; i++) {
+        run->needed_first[i] += run->needed_first[i - 1];
+    }
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        for (uint32_t need = graph->tasks[i].need; need != AR_NO_TASK;
+             need = graph->needs[need].next) {
+            run->needed_by[run->needed_first[graph->needs[need].task + 1]++] = i;
+            for (uint32_t place = 0; place < run->places; place++) {
+                run->missing[(size_t)i * run->places + place]++;
+            }
+        }
+    }
+}
+
+/* Do works go over the same lanes? Then their messages follow each other there. */
+static bool is_alike(const struct graph_run *run, uint32_t one, uint32_t other)
+{
+    const struct ar_work *works = run->graph->works;
+    const struct ar_graph_sending *sendings = run->trial->sendings;
+    return works[one].operation == works[other].operation && works[one].axes == works[other].axes &&
+           sendings[one].collective.element_bytes == sendings[other].collective.element_bytes;
+}
+
+static void add_collective(struct graph_run *run, uint32_t work, enum ar_stream stream)
+{
+    struct collective_run **own = &run->collectives[(size_t)work * AR_STREAMS_COUNT + stream];
+    for (uint32_t i = 0; *own == NULL && i < run->graph->works_count; i++) {
+        if (graph_collective(run, i, stream) != NULL && is_alike(run, i, work)) {
+            *own = graph_collective(run, i, stream);
+        }
+    }
+    if (*own == NULL) {
+        *own = child_alloc(1, sizeof **own, "its collectives");
+        **own = (struct collective_run){.collective = &run->trial->sendings[work].collective,
+                                        .number = run->collectives_count++};
+        collective_run_create(*own);
+    }
+}
+
+static void create_collectives(struct graph_run *run)
+{
+    const struct ar_graph *graph = run->graph;
+    run->channels_max = 1;
+    run->collectives = child_alloc((size_t)graph->works_count * AR_STREAMS_COUNT,
+                                   sizeof(struct collective_run *), "its collectives");
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_work *work = &graph->works[graph->tasks[i].work];
+        const struct ar_graph_sending *sending = &run->trial->sendings[graph->tasks[i].work];
+        if (work->kind == AR_TASK_COMPUTE) {
+            continue;
+        }
+        if (sending->collective.channels > run->channels_max) {
+            run->channels_max = sending->collective.channels;
+        }
+        if (work->kind == AR_TASK_COLLECTIVE) {
+            add_collective(run, graph->tasks[i].work, graph->tasks[i].stream);
+        }
+    }
+}
+
+static void create_streams(struct graph_run *run)
+{
+    uint32_t rows = run->graph->roles_count * AR_STREAMS_COUNT;
+    run->streams =
+        child_alloc((size_t)rows * run->places * run->channels_max, sizeof *run->streams, tables);
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t place = 0; place < run->places; place++) {
+            sg_bar_t *together =
+                child_alloc(run->channels_max + 1, sizeof *together, "its channels");
+            sg_sem_t wake = sg_sem_init(0);
+            for (uint32_t channel = 0; channel < run->channels_max; channel++) {
+                uint32_t role = row / AR_STREAMS_COUNT;
+                enum ar_stream stream = (enum ar_stream)(row % AR_STREAMS_COUNT);
+                *graph_stream(run, role, stream, place, channel) =
+                    (struct stream){.run = run,
+                                    .role = role,
+                                    .place = place,
+                                    .channel = channel,
+                                    .stream = stream,
+                                    .waits_for = AR_NO_TASK,
+                                    .wake = wake,
+                                    .together = together};
+            }
+        }
+    }
+}
+
+static void graph_create(struct graph_run *run, const struct ar_graph_trial *trial)
+{
+    const struct ar_graph *graph = trial->graph;
+    *run = (struct graph_run){
+        .trial = trial, .graph = graph, .places = trial->ranks / graph->roles_count};
+    size_t times = (size_t)graph->tasks_count * run->places;
+    run->begin_s = child_alloc(times, sizeof *run->begin_s, tables);
+    run->end_s = child_alloc(times, sizeof *run->end_s, tables);
+    for (uint32_t i = 0; i < graph->works_count && run->there_s == NULL; i++) {
+        if (graph->works[i].latency_s > 0) {
+            run->there_s = child_alloc(times, sizeof *run->there_s, tables);
+        }
+    }
+    list_needs(run);
+    create_collectives(run);
+    create_streams(run);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
 
 static uint32_t rank_of(const struct stream *stream)
 {
@@ -19,14 +183,6 @@ static uint32_t rank_of(const struct stream *stream)
 static size_t index_of(const struct stream *stream, uint32_t task)
 {
     return (size_t)task * stream->run->places + stream->place;
-}
-
-static void sleep_for(double time_s)
-{
-    child_progress++;
-    if (time_s > 0) {
-        sg_actor_sleep_for(time_s);
-    }
 }
 
 /* --- waiting for others ----------------------------------------------------------------------- */
@@ -39,12 +195,12 @@ static void await_needs(struct stream *stream, uint32_t task)
         stream->waits_for = AR_NO_TASK;
     }
     if (stream->run->there_s != NULL) {
-        sleep_for(stream->run->there_s[index_of(stream, task)] - simgrid_get_clock());
+        child_sleep_for(stream->run->there_s[index_of(stream, task)] - simgrid_get_clock());
     }
 }
 
 /* A task has ended: those that need it, on this rank or its counterparts, miss it no more. */
-static void tell(const struct stream *stream, uint32_t task)
+static void end_task(const struct stream *stream, uint32_t task)
 {
     const struct graph_run *run = stream->run;
     double latency_s = run->graph->works[run->graph->tasks[task].work].latency_s;
@@ -89,7 +245,7 @@ static void set_busy(struct stream *stream, bool is_busy)
     }
 }
 
-static void compute(struct stream *stream, const struct ar_task *task)
+static void run_computation(struct stream *stream, const struct ar_task *task)
 {
     const struct graph_run *run = stream->run;
     const struct ar_graph_trial *trial = run->trial;
@@ -99,7 +255,7 @@ static void compute(struct stream *stream, const struct ar_task *task)
     double left_s = task->count * run->graph->works[task->work].time_s * factor;
     bool is_slowed = trial->speed_frac < 1 && task->duty != AR_DUTY_OPTIMIZER;
     if (!is_slowed || stream->stream != AR_STREAM_COMPUTE) {
-        sleep_for(left_s);
+        child_sleep_for(left_s);
         return;
     }
     stream->is_slowed = true;
@@ -125,14 +281,13 @@ static void send_part(const struct stream *stream, const struct ar_task *task)
                      collective->element_bytes;
     struct ar_path path;
     ar_cluster_path(cluster, from, to, &path);
-    double gap_bytes = ar_message_gap_s(&facts->message, path.tier) * path.bandwidth_Bps;
     double latency_s =
         path.latency_s + ar_message_extra_s(&facts->message, path.tier, (double)bytes);
-    uint64_t moved = bytes + (uint64_t)llround(gap_bytes);
+    uint64_t moved_bytes = child_moved_bytes(&facts->message, path.tier, path.bandwidth_Bps, bytes);
     bool is_left = run->graph->works[task->work].latency_s > 0; /* others wait for the rest */
-    sleep_for(facts->collective_setup_s);
-    flight_await(simgrid_send(child_host(from), child_host(to), moved > 0 ? moved : 1),
-                 is_left ? 0 : latency_s);
+    child_sleep_for(facts->collective_setup_s);
+    child_await(simgrid_send(child_host(from), child_host(to), moved_bytes),
+                is_left ? 0 : latency_s);
 }
 
 static void take_part(const struct stream *stream, const struct ar_task *task)
@@ -149,11 +304,12 @@ static void take_part(const struct stream *stream, const struct ar_task *task)
             send_part(stream, task);
             gather_channels(stream, channels);
         } else {
-            const struct simulation *simulation = graph_simulation(run, task->work, task->stream);
+            const struct collective_run *collective_run =
+                graph_collective(run, task->work, task->stream);
             uint32_t rank = rank_of(stream);
-            uint32_t lane = ar_order_lane(&simulation->order, stream->channel, rank);
-            uint32_t position = ar_order_position(&simulation->order, lane, rank);
-            actor_run(actor_at(simulation, lane, position), 0, sending->elements, 0);
+            uint32_t lane = ar_order_lane(&collective_run->order, stream->channel, rank);
+            uint32_t position = ar_order_position(&collective_run->order, lane, rank);
+            actor_run_call(actor_at(collective_run, lane, position), 0, sending->elements, 0);
         }
     }
 }
@@ -164,26 +320,26 @@ static bool is_sent(const struct graph_run *run, uint32_t task)
     return work->kind != AR_TASK_COMPUTE && work->every == 0;
 }
 
-static void lead(struct stream *stream, uint32_t number)
+static void lead_task(struct stream *stream, uint32_t number)
 {
     const struct graph_run *run = stream->run;
     const struct ar_task *task = &run->graph->tasks[number];
     const struct ar_work *work = &run->graph->works[task->work];
     await_needs(stream, number);
-    sleep_for(task->wait_s);
+    child_sleep_for(task->wait_s);
     run->begin_s[index_of(stream, number)] = simgrid_get_clock();
     set_busy(stream, true);
-    sleep_for(task->copy_s);
+    child_sleep_for(task->copy_s);
     if (work->kind == AR_TASK_COMPUTE) {
-        compute(stream, task);
+        run_computation(stream, task);
     } else if (work->every > 0) {
-        sleep_for(task->count * work->time_s); /* nobody waits for others */
+        child_sleep_for(task->count * work->time_s); /* nobody waits for others */
     } else {
         take_part(stream, task);
     }
     run->end_s[index_of(stream, number)] = simgrid_get_clock();
     set_busy(stream, false);
-    tell(stream, number);
+    end_task(stream, number);
 }
 
 /* --- actors ----------------------------------------------------------------------------------- */
@@ -193,38 +349,35 @@ static void declare_receivers(const struct stream *stream)
     const struct graph_run *run = stream->run;
     uint32_t rank = rank_of(stream);
     for (uint32_t work = 0; work < run->graph->works_count; work++) {
-        const struct simulation *simulation = graph_simulation(run, work, stream->stream);
-        if (simulation == NULL || stream->channel >= simulation->collective->channels ||
-            simulation->collective != &run->trial->sendings[work].collective) {
+        const struct collective_run *collective_run = graph_collective(run, work, stream->stream);
+        if (collective_run == NULL || stream->channel >= collective_run->collective->channels ||
+            collective_run->collective != &run->trial->sendings[work].collective) {
             continue; /* those that are alike have one */
         }
-        uint32_t lane = ar_order_lane(&simulation->order, stream->channel, rank);
+        uint32_t lane = ar_order_lane(&collective_run->order, stream->channel, rank);
         actor_declare_receiver(
-            actor_at(simulation, lane, ar_order_position(&simulation->order, lane, rank)));
+            actor_at(collective_run, lane, ar_order_position(&collective_run->order, lane, rank)));
     }
 }
 
-static void stream_main(int argc, char **argv)
+static void stream_run(void *data)
 {
-    (void)argc;
-    (void)argv;
-    struct stream *stream = sg_actor_self_get_data();
+    struct stream *stream = data;
     const struct graph_run *run = stream->run;
     const double *start_s = run->trial->rank_start_s;
     uint32_t task = run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream];
     declare_receivers(stream);
     sg_barrier_wait(run->all_know);
     if (start_s != NULL) {
-        sleep_for(start_s[rank_of(stream)]);
+        child_sleep_for(start_s[rank_of(stream)]);
     }
     for (; task != AR_NO_TASK; task = run->graph->tasks[task].after) {
         if (stream->channel == 0) {
-            lead(stream, task);
+            lead_task(stream, task);
         } else if (is_sent(run, task)) {
             take_part(stream, &run->graph->tasks[task]);
         }
     }
-    child_actors_left--;
 }
 
 static bool has_tasks(const struct stream *stream)
@@ -240,14 +393,10 @@ static void start_streams(struct graph_run *run)
     for (size_t i = 0; i < count; i++) {
         struct stream *stream = &run->streams[i];
         if (has_tasks(stream)) {
-            sg_actor_t actor = sg_actor_init("stream", child_host(rank_of(stream)));
-            sg_actor_set_data(actor, stream);
-            sg_actor_start_(actor, stream_main, 0, NULL);
-            child_actors_left++;
-            child_progress++;
+            child_start_actor("stream", rank_of(stream), stream_run, stream);
         }
     }
-    run->all_know = sg_barrier_init((unsigned)child_actors_left);
+    run->all_know = sg_barrier_init(child_actors_count());
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -281,14 +430,18 @@ static void note_results(const struct graph_run *run, struct graph_task *own)
     }
 }
 
-bool simgrid_answer_graph(struct simgrid_task *base, FILE *answer)
+static void graph_start(void *data)
 {
-    struct graph_task *own = (struct graph_task *)base;
-    struct graph_run run;
-    simulation_open(&own->simulation);
-    graph_create(&run, own->trial);
-    start_streams(&run);
-    simulation_run(&own->simulation);
-    note_results(&run, own);
-    return simulation_answer(&own->simulation, answer);
+    struct graph_task *task = data;
+    task->run = child_alloc(1, sizeof *task->run, tables);
+    graph_create(task->run, task->trial);
+    start_streams(task->run);
 }
+
+static void graph_finish(void *data)
+{
+    struct graph_task *task = data;
+    note_results(task->run, task);
+}
+
+const struct child_kind child_graph = {.start = graph_start, .finish = graph_finish};

@@ -1,30 +1,66 @@
-/** \file simgrid_actor.h
- * An actor of a simulation: a rank on a lane, and how it walks through its moves.
+/** \file collective_run.h
+ * Private to the module: a collective whose ranks are actors.
+ *
+ * A rank is an actor on each lane; it walks through the moves of the algorithm (ar_trial.h has the
+ * semantics). A message is a SimGrid communication, which ends when its last byte has left; actors
+ * pay its latency themselves.
  */
-#ifndef AR_SIMGRID_ACTOR_H
-#define AR_SIMGRID_ACTOR_H
+#ifndef AR_COLLECTIVE_RUN_H
+#define AR_COLLECTIVE_RUN_H
 
 #include <simgrid/barrier.h>
+#include <simgrid/comm.h>
+#include <simgrid/mailbox.h>
 #include <simgrid/semaphore.h>
 
-#include "simgrid_child.h"
-#include "simgrid_connections.h"
-#include "simgrid_host.h"
+#include "child.h"
+
+/** The far end of a connection. */
+struct link_end {
+    uint32_t peer; /**< position */
+    sg_mailbox_t mailbox;
+    double latency_s; /**< that an empty message takes after it has left */
+    double bandwidth_Bps;
+    enum ar_tier tier;
+};
+
+/** The connections of a phase, looked up once; the one used last stays for the next phase. */
+struct link_ends {
+    uint32_t count;
+    uint32_t last;
+    struct link_end ends[AR_PERIOD_MAX + 1];
+};
+
+struct flight {
+    sg_comm_t comm;   /**< NULL: it is known when it has left */
+    uint32_t peer;    /**< position that it is for */
+    uint64_t step;    /**< of its sender, counted over all calls */
+    double left_s;    /**< when it has left */
+    double latency_s; /**< that it takes from then on */
+};
+
+/** Messages in flight, oldest first: a ring buffer; `ring` is memory of the collective. */
+struct flights {
+    uint32_t first;
+    uint32_t count;
+    uint32_t capacity;
+    struct flight *ring;
+};
 
 /* One rank on one lane: one actor. */
 struct actor {
-    struct simulation *simulation;
+    struct collective_run *run;
     uint32_t lane;
     uint32_t position;
     uint32_t rank;
     int64_t observed;    /* index in the timeline; -1: not in it */
-    uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
+    uint64_t steps_done; /* over all calls; tells peers which of their messages have arrived */
     struct link_ends out;
     struct link_ends in;
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     struct flights flights;
     bool is_in_tree;          /* in the present phase */
-    double reduce_s_per_byte; /* in the present job */
+    double reduce_s_per_byte; /* in the present call */
     double move_s_per_byte;   /* of what is received and not added, in the present phase */
 };
 
@@ -35,7 +71,7 @@ struct sums_queue {
 };
 
 /* A collective, with its ranks on all lanes. */
-struct simulation {
+struct collective_run {
     const struct ar_collective *collective;
     struct ar_trial *trial; /* whose timeline has marks; NULL: there is none */
     uint32_t number;        /* of the collective among those of the child */
@@ -50,38 +86,29 @@ struct simulation {
     struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
 };
 
-static inline struct actor *actor_at(const struct simulation *simulation, uint32_t lane,
+static inline struct actor *actor_at(const struct collective_run *run, uint32_t lane,
                                      uint32_t position)
 {
-    return &simulation->actors[(size_t)lane * simulation->positions + position];
+    return &run->actors[(size_t)lane * run->positions + position];
 }
 
 /** Prepares a collective and its ranks: `collective`, `trial` and `number` are set. */
-void simulation_create(struct simulation *simulation);
+void collective_run_create(struct collective_run *run);
 
 /** Makes messages to this actor start when they are sent, but for those of exchanges. */
 void actor_declare_receiver(const struct actor *actor);
 
-/** Takes the part of a rank on a lane in a job: pays its setup and copies, does all moves, and
- * waits until what it has sent has arrived and the rank's other channels are done. */
-void actor_run(struct actor *actor, uint32_t job, uint64_t elements, double copy_s);
-
-/** Does all moves of a job, of `elements` elements on the lane; its last messages may be in
- * flight. */
-void actor_walk(struct actor *actor, uint32_t job, uint64_t elements);
-
-/** Waits until all that it has sent has arrived. */
-void actor_land_all(struct actor *actor);
+/** Takes the part of a rank on a lane in a call (its number is for the timeline): pays its setup
+ * and copies, does all moves, and waits until what it has sent has arrived and the rank's other
+ * channels are done. */
+void actor_run_call(struct actor *actor, uint32_t call, uint64_t elements, double copy_s);
 
 /** Makes room for the sums of switches, if a phase has some. */
-void sums_create(struct simulation *simulation, size_t actors_count);
+void sums_create(struct collective_run *run, size_t actors_count);
 
 /** Takes the part of a rank in a phase of sums of `elements` elements on the lane: hands all parts
  * to the switches, which are actors of their own, and waits until they have come back. */
 void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
               uint32_t first_step);
-
-/** Writes a mark of its rank in a job: now. */
-void actor_mark(const struct actor *actor, uint32_t job, uint32_t number);
 
 #endif

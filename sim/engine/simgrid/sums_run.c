@@ -5,16 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
 #include <simgrid/engine.h>
 
 #include "ar_line_sums.h"
-#include "simgrid_actor.h"
-#include "simgrid_wait.h"
+#include "collective_run.h"
 
 /* A line in a stage. */
 struct line_switch {
-    const struct simulation *simulation;
+    const struct collective_run *run;
     const struct ar_phase *phase;
     uint32_t lane, stage, first_step;
     uint64_t elements;
@@ -25,18 +23,18 @@ struct line_switch {
     sg_comm_t *comms;       /* [2][member] */
 };
 
-static struct sums_queue *queue_of(const struct simulation *simulation, uint32_t lane,
+static struct sums_queue *queue_of(const struct collective_run *run, uint32_t lane,
                                    uint32_t position, uint32_t stage)
 {
-    size_t actor = (size_t)(actor_at(simulation, lane, position) - simulation->actors);
-    return &simulation->sums_queues[actor * (AR_PERIOD_MAX + 1) + stage];
+    size_t actor = (size_t)(actor_at(run, lane, position) - run->actors);
+    return &run->sums_queues[actor * (AR_PERIOD_MAX + 1) + stage];
 }
 
-void sums_create(struct simulation *simulation, size_t actors_count)
+void sums_create(struct collective_run *run, size_t actors_count)
 {
     size_t parts = 0;
-    for (uint32_t i = 0; i < simulation->phases_count; i++) {
-        const struct ar_phase *phase = &simulation->phases[i];
+    for (uint32_t i = 0; i < run->phases_count; i++) {
+        const struct ar_phase *phase = &run->phases[i];
         if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
             size_t own = phase->steps / phase->period;
             parts = own > parts ? own : parts;
@@ -46,22 +44,22 @@ void sums_create(struct simulation *simulation, size_t actors_count)
     if (parts == 0) {
         return;
     }
-    simulation->sums_queues = child_alloc(queues, sizeof *simulation->sums_queues, "its sums");
+    run->sums_queues = child_alloc(queues, sizeof *run->sums_queues, "its sums");
     double *ready_s = child_alloc(queues * parts, sizeof *ready_s, "its sums");
     for (size_t i = 0; i < queues; i++) {
-        simulation->sums_queues[i] =
+        run->sums_queues[i] =
             (struct sums_queue){.parts = sg_sem_init(0), .ready_s = ready_s + i * parts};
     }
 }
 
-static void hand_on(struct sums_queue *queue, uint32_t part, double ready_s)
+static void queue_put(struct sums_queue *queue, uint32_t part, double ready_s)
 {
     queue->ready_s[part] = ready_s;
     sg_sem_release(queue->parts);
 }
 
 /* Waits for a part at a stage; returns when it may be taken. */
-static double take(struct sums_queue *queue, uint32_t part)
+static double queue_take(struct sums_queue *queue, uint32_t part)
 {
     sg_sem_acquire(queue->parts);
     return queue->ready_s[part];
@@ -75,16 +73,16 @@ static double later(double a_s, double b_s)
 static uint32_t rank_at(const struct line_switch *own, uint32_t index)
 {
     uint32_t member = own->line.first + index % own->line.count * own->line.stride;
-    return actor_at(own->simulation, own->lane, member)->rank;
+    return actor_at(own->run, own->lane, member)->rank;
 }
 
 /* What goes over one half of the path to the next member, or from the last one. */
 static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
                            const struct ar_slice *slice)
 {
-    const struct simulation *simulation = own->simulation;
+    const struct collective_run *run = own->run;
     uint64_t bytes =
-        slice->count * simulation->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
+        slice->count * run->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
     child_progress++;
     return simgrid_send(child_host(source), child_host(destination), bytes > 0 ? bytes : 1);
 }
@@ -92,7 +90,7 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
 /* All messages of a part, at once. */
 static void move_part(const struct line_switch *own, uint32_t part)
 {
-    const struct ar_collective *collective = own->simulation->collective;
+    const struct ar_collective *collective = own->run->collective;
     uint32_t count = own->line.count, comms_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct ar_move move =
@@ -116,36 +114,32 @@ static void move_part(const struct line_switch *own, uint32_t part)
 
 static double latency_of(const struct line_switch *own, uint32_t part)
 {
-    const struct ar_collective *collective = own->simulation->collective;
+    const struct ar_collective *collective = own->run->collective;
     uint32_t step = own->first_step + part * own->phase->period + own->stage;
     uint64_t largest = line_sum_elements(collective, &own->line, own->elements, step);
-    return ar_line_latency_s(&own->sum, own->simulation->cost,
+    return ar_line_latency_s(&own->sum, own->run->cost,
                              (double)(largest * collective->element_bytes));
 }
 
-static void switch_main(int argc, char **argv)
+static void switch_run(void *data)
 {
-    (void)argc;
-    (void)argv;
-    struct line_switch *own = sg_actor_self_get_data();
-    const struct simulation *simulation = own->simulation;
-    uint32_t window = simulation->collective->window;
+    struct line_switch *own = data;
+    const struct collective_run *run = own->run;
+    uint32_t window = run->collective->window;
     for (uint32_t part = 0; part < own->phase->steps / own->phase->period; part++) {
         double start_s = own->finish_s[part % window];
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
             start_s =
-                later(start_s, take(queue_of(simulation, own->lane, member, own->stage), part));
+                later(start_s, queue_take(queue_of(run, own->lane, member, own->stage), part));
         }
-        if (simgrid_get_clock() < start_s) {
-            sg_actor_sleep_until(start_s);
-        }
+        child_sleep_until(start_s);
         move_part(own, part);
         own->finish_s[part % window] = simgrid_get_clock() + latency_of(own, part);
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
-            hand_on(queue_of(simulation, own->lane, member, own->stage + 1), part,
-                    own->finish_s[part % window]);
+            queue_put(queue_of(run, own->lane, member, own->stage + 1), part,
+                      own->finish_s[part % window]);
         }
     }
     free(own->finish_s);
@@ -156,12 +150,12 @@ static void switch_main(int argc, char **argv)
 /* The slowest of the members' latencies, and the farthest tier. */
 static void find_sum(struct line_switch *own)
 {
-    const struct ar_cluster *cluster = own->simulation->collective->cluster;
+    const struct ar_cluster *cluster = own->run->collective->cluster;
     own->sum = (struct ar_line_sum){.tier = AR_TIER_NVLINK};
     for (uint32_t i = 0; i < own->line.count; i++) {
         struct ar_path path;
         ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
-        double gap_s = ar_message_gap_s(own->simulation->cost, path.tier);
+        double gap_s = ar_message_gap_s(own->run->cost, path.tier);
         own->gap_bytes = later(own->gap_bytes, gap_s * path.bandwidth_Bps);
         own->sum.latency_s = later(own->sum.latency_s, path.latency_s);
         own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
@@ -172,32 +166,24 @@ static void find_sum(struct line_switch *own)
 static void start_switch(const struct actor *actor, const struct ar_phase *phase,
                          const struct ar_line *line, struct line_switch start)
 {
-    const struct ar_collective *collective = actor->simulation->collective;
-    struct line_switch *own = malloc(sizeof *own);
-    if (own == NULL) {
-        child_no_memory("its switches");
-    }
+    const struct ar_collective *collective = actor->run->collective;
+    struct line_switch *own = child_alloc(1, sizeof *own, "its switches");
     *own = start;
-    own->simulation = actor->simulation;
+    own->run = actor->run;
     own->phase = phase;
     own->lane = actor->lane;
     own->line = *line;
-    own->finish_s = calloc(collective->window, sizeof *own->finish_s);
-    own->comms = calloc(2 * (size_t)line->count, sizeof *own->comms);
-    if (own->finish_s == NULL || own->comms == NULL) {
-        child_no_memory("its switches");
-    }
+    own->finish_s = child_alloc(collective->window, sizeof *own->finish_s, "its switches");
+    own->comms = child_alloc(2 * (size_t)line->count, sizeof *own->comms, "its switches");
     find_sum(own);
-    sg_actor_t handle = sg_actor_init("switch", child_host(AR_SWITCH | rank_at(own, 0)));
-    sg_actor_set_data(handle, own);
-    sg_actor_start_(handle, switch_main, 0, NULL);
+    child_start_actor("switch", AR_SWITCH | rank_at(own, 0), switch_run, own);
 }
 
 void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
               uint32_t first_step)
 {
-    const struct simulation *simulation = actor->simulation;
-    const struct ar_collective *collective = simulation->collective;
+    const struct collective_run *run = actor->run;
+    const struct ar_collective *collective = run->collective;
     uint32_t parts = phase->steps / phase->period;
     double done_s = 0;
     for (uint32_t stage = 0; stage < phase->period; stage++) {
@@ -211,13 +197,11 @@ void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elemen
         }
     }
     for (uint32_t part = 0; part < parts; part++) {
-        hand_on(queue_of(simulation, actor->lane, actor->position, 0), part, simgrid_get_clock());
+        queue_put(queue_of(run, actor->lane, actor->position, 0), part, simgrid_get_clock());
     }
     for (uint32_t part = 0; part < parts; part++) {
-        struct sums_queue *end = queue_of(simulation, actor->lane, actor->position, phase->period);
-        done_s = later(done_s, take(end, part));
+        struct sums_queue *end = queue_of(run, actor->lane, actor->position, phase->period);
+        done_s = later(done_s, queue_take(end, part));
     }
-    if (simgrid_get_clock() < done_s) {
-        sg_actor_sleep_until(done_s);
-    }
+    child_sleep_until(done_s);
 }

@@ -1,0 +1,53 @@
+/** \file child.h
+ * Private to the module: what the simulations of all kinds share in the child.
+ */
+#ifndef AR_SIMGRID_CHILD_H
+#define AR_SIMGRID_CHILD_H
+
+#include <simgrid/host.h>
+
+#include "simgrid_task.h"
+#include "simgrid_wait.h"
+
+/** A kind of simulation: starts the actors; after the run completes the results, if there is more
+ * to do than what the actors did. */
+struct child_kind {
+    void (*start)(void *data);
+    void (*finish)(void *data); /**< or NULL */
+};
+extern const struct child_kind child_trial, child_graph, child_actors;
+
+/** Memory that a child does not free; without memory for `what` the child ends. */
+void *child_alloc(size_t count, size_t size, const char *what);
+
+/** The host of a rank, or of AR_SWITCH with a rank. */
+sg_host_t child_host(uint32_t rank);
+
+/** Starts an actor on the host of a rank. It is an error of the simulation if it waits for ever. */
+void child_start_actor(const char *name, uint32_t rank, void (*run)(void *data), void *data);
+
+/** How many actors have been started and have not ended. */
+uint32_t child_actors_count(void);
+
+/** What the present actor was started with. */
+void *child_actor_data(void);
+
+/** Sleeps for a time above 0, or until a time that is not over. */
+void child_sleep_for(double time_s);
+void child_sleep_until(double time_s);
+
+/** Waits for a communication, and then for its latency. */
+void child_await(sg_comm_t comm, double latency_s);
+
+/** Bytes that SimGrid moves for a message: with what the narrowest link of the path carries in the
+ * gap of a message, and at least 1, since SimGrid takes an empty message to a known receiver for
+ * done before it has begun. */
+uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
+                           double bandwidth_Bps, uint64_t bytes);
+
+/** Begins to watch: the child ends if it computes for `stall_s` of processor time while nobody
+ * counts child_progress up. */
+void child_watch(uint32_t stall_s);
+extern volatile unsigned long child_progress;
+
+#endif

@@ -1,0 +1,543 @@
+/* Child side of a collective: its ranks, what they do step by step, and trials, which are streams
+ * of collectives. */
+#include "collective_run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <simgrid/engine.h>
+
+/* --- connections and messages in flight ------------------------------------------------------- */
+
+/* Finds the connection to a peer, or a place for it; `is_new` says which. */
+static struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_new)
+{
+    *is_new = false;
+    for (uint32_t i = 0; i < ends->count; i++, ends->last = (ends->last + 1) % ends->count) {
+        if (ends->ends[ends->last].peer == peer) {
+            return &ends->ends[ends->last];
+        }
+    }
+    *is_new = true;
+    assert(ends->count <= AR_PERIOD_MAX);
+    ends->last = ends->count++;
+    return &ends->ends[ends->last];
+}
+
+/* At the end of a phase: forgets all connections but the one used last. */
+static void link_ends_keep_last(struct link_ends *ends)
+{
+    if (ends->count > 1) {
+        ends->ends[0] = ends->ends[ends->last];
+        ends->count = 1;
+        ends->last = 0;
+    }
+}
+
+static struct flight *flight_at(const struct flights *flights, uint32_t index)
+{
+    uint32_t place = flights->first + index;
+    return &flights->ring[place < flights->capacity ? place : place - flights->capacity];
+}
+
+/* Waits until a message has left. */
+static void flight_leave(struct flight *flight)
+{
+    if (flight->comm != NULL) {
+        flight->left_s = simgrid_wait(flight->comm);
+        flight->comm = NULL;
+    }
+}
+
+/* Waits until a message has arrived, and removes it. */
+static void flight_land(struct flights *flights, uint32_t index)
+{
+    struct flight *flight = flight_at(flights, index);
+    flight_leave(flight);
+    child_sleep_until(flight->left_s + flight->latency_s);
+    for (uint32_t i = index; i > 0; i--) {
+        *flight_at(flights, i) = *flight_at(flights, i - 1);
+    }
+    flights->first = flights->first + 1 < flights->capacity ? flights->first + 1 : 0;
+    flights->count--;
+}
+
+/* Waits until fewer than `max` messages are in flight, at least 1. */
+static void flights_await(struct flights *flights, uint32_t max)
+{
+    while (flights->count >= max) {
+        flight_land(flights, 0);
+    }
+}
+
+/* The same for messages to one peer; there may be others. */
+static void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t max)
+{
+    uint32_t to_peer = 0;
+    for (uint32_t i = 0; i < flights->count; i++) {
+        to_peer += flight_at(flights, i)->peer == peer;
+    }
+    for (uint32_t i = 0; to_peer >= max;) {
+        if (flight_at(flights, i)->peer == peer) {
+            flight_land(flights, i);
+            to_peer--;
+        } else {
+            i++;
+        }
+    }
+}
+
+/* Waits until the last message to a peer has left, if it is still in flight. */
+static void flights_await_left(struct flights *flights, uint32_t peer)
+{
+    for (uint32_t i = flights->count; i-- > 0;) {
+        if (flight_at(flights, i)->peer == peer) {
+            flight_leave(flight_at(flights, i));
+            return;
+        }
+    }
+}
+
+static void flights_add(struct flights *flights, struct flight flight)
+{
+    assert(flights->count < flights->capacity);
+    *flight_at(flights, flights->count++) = flight;
+}
+
+/* --- moves ------------------------------------------------------------------------------------ */
+
+enum { NAME_SIZE = 64 };
+
+static const char *mailbox_name(const struct actor *actor, uint32_t from, char kind, uint32_t to,
+                                char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "%" PRIu32 ".%" PRIu32 ":%" PRIu32 "%c%" PRIu32, actor->run->number,
+             actor->lane, from, kind, to);
+    return name;
+}
+
+static sg_mailbox_t mailbox_between(const struct actor *actor, uint32_t from, uint32_t to)
+{
+    char name[NAME_SIZE];
+    return sg_mailbox_by_name(mailbox_name(actor, from, '>', to, name));
+}
+
+/* The mailbox of an exchange has no receiver yet, so that a message starts when both have come. */
+static sg_mailbox_t exchange_mailbox(const struct actor *actor, uint32_t from, uint32_t to)
+{
+    char name[NAME_SIZE];
+    return sg_mailbox_by_name(mailbox_name(actor, from, '=', to, name));
+}
+
+static void find_path(const struct actor *actor, uint32_t from, uint32_t to, struct ar_path *path)
+{
+    const struct collective_run *run = actor->run;
+    ar_cluster_path(run->collective->cluster, actor_at(run, actor->lane, from)->rank,
+                    actor_at(run, actor->lane, to)->rank, path);
+}
+
+static uint64_t bytes_of(const struct actor *actor, struct ar_slice span)
+{
+    return span.count * actor->run->collective->element_bytes;
+}
+
+/* The latency of a message, which it takes after it has left; SimGrid counts none. */
+static double latency_between(const struct actor *actor, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    struct ar_path path;
+    find_path(actor, from, to, &path);
+    return path.latency_s + ar_message_extra_s(actor->run->cost, path.tier, (double)bytes);
+}
+
+static struct link_end *connection_to(struct actor *actor, struct link_ends *ends, uint32_t from,
+                                      uint32_t to)
+{
+    bool is_new;
+    uint32_t peer = from == actor->position ? to : from;
+    struct link_end *end = link_ends_find(ends, peer, &is_new);
+    if (is_new) {
+        struct ar_path path;
+        find_path(actor, from, to, &path);
+        *end = (struct link_end){.peer = peer,
+                                 .mailbox = mailbox_between(actor, from, to),
+                                 .latency_s = path.latency_s,
+                                 .bandwidth_Bps = path.bandwidth_Bps,
+                                 .tier = path.tier};
+    }
+    return end;
+}
+
+static double latency_over(const struct actor *actor, const struct link_end *end, uint64_t bytes)
+{
+    return end->latency_s + ar_message_extra_s(actor->run->cost, end->tier, (double)bytes);
+}
+
+/* Makes messages to this actor in walks and trees start when they are sent, not when it asks for
+ * them: SimGrid does so for a mailbox whose receiver is known. (Posting receives ahead does the
+ * same, but the longer life of the communications costs a third of the speed at 1024 ranks.) */
+void actor_declare_receiver(const struct actor *actor)
+{
+    const struct ar_collective *collective = actor->run->collective;
+    const struct ar_phase *phases = actor->run->phases;
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < actor->run->phases_count; i++) {
+        bool is_known = phases[i].kind == AR_PHASE_WALK || phases[i].kind == AR_PHASE_TREE;
+        for (uint32_t place = 0; is_known && place < ar_phase_period(&phases[i]); place++) {
+            struct ar_move move;
+            uint32_t step =
+                ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
+                                       first_step, actor->position, place, false, &move);
+            if (step != AR_NEVER) {
+                char name[NAME_SIZE];
+                sg_mailbox_set_receiver(
+                    mailbox_name(actor, move.receive_from, '>', actor->position, name));
+            }
+        }
+        first_step += phases[i].steps;
+    }
+}
+
+/* Waits until a message may be sent: walks count all messages of the rank, trees those of the
+ * connection. */
+static void wait_for_slot(struct actor *actor, const struct link_end *out)
+{
+    uint32_t window = actor->run->collective->window;
+    if (!actor->is_in_tree) {
+        flights_await(&actor->flights, window);
+        return;
+    }
+    flights_await_peer(&actor->flights, out->peer, window);
+    flights_await(&actor->flights,
+                  actor->flights.capacity); /* those of a phase before count, too */
+}
+
+static bool oldest_has_arrived(const struct actor *actor)
+{
+    const struct flight *flight = flight_at(&actor->flights, 0);
+    return actor_at(actor->run, actor->lane, flight->peer)->steps_done > flight->step;
+}
+
+static sg_comm_t put_message(const struct actor *actor, sg_mailbox_t mailbox, enum ar_tier tier,
+                             double bandwidth_Bps, uint64_t bytes)
+{
+    static int payload; /* SimGrid wants an address; nothing is read through it */
+    return sg_mailbox_put_async(
+        mailbox, &payload, (long)child_moved_bytes(actor->run->cost, tier, bandwidth_Bps, bytes));
+}
+
+static void send_message(struct actor *actor, const struct ar_move *move)
+{
+    struct link_end *out = connection_to(actor, &actor->out, actor->position, move->send_to);
+    uint64_t bytes = bytes_of(actor, move->send_span);
+    wait_for_slot(actor, out);
+    flights_await_left(&actor->flights, out->peer); /* one message at a time */
+    struct flight flight = {
+        .comm = put_message(actor, out->mailbox, out->tier, out->bandwidth_Bps, bytes),
+        .peer = move->send_to,
+        .step = actor->steps_done,
+        .latency_s = latency_over(actor, out, bytes)};
+    flights_add(&actor->flights, flight);
+    /* Here, since during the send the peer has counted what arrived at this instant: a message is
+     * then released one step earlier than before the send, and caches hold the rest for longer. */
+    while (actor->flights.count > 1 && oldest_has_arrived(actor)) {
+        flight_land(&actor->flights, 0);
+    }
+}
+
+static void reduce_received(const struct actor *actor, const struct ar_move *move)
+{
+    bool adds = move->receive == AR_RECEIVE_REDUCE;
+    double s_per_byte = adds ? actor->reduce_s_per_byte : actor->move_s_per_byte;
+    child_sleep_for((double)bytes_of(actor, move->receive_span) * s_per_byte);
+}
+
+static void receive_message(struct actor *actor, const struct ar_move *move)
+{
+    static void *payload;
+    const struct link_end *in =
+        connection_to(actor, &actor->in, move->receive_from, actor->position);
+    child_await(sg_mailbox_get_async(in->mailbox, &payload),
+                latency_over(actor, in, bytes_of(actor, move->receive_span)));
+    reduce_received(actor, move);
+}
+
+static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
+{
+    const struct ar_collective *collective = actor->run->collective;
+    return ar_algorithm_move(collective->algorithm, &collective->shape, elements, actor->position,
+                             step);
+}
+
+static sg_comm_t get_exchanged(const struct actor *actor, const struct ar_move *move)
+{
+    static void *payload;
+    return sg_mailbox_get_async(exchange_mailbox(actor, move->receive_from, actor->position),
+                                &payload);
+}
+
+static sg_comm_t put_exchanged(const struct actor *actor, const struct ar_move *move)
+{
+    struct ar_path path;
+    find_path(actor, actor->position, move->send_to, &path);
+    return put_message(actor, exchange_mailbox(actor, actor->position, move->send_to), path.tier,
+                       path.bandwidth_Bps, bytes_of(actor, move->send_span));
+}
+
+static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
+{
+    child_await(comm, latency_between(actor, move->receive_from, actor->position,
+                                      bytes_of(actor, move->receive_span)));
+}
+
+static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
+{
+    child_await(comm, latency_between(actor, actor->position, move->send_to,
+                                      bytes_of(actor, move->send_span)));
+}
+
+/* A step of an exchange: it ends when what it sends and what it receives have arrived. */
+static void exchange_step(struct actor *actor, const struct ar_move *move)
+{
+    sg_comm_t sent = move->sends ? put_exchanged(actor, move) : NULL;
+    if (move->receive != AR_RECEIVE_NONE) {
+        await_received(actor, move, get_exchanged(actor, move));
+    }
+    if (sent != NULL) {
+        await_sent(actor, move, sent);
+    }
+    if (move->receive != AR_RECEIVE_NONE) {
+        reduce_received(actor, move);
+    }
+}
+
+/* All steps of an exchange whose messages go at once. */
+static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t first_step,
+                             uint32_t steps)
+{
+    sg_comm_t *received =
+        child_alloc(2 * (size_t)steps, sizeof(sg_comm_t), "its messages in flight");
+    sg_comm_t *sent = received + steps;
+    for (uint32_t i = 0; i < steps; i++) {
+        struct ar_move move = move_at(actor, elements, first_step + i);
+        received[i] = move.receive != AR_RECEIVE_NONE ? get_exchanged(actor, &move) : NULL;
+        sent[i] = move.sends ? put_exchanged(actor, &move) : NULL;
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        if (received[i] != NULL) {
+            struct ar_move move = move_at(actor, elements, first_step + i);
+            await_received(actor, &move, received[i]);
+            reduce_received(actor, &move);
+        }
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        if (sent[i] != NULL) {
+            struct ar_move move = move_at(actor, elements, first_step + i);
+            await_sent(actor, &move, sent[i]);
+        }
+    }
+    free(received);
+}
+
+/* Notes in the timeline that a rank has come to a mark of a call. */
+static void actor_mark(const struct actor *actor, uint32_t call, uint32_t number)
+{
+    if (actor->observed >= 0) {
+        ar_timeline_marks(actor->run->trial, call, (uint32_t)actor->observed,
+                          actor->lane % actor->run->collective->channels)[number] =
+            simgrid_get_clock();
+    }
+}
+
+static void actor_land_all(struct actor *actor)
+{
+    while (actor->flights.count > 0) {
+        flight_land(&actor->flights, 0);
+    }
+}
+
+static void run_step(struct actor *actor, const struct ar_phase *phase, const struct ar_move *move)
+{
+    if (phase->kind == AR_PHASE_EXCHANGE) {
+        exchange_step(actor, move);
+        return;
+    }
+    if (move->sends) {
+        send_message(actor, move);
+    }
+    if (move->receive != AR_RECEIVE_NONE) {
+        receive_message(actor, move);
+    }
+}
+
+static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
+                      uint32_t first_step)
+{
+    const struct ar_cluster *cluster = actor->run->collective->cluster;
+    actor->is_in_tree = phase->kind == AR_PHASE_TREE;
+    actor->move_s_per_byte = phase->moves * ar_cluster_facts(cluster)->copy_s_per_byte;
+    link_ends_keep_last(&actor->out);
+    link_ends_keep_last(&actor->in);
+    if (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS) {
+        actor_land_all(actor);
+    }
+    if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
+        sums_run(actor, phase, elements, first_step);
+        actor->steps_done += phase->steps;
+        return;
+    }
+    if (phase->is_at_once) {
+        exchange_at_once(actor, elements, first_step, phase->steps);
+        actor->steps_done += phase->steps;
+        return;
+    }
+    for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
+        struct ar_move move = move_at(actor, elements, step);
+        run_step(actor, phase, &move);
+        actor->steps_done++;
+    }
+}
+
+/* Does all moves of a call, of `elements` elements on the lane; its last messages may be in flight.
+ */
+static void actor_walk(struct actor *actor, uint32_t call, uint64_t elements)
+{
+    const struct collective_run *run = actor->run;
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < run->phases_count; i++) {
+        actor_mark(actor, call, AR_MARK_PHASES + i);
+        run_phase(actor, &run->phases[i], elements, first_step);
+        first_step += run->phases[i].steps;
+    }
+    actor_mark(actor, call, AR_MARK_PHASES + run->phases_count);
+}
+
+/* --- collectives ------------------------------------------------------------------------------ */
+
+void actor_run_call(struct actor *actor, uint32_t call, uint64_t elements, double copy_s)
+{
+    const struct ar_collective *collective = actor->run->collective;
+    child_sleep_for(ar_collective_setup_s(collective, elements) + copy_s);
+    actor->reduce_s_per_byte =
+        ar_cluster_reduce_cost(collective->cluster, (double)(elements * collective->element_bytes));
+    actor_walk(actor, call, ar_collective_part(collective, elements, actor->lane).count);
+    actor_land_all(actor);
+    actor_mark(actor, call, AR_MARK_DONE);
+    if (actor->barrier != NULL) {
+        sg_barrier_wait(actor->barrier);
+    }
+}
+
+static int64_t index_in_timeline(const struct ar_timeline *timeline, uint32_t rank)
+{
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        if (timeline->ranks[i] == rank) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void create_actor(struct collective_run *run, uint32_t lane, uint32_t position,
+                         sg_bar_t *barriers)
+{
+    struct actor *actor = actor_at(run, lane, position);
+    size_t index = (size_t)(actor - run->actors);
+    uint32_t rank = ar_order_rank(&run->order, lane, position);
+    *actor = (struct actor){
+        .run = run,
+        .lane = lane,
+        .position = position,
+        .rank = rank,
+        .observed = run->trial != NULL ? index_in_timeline(run->trial->timeline, rank) : -1,
+        .flights = {.capacity = run->flights_capacity,
+                    .ring = run->flights + index * run->flights_capacity},
+        .barrier = barriers != NULL ? barriers[rank] : NULL};
+}
+
+/* Room for the messages that a rank may have in flight: over one connection, or, if there are
+ * trees, over all that it has at a time. */
+static uint32_t capacity_of_flights(const struct collective_run *run)
+{
+    uint32_t capacity = run->collective->window;
+    for (uint32_t i = 0; i < run->phases_count; i++) {
+        if (run->phases[i].kind == AR_PHASE_TREE) {
+            return capacity * AR_PERIOD_MAX;
+        }
+    }
+    return capacity;
+}
+
+static void create_actors(struct collective_run *run)
+{
+    uint32_t channels = run->collective->channels;
+    uint32_t lanes = ar_collective_lanes(run->collective);
+    uint32_t ranks = ar_collective_ranks(run->collective);
+    size_t actors_count = (size_t)lanes * run->positions;
+    run->flights_capacity = capacity_of_flights(run);
+    run->actors = child_alloc(actors_count, sizeof(struct actor), "its ranks");
+    run->flights = child_alloc(actors_count * run->flights_capacity, sizeof(struct flight),
+                               "its messages in flight");
+    sums_create(run, actors_count);
+    sg_bar_t *barriers = channels > 1 ? child_alloc(ranks, sizeof(sg_bar_t), "its barriers") : NULL;
+    for (uint32_t rank = 0; barriers != NULL && rank < ranks; rank++) {
+        barriers[rank] = sg_barrier_init(channels);
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        for (uint32_t position = 0; position < run->positions; position++) {
+            create_actor(run, lane, position, barriers);
+        }
+    }
+    free(barriers);
+}
+
+void collective_run_create(struct collective_run *run)
+{
+    const struct ar_collective *collective = run->collective;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
+    run->order = ar_collective_order(collective);
+    run->positions = ar_shape_ranks(&collective->shape);
+    run->cost = &facts->message;
+    run->phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, run->phases);
+    create_actors(run);
+}
+
+/* --- trials ----------------------------------------------------------------------------------- */
+
+static void rank_run(void *data)
+{
+    struct actor *actor = data;
+    struct ar_trial *trial = actor->run->trial;
+    actor_declare_receiver(actor);
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        const struct ar_call *call = &trial->jobs[i];
+        struct ar_call_time *time = &trial->times[i];
+        child_sleep_until(ar_trial_ready(trial, i, actor->rank));
+        time->start_s = fmin(time->start_s, simgrid_get_clock());
+        actor_mark(actor, i, AR_MARK_START);
+        actor_run_call(actor, i, call->elements, call->copy_s);
+        time->finish_s = fmax(time->finish_s, simgrid_get_clock());
+    }
+    if (trial->rank_finish_s != NULL) {
+        trial->rank_finish_s[actor->rank] = simgrid_get_clock();
+    }
+}
+
+static void trial_start(void *data)
+{
+    struct ar_trial *trial = data;
+    struct collective_run *run = child_alloc(1, sizeof *run, "its ranks");
+    *run = (struct collective_run){.collective = &trial->collective, .trial = trial};
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        trial->times[i] = (struct ar_call_time){.start_s = HUGE_VAL, .finish_s = 0};
+    }
+    collective_run_create(run);
+    size_t count = (size_t)ar_collective_lanes(run->collective) * run->positions;
+    for (size_t i = 0; i < count; i++) {
+        child_start_actor("rank", run->actors[i].rank, rank_run, &run->actors[i]);
+    }
+}
+
+const struct child_kind child_trial = {.start = trial_start};

@@ -1,0 +1,261 @@
+/* Parent side of a simulation: loads the module, writes the platform, forks, reads the results. */
+#include "simgrid_task.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ar_file.h"
+#include "ar_simgrid_xml.h"
+#include "ar_text.h"
+
+enum { PATH_SIZE = 4096, LOG_SIZE = 8192, CAUSE_SIZE = 320 };
+
+/* --- the module ------------------------------------------------------------------------------- */
+
+/* Defined if the objects of the module are part of this program. */
+extern const struct simgrid_module ar_simgrid_module __attribute__((weak));
+
+static const char module_name[] = "liballreckon-simgrid.so";
+
+/* Writes the path of the module: beside the program, as in the build tree, or where it is
+ * installed, which is also the path if it is nowhere. */
+static void find_module(char path[PATH_SIZE])
+{
+    char folder[AR_OWN_FOLDER];
+    ar_own_folder(folder);
+    snprintf(path, PATH_SIZE, "%s/%s", folder, module_name);
+    if (access(path, R_OK) != 0) {
+        snprintf(path, PATH_SIZE, "%s/%s/%s", folder, AR_MODULE_FOLDER, module_name);
+    }
+}
+
+/* The module, loaded by the first call and never unloaded. */
+static enum ar_status module_get(const struct simgrid_module **module, struct ar_error *err)
+{
+    static const struct simgrid_module *loaded;
+    if (&ar_simgrid_module != NULL) {
+        loaded = &ar_simgrid_module;
+    }
+    if (loaded == NULL) {
+        char path[PATH_SIZE];
+        find_module(path);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        loaded = library != NULL ? dlsym(library, "ar_simgrid_module") : NULL;
+        if (loaded == NULL) {
+            const char *cause = dlerror();
+            return ar_error_set(err, AR_UNAVAILABLE,
+                                "engine simgrid: %.300s; expected %s beside the program or in "
+                                "%s of it",
+                                cause != NULL ? cause : path, module_name, AR_MODULE_FOLDER);
+        }
+    }
+    *module = loaded;
+    return AR_OK;
+}
+
+enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err)
+{
+    const struct simgrid_module *module;
+    int major, minor, patch;
+    AR_TRY(module_get(&module, err));
+    module->version(&major, &minor, &patch);
+#define X(option) " " option
+    snprintf(text, size, "simgrid %d.%d.%d" AR_SIMGRID_OPTIONS(X), major, minor, patch);
+#undef X
+    return AR_OK;
+}
+
+/* --- files in memory: nothing to clean up, nothing on the disk -------------------------------- */
+
+struct task_files {
+    int platform, answer, log; /* -1: not open */
+};
+
+static enum ar_status open_in_memory(const char *what, int *file, struct ar_error *err)
+{
+    *file = memfd_create(what, MFD_CLOEXEC);
+    return *file >= 0 ? AR_OK
+                      : ar_error_set(err, AR_NO_MEMORY, "cannot hold the %s in memory: %s", what,
+                                     strerror(errno));
+}
+
+static enum ar_status write_platform(const struct simgrid_task *task, int platform,
+                                     struct ar_error *err)
+{
+    uint32_t nodes = (task->ranks - 1) / ar_cluster_facts(task->cluster)->gpus_per_node + 1;
+    int copy = dup(platform);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
+    if (file != NULL) {
+        ar_cluster_write_simgrid(task->cluster, nodes, task->pairs, task->pairs_count, file);
+    }
+    bool has_failed = file == NULL || ferror(file) != 0;
+    has_failed = (file != NULL && fclose(file) != 0) || has_failed;
+    return has_failed ? ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
+                                     strerror(errno))
+                      : AR_OK;
+}
+
+static enum ar_status open_files(const struct simgrid_task *task, struct task_files *files,
+                                 struct ar_error *err)
+{
+    AR_TRY(open_in_memory("platform", &files->platform, err));
+    AR_TRY(write_platform(task, files->platform, err));
+    AR_TRY(open_in_memory("answer", &files->answer, err));
+    return open_in_memory("log", &files->log, err);
+}
+
+static void close_files(const struct task_files *files)
+{
+    const int list[] = {files->platform, files->answer, files->log};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        if (list[i] >= 0) {
+            close(list[i]);
+        }
+    }
+}
+
+/* --- why a child died ------------------------------------------------------------------------- */
+
+/* The text of the last line of a level of SimGrid's log that explains something, or NULL. */
+static const char *last_of_level(const char *text, const char *level)
+{
+    const char *found = NULL;
+    for (const char *at = strstr(text, level); at != NULL; at = strstr(at, level)) {
+        at += strlen(level);
+        bool is_empty_talk =
+            strncmp(at, " Current backtrace", 18) == 0 || strncmp(at, " Exiting now", 12) == 0;
+        found = is_empty_talk ? found : at;
+    }
+    return found;
+}
+
+/* Cuts the end of the first line, and before it a headline between asterisks with the line after it
+ * in its place. */
+static void keep_first_line(char *text)
+{
+    char *stars = strstr(text, "*******");
+    size_t end = strcspn(text, "\n");
+    if (stars != NULL && stars < text + end && text[end] == '\n') {
+        const char *next = text + end + 1;
+        next += strspn(next, " ");
+        memmove(stars, next, strlen(next) + 1);
+    }
+    text[strcspn(text, "\n")] = '\0';
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == '.') {
+        text[length - 1] = '\0';
+    }
+}
+
+/* The last line that SimGrid calls critical, else an error, else the first line, else nothing. */
+static void find_cause(const char *log, char cause[CAUSE_SIZE])
+{
+    static const char exception[] = "Uncaught exception ";
+    const char *line = last_of_level(log, "CRITICAL]");
+    line = line != NULL ? line : last_of_level(log, "ERROR]");
+    line = line != NULL ? line : log;
+    line += strspn(line, " ");
+    ar_copy_text(cause, CAUSE_SIZE, line);
+    keep_first_line(cause);
+    const char *colon = strstr(cause, ": ");
+    if (strncmp(cause, exception, strlen(exception)) == 0 && colon != NULL) {
+        memmove(cause, colon + 2, strlen(colon + 2) + 1); /* the type of an exception is C++'s */
+    }
+}
+
+static enum ar_status check_end(int wait_status, int log_file, struct ar_error *err)
+{
+    char log[LOG_SIZE] = "", cause[CAUSE_SIZE];
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
+        return AR_OK;
+    }
+    if (pread(log_file, log, sizeof log - 1, 0) < 0) {
+        return ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
+    }
+    find_cause(log, cause);
+    const char *colon = cause[0] != '\0' ? ": " : "";
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == ar_status_exit_code(AR_NO_MEMORY)) {
+        return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory for %s", cause);
+    }
+    if (WIFSIGNALED(wait_status)) {
+        return ar_error_set(err, AR_INTERNAL, "the simulation was ended by signal %d (%s)%s%s",
+                            WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)), colon, cause);
+    }
+    return ar_error_set(err, AR_INTERNAL, "the simulation exited with code %d%s%s",
+                        WEXITSTATUS(wait_status), colon, cause);
+}
+
+/* --- the child -------------------------------------------------------------------------------- */
+
+/* The memory comes first, then the results one after the other. */
+static enum ar_status read_answer(struct simgrid_task *task, int answer, struct ar_error *err)
+{
+    struct iovec parts[1 + SIMGRID_RESULTS_MAX] = {
+        {&task->memory_bytes, sizeof task->memory_bytes}};
+    size_t expected = sizeof task->memory_bytes;
+    off_t size = lseek(answer, 0, SEEK_END);
+    for (int i = 0; i < SIMGRID_RESULTS_MAX; i++) {
+        parts[1 + i] = task->results[i];
+        expected += task->results[i].iov_len;
+    }
+    if (size < 0 || (size_t)size != expected) {
+        return ar_error_set(err, AR_INTERNAL, "the simulation answered %lld bytes; expected %zu",
+                            (long long)size, expected);
+    }
+    return preadv(answer, parts, 1 + SIMGRID_RESULTS_MAX, 0) == size
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
+}
+
+static enum ar_status fork_child(const struct simgrid_module *module, struct simgrid_task *task,
+                                 const struct task_files *files, struct ar_error *err)
+{
+    int wait_status = 0;
+    fflush(NULL);
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child < 0) {
+        return ar_error_set(err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
+    }
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1); /* it died before it could be asked to take this process along */
+        }
+        dup2(files->log, STDERR_FILENO);
+        dup2(files->log, STDOUT_FILENO);
+        /* No handlers of atexit(): a process that ends needs no clean-up. */
+        _exit(module->run(task, files->answer) ? 0 : 1);
+    }
+    while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
+    }
+    return check_end(wait_status, files->log, err);
+}
+
+static enum ar_status run_with_files(const struct simgrid_module *module, struct simgrid_task *task,
+                                     struct task_files *files, struct ar_error *err)
+{
+    char path[64];
+    AR_TRY(open_files(task, files, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", files->platform);
+    task->platform_path = path;
+    AR_TRY(fork_child(module, task, files, err));
+    return read_answer(task, files->answer, err);
+}
+
+enum ar_status simgrid_task_run(struct simgrid_task *task, struct ar_error *err)
+{
+    const struct simgrid_module *module;
+    struct task_files files = {-1, -1, -1};
+    AR_TRY(module_get(&module, err));
+    enum ar_status status = run_with_files(module, task, &files, err);
+    close_files(&files);
+    return status;
+}
