@@ -4,13 +4,17 @@
 #include <string.h>
 
 #include "ar_hash.h"
+#include "ar_kind.h"
 #include "ar_note.h"
+#include "ar_pool.h"
 #include "ar_run.h"
+#include "ar_units.h"
 #include "lists.h"
 
-enum { POINTS_MAX = 1 << 26 };
+enum { POINTS_MAX = 1 << 26, REFUSED_TEXT = 120 };
 
-static struct ar_scenario scenario_of(const struct ar_scenario *variant, const struct point *point)
+static struct ar_scenario scenario_of_point(const struct ar_scenario *variant,
+                                            const struct point *point)
 {
     struct ar_scenario scenario = *variant;
     scenario.operation = point->operation;
@@ -26,45 +30,46 @@ enum ar_status space_scenario(struct space *space, const struct point *point,
 {
     const struct ar_scenario *variant;
     AR_TRY(variants_scenario(&space->variants, point->variant, &variant, err));
-    *scenario = point->operation != NULL ? scenario_of(variant, point) : *variant;
+    *scenario = point->operation != NULL ? scenario_of_point(variant, point) : *variant;
     return AR_OK;
 }
 
-/* Points of one variant on their way into the space. */
-struct adding {
-    struct space *space;
-    const struct ar_scenario *variant;
-    uint32_t number;
-    const struct ar_operation *operation;
-    const uint64_t *payloads_bytes; /* of each algorithm and shape, a point for each */
-    size_t payloads_count;
-    struct points *points;
-    uint32_t ring;          /* first point of the ring on as many ranks; UINT32_MAX: none */
-    bool has_said;          /* which grids are left out, of this number of ranks */
-    size_t left_out;        /* points that are not run, */
-    struct ar_error reason; /* as the last of them said */
-};
-
-enum ar_status space_append(struct space *space, struct points *points, const struct point *point,
-                            struct ar_error *err)
+static enum ar_status point_append(struct space *space, struct points *points,
+                                   const struct point *point, struct ar_error *err)
 {
-    struct point *list =
-        ar_arena_grow(&space->variants.arena, points->list, points->count, 1, sizeof *list);
-    AR_NEED(list, err, "the points of a sweep");
-    points->list = list;
-    list[points->count++] = *point;
+    points->list =
+        ar_arena_grow(&space->variants.arena, points->list, points->count, 1, sizeof *points->list);
+    points->list[points->count++] = *point;
     return points->count <= POINTS_MAX
                ? AR_OK
                : ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
                               POINTS_MAX);
 }
 
+/* --- steps of a trace, and collectives alone -------------------------------------------------- */
+
+/* The points of one variant while they are added to the space. */
+struct adding {
+    struct space *space;
+    const struct ar_scenario *variant;
+    uint32_t number;
+    const struct ar_operation *operation;
+    const uint64_t *payloads_bytes; /* a point for each, of every algorithm and shape */
+    size_t payloads_count;
+    struct points *points;
+    uint32_t ring;              /* first point of the ring on as many ranks; UINT32_MAX: none */
+    bool has_noted_grids;       /* that no grid has this number of ranks */
+    size_t refused_count;       /* points that cannot run, */
+    char refused[REFUSED_TEXT]; /* names of their algorithms, */
+    struct ar_error reason;     /* and why the last of them cannot */
+};
+
 /* Adds a point, the first one of an algorithm and shape or that of a further payload. */
 static enum ar_status add_point(struct adding *adding, struct point point, uint32_t further,
                                 struct ar_error *err)
 {
     struct space *space = adding->space;
-    struct ar_scenario scenario = scenario_of(adding->variant, &point);
+    struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     uint32_t place = (uint32_t)adding->points->count;
     bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
                    point.shape.x == 1 && !scenario.engine->needs_library;
@@ -79,26 +84,37 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     ar_hash_text(&space->fingerprint, scenario.engine->name);
     ar_hash_bytes(&space->fingerprint, &point.shape, sizeof point.shape);
     ar_hash_bytes(&space->fingerprint, &point.payload_bytes, sizeof point.payload_bytes);
-    return space_append(space, adding->points, &point, err);
+    return point_append(space, adding->points, &point, err);
 }
 
-/* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks or all
- * machines, and some are of some engines only. */
+static void count_refused(struct adding *adding, const struct ar_algorithm *algorithm)
+{
+    const char *name = ar_algorithm_name(algorithm);
+    size_t length = strlen(adding->refused);
+    adding->refused_count += adding->payloads_count;
+    if (strstr(adding->refused, name) == NULL && length + strlen(name) + 8 < REFUSED_TEXT) {
+        snprintf(adding->refused + length, REFUSED_TEXT - length, "%s%s", length > 0 ? ", " : "",
+                 name);
+    }
+}
+
+/* Adds the points of an algorithm and shape. Not every algorithm runs on all numbers of ranks, on
+ * all machines and by all engines. */
 static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
                               struct ar_shape shape, struct ar_error *err)
 {
     struct point point = {.operation = adding->operation, .algorithm = algorithm, .shape = shape};
-    struct ar_scenario scenario = scenario_of(adding->variant, &point);
+    struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     struct ar_collective collective = ar_scenario_collective(&scenario);
-    if (ar_algorithm_check_shape(algorithm, &shape, &adding->reason) != AR_OK ||
-        ar_collective_check_sums(&collective, &adding->reason) != AR_OK) {
-        adding->left_out += adding->payloads_count;
-        return AR_OK;
+    bool runs = ar_algorithm_check_shape(algorithm, &shape, &adding->reason) == AR_OK &&
+                ar_collective_check_sums(&collective, &adding->reason) == AR_OK;
+    if (runs) {
+        AR_TRY(ar_scenario_check_runs(&scenario, err));
+        runs = ar_engine_check(scenario.engine, &collective, ar_scenario_library(&scenario),
+                               &adding->reason) == AR_OK;
     }
-    AR_TRY(ar_scenario_check_runs(&scenario, err));
-    if (ar_engine_check(scenario.engine, &collective, ar_scenario_library(&scenario),
-                        &adding->reason) != AR_OK) {
-        adding->left_out += adding->payloads_count;
+    if (!runs) {
+        count_refused(adding, algorithm);
         return AR_OK;
     }
     for (uint32_t i = 0; i < adding->payloads_count; i++) {
@@ -127,11 +143,11 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     }
     AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
                        ar_scenario_node_members(adding->variant, algorithm), &shapes, &count, err));
-    if (count == 0 && adding->number == 0 && !adding->has_said) {
+    if (count == 0 && adding->number == 0 && !adding->has_noted_grids) {
         ar_note(request->notes,
                 "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
                 ar_algorithm_name(algorithm), ranks, request->shapes);
-        adding->has_said = true;
+        adding->has_noted_grids = true;
     }
     for (size_t i = 0; i < count; i++) {
         AR_TRY(add_run(adding, algorithm, shapes[i], err));
@@ -190,11 +206,11 @@ static enum ar_status check_shapes(const struct space *space, struct ar_error *e
     return list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err);
 }
 
-/* Says which points are left out; none at all are refused. */
-static enum ar_status check_taken(const struct adding *adding, size_t taken, struct ar_error *err)
+/* Notes which points are left out; an error if none is left. */
+static enum ar_status note_refused(const struct adding *adding, size_t taken, struct ar_error *err)
 {
     const struct space_request *request = adding->space->request;
-    if (taken == 0 && adding->left_out > 0) {
+    if (taken == 0 && adding->refused_count > 0) {
         *err = adding->reason;
         return err->status;
     }
@@ -204,9 +220,10 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
             "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
             request->shapes, request->gpus != NULL ? request->gpus : "");
     }
-    if (adding->left_out > 0) {
-        ar_note(request->notes, "%zu of %zu points left out%s: %s", adding->left_out,
-                adding->left_out + taken, adding->left_out > 1 ? ", the last one" : "",
+    if (adding->refused_count > 0) {
+        ar_note(request->notes,
+                "%zu of %zu points left out, which cannot run (%s); for example: %s",
+                adding->refused_count, adding->refused_count + taken, adding->refused,
                 adding->reason.text);
     }
     return AR_OK;
@@ -222,10 +239,10 @@ static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
     adding->payloads_bytes = &no_payload;
     adding->payloads_count = 1;
     for (size_t i = 0; i < space->gpus_count; i++) {
-        adding->has_said = false;
+        adding->has_noted_grids = false;
         AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
     }
-    return check_taken(adding, space->steps.count - before, err);
+    return note_refused(adding, space->steps.count - before, err);
 }
 
 /* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
@@ -257,7 +274,7 @@ static enum ar_status add_collectives(struct adding *adding, const struct ar_ope
     if (operation->has_root) {
         AR_TRY(ar_scenario_check_gpus(&scenario, err));
     }
-    adding->has_said = false;
+    adding->has_noted_grids = false;
     adding->operation = operation;
     return add_algorithms(adding, ar_scenario_group_ranks(&scenario), err);
 }
@@ -272,7 +289,7 @@ static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
             AR_TRY(add_collectives(adding, space->operations[i], space->gpus[j], err));
         }
     }
-    return check_taken(adding, space->bare.count - before, err);
+    return note_refused(adding, space->bare.count - before, err);
 }
 
 /* The GPU counts on the cluster of a variant: those that are listed, or those of the mesh. */
@@ -284,7 +301,6 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
     if (text == NULL) {
         text = ar_arena_format(&space->lists, "%" PRIu32, variant->gpus);
     }
-    AR_NEED(text, err, "the numbers of GPUs");
     AR_TRY(list_counts(&space->lists, "--gpus", text, ar_cluster_gpus_count(variant->cluster),
                        &space->gpus, &space->gpus_count, err));
     for (size_t i = 0; i < space->gpus_count && variant->mesh.axes_count > 0; i++) {
@@ -358,7 +374,7 @@ static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
 }
 
 /* Steps of a trace, bare collectives, or both. */
-static enum ar_status add_all(struct space *space, struct ar_error *err)
+static enum ar_status add_points(struct space *space, struct ar_error *err)
 {
     const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
@@ -373,10 +389,163 @@ static enum ar_status add_all(struct space *space, struct ar_error *err)
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].twin += (uint32_t)space->steps_count;
-        AR_TRY(space_append(space, &space->steps, &space->bare.list[i], err));
+        AR_TRY(point_append(space, &space->steps, &space->bare.list[i], err));
     }
     return AR_OK;
 }
+
+/* --- layouts of a workload, or of operators --------------------------------------------------- */
+
+static void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
+{
+    axis->values = ar_arena_grow(arena, axis->values, axis->count, 1, sizeof *axis->values);
+    axis->values[axis->count++] = value;
+}
+
+/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. ep is 1 without experts. */
+static void append_meshes(struct ar_arena *arena, uint32_t gpus, bool has_experts,
+                          struct axis *axis)
+{
+    uint32_t ep_max = has_experts ? gpus : 1;
+    for (uint32_t tp = 1; tp <= gpus; tp++) {
+        for (uint32_t ep = 1; gpus % tp == 0 && ep <= ep_max && ep <= gpus / tp; ep++) {
+            uint32_t rest = gpus / tp / ep;
+            for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
+                if (rest % pp == 0) {
+                    axis_append(arena, axis,
+                                ar_arena_format(arena,
+                                                "pp=%" PRIu32 ",dp=%" PRIu32 ",ep=%" PRIu32
+                                                ",tp=%" PRIu32,
+                                                pp, rest / pp, ep, tp));
+                }
+            }
+        }
+    }
+}
+
+/* Whether the workload has experts; that of a file may have some. */
+static enum ar_status find_experts(const struct variants_request *request, bool *has_experts,
+                                   struct ar_error *err)
+{
+    const struct ar_input *input;
+    const struct ar_transformer *model;
+    const struct ar_scenario *base = &request->base;
+    *has_experts =
+        base->workload_name != NULL && resource_is_path(RESOURCE_RECORDED, base->workload_name);
+    if (*has_experts || base->workload_name == NULL) {
+        return AR_OK;
+    }
+    AR_TRY(ar_inputs_find(request->inputs, RESOURCE_WORKLOADS, "--workload", "transformers", &input,
+                          err));
+    struct ar_error ignored; /* the scenario says what else it is */
+    *has_experts = ar_transformers_find(input->transformers, "--workload", base->workload_name,
+                                        &model, &ignored) == AR_OK &&
+                   (model->experts > 0 || base->model.experts > 0);
+    return AR_OK;
+}
+
+enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
+                                 struct axis *first, struct ar_error *err)
+{
+    struct ar_arena *arena = request->variants.base.arena;
+    uint64_t *gpus;
+    size_t count;
+    bool has_experts = false;
+    *first = (struct axis){.name = has_all ? "mesh" : "gpus",
+                           .key = has_all ? AR_KEY_MESH : AR_KEY_GPUS};
+    AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
+    if (has_all) {
+        AR_TRY(find_experts(&request->variants, &has_experts, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (has_all) {
+            append_meshes(arena, (uint32_t)gpus[i], has_experts, first);
+        } else {
+            axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
+        }
+    }
+    return AR_OK;
+}
+
+/* A value that is wrong by itself is wrong in all layouts that have it. */
+static enum ar_status check_values(const struct variants *variants, struct ar_error *err)
+{
+    for (size_t i = variants->request->first.count > 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        for (size_t j = 0; j < axis->count; j++) {
+            struct ar_scenario scratch = variants->request->base;
+            AR_TRY(ar_scenario_set(&scratch, axis->key, NULL, axis->values[j], err));
+            if (axis->key == AR_KEY_STRATEGY && !ar_scenario_kind(&scratch)->has_layout) {
+                return ar_error_set(err, AR_USAGE,
+                                    "--strategy: found %s beside strategies that put parts of a "
+                                    "model on GPUs; expected a sweep for each",
+                                    axis->values[j]);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* Operators are placed where there is room. */
+static enum ar_status check_memory(struct space *space, const struct ar_scenario *scenario,
+                                   struct ar_error *err)
+{
+    char needed[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+    if (scenario->layout.placed != NULL) {
+        return AR_OK;
+    }
+    struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
+    double bytes = memory.states_bytes + memory.activations_bytes;
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    if (there <= 0 || bytes <= there) {
+        return AR_OK;
+    }
+    space->too_large++;
+    return ar_error_set(err, AR_USAGE,
+                        "--mesh: no layout fits: the last one takes %s on the fullest GPU; "
+                        "expected at most %s, gpu.memory",
+                        ar_format_bytes((uint64_t)bytes, needed),
+                        ar_format_bytes((uint64_t)there, room));
+}
+
+static enum ar_status add_layout(struct space *space, uint32_t number, struct ar_error *err)
+{
+    const struct ar_scenario *scenario;
+    AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
+    const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
+                                .variant = number,
+                                .cost_s = (float)AR_POOL_CHEAP_S,
+                                .twin = (uint32_t)space->steps.count};
+    AR_TRY(check_memory(space, scenario, err));
+    ar_hash_text(&space->fingerprint, scenario->cluster_name);
+    ar_hash_text(&space->fingerprint, scenario->engine->name);
+    ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
+    AR_TRY(ar_scenario_hash(scenario, &space->fingerprint, err));
+    if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
+        ar_note_before(space->request->notes, scenario, NULL, 0);
+    }
+    return point_append(space, &space->steps, &point, err);
+}
+
+/* Adds the layouts that divide and fit, as a variant each; an error if none does. */
+static enum ar_status add_layouts(struct space *space, struct ar_error *err)
+{
+    AR_TRY(check_values(&space->variants, err));
+    if (space->request->gpus != NULL) {
+        AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
+                           &space->gpus_count, err));
+    }
+    for (uint32_t i = 0; i < space->variants.count; i++) {
+        enum ar_status status = add_layout(space, i, err);
+        if (status != AR_OK && status != AR_USAGE) {
+            return status;
+        }
+    }
+    space->steps_count = space->steps.count;
+    return space->steps.count > 0 ? AR_OK : err->status;
+}
+
+/* --- the space -------------------------------------------------------------------------------- */
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err)
@@ -388,7 +557,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     ar_hash_text(&space->fingerprint, AR_VERSION);
     space->has_steps = is_laid_out || ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(is_laid_out ? space_add_layouts(space, err) : add_all(space, err));
+    AR_TRY(is_laid_out ? add_layouts(space, err) : add_points(space, err));
     space->points = space->steps.list;
     space->points_count = space->steps.count;
     return AR_OK;

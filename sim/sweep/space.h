@@ -73,14 +73,6 @@ void space_destroy(struct space *space);
 enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
                                  struct axis *first, struct ar_error *err);
 
-/** Part of space_create(): layouts that divide and fit into the memory of the GPUs. AR_USAGE if
- * there is none, with the reason of the last one. */
-enum ar_status space_add_layouts(struct space *space, struct ar_error *err);
-
-/** Adds a point to a list, or says that there are too many. */
-enum ar_status space_append(struct space *space, struct points *points, const struct point *point,
-                            struct ar_error *err);
-
 /** Points of which the fastest is asked for have one number, below space_contests(): those of one
  * GPU count and one combination of conditions, of bare collectives also of one operation and one
  * payload. Bare collectives beside steps are in none: SIZE_MAX. */
