@@ -29,7 +29,7 @@
  *
  * Times of tasks are then those of the last rank; those of a series begin on the first one.
  *
- * **Slowdown.** Computations beside communication go slower (ar_slowdown.h), but not the optimizer.
+ * **Slowdown.** Computations beside communication go slower (ar_workload.h), but not the optimizer.
  * **Sharing.** What is sent goes slower while a role that sends it, or gets it, sends or gets
  * something else on another stream, one of the two on a second stream.
  */
@@ -41,7 +41,7 @@
 
 #include "ar_arena.h"
 #include "ar_operation.h"
-#include "ar_slowdown.h"
+#include "ar_workload.h"
 
 /** The streams of a role. */
 enum ar_stream {

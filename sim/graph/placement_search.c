@@ -240,7 +240,7 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
         .devices = ar_arena_alloc(arena, operators->count + 1u, sizeof *search.devices),
         .used_bytes = ar_arena_alloc(arena, request->devices_count, sizeof *search.used_bytes)};
     uint32_t *best = ar_arena_alloc(arena, operators->count + 1u, sizeof *best);
-    AR_TRY(ar_draw_create(request->seed, "placement", arena, &search.draw, err));
+    search.draw = ar_draw_create(request->seed, "placement", arena);
     AR_TRY(run(&search, arena, best, err));
     *devices = search.devices;
     return AR_OK;

@@ -66,7 +66,7 @@ static enum ar_status add_draws(const struct reproduction *reproduction, struct 
     if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
         return AR_OK; /* nothing is open */
     }
-    AR_TRY(ar_draw_create(reproduction->seed, row->name, &arena, &draw, err));
+    draw = ar_draw_create(reproduction->seed, row->name, &arena);
     for (uint32_t i = 0; i < reproduction->samples_count; i++) {
         AR_TRY(add_draw(list, row, draw, err));
     }

@@ -378,7 +378,7 @@ static enum ar_status make_factors(const struct ar_job *job, struct ar_timing *t
     if (!deals && job->jitter_frac == 0 && job->stragglers_count == 0) {
         return AR_OK;
     }
-    AR_TRY(ar_draw_create(job->seed, NULL, timing->arena, &draw, err));
+    draw = ar_draw_create(job->seed, NULL, timing->arena);
     if (deals) {
         return deal_units(job, timing, draw, err);
     }
@@ -387,21 +387,18 @@ static enum ar_status make_factors(const struct ar_job *job, struct ar_timing *t
 }
 
 /* Workers that do not wait for each other begin as their programs do. */
-static enum ar_status scatter_starts(const struct ar_job *job, struct ar_timing *timing,
-                                     struct ar_error *err)
+static void scatter_starts(const struct ar_job *job, struct ar_timing *timing)
 {
-    struct ar_draw *draw;
     struct ar_async *run = &timing->async;
     if (!ar_async_is_loose(run)) {
-        return AR_OK;
+        return;
     }
     double *starts_s = ar_arena_alloc(timing->arena, run->workers, sizeof *starts_s);
-    AR_TRY(ar_draw_create(job->seed, "starts", timing->arena, &draw, err));
+    struct ar_draw *draw = ar_draw_create(job->seed, "starts", timing->arena);
     for (uint32_t i = 0; i < run->workers; i++) {
         starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
     }
     run->starts_s = starts_s;
-    return AR_OK;
 }
 
 /* --- workers of several GPUs ------------------------------------------------------------------ */
@@ -498,7 +495,7 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
         timing->payload_bytes += run->slices[i].bytes;
     }
     AR_TRY(make_factors(job, timing, err));
-    AR_TRY(scatter_starts(job, timing, err));
+    scatter_starts(job, timing);
     AR_TRY(time_sums(job, timing, err));
     AR_TRY(ar_async_prepare(run, timing->arena, err));
     AR_TRY(job->engine->is_simulation ? ar_async_run_actors(run, err)

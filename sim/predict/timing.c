@@ -574,7 +574,7 @@ static enum ar_status time_graph(struct timer *timer, struct ar_error *err)
     make_ranks(timer);
     AR_TRY(timer_find_overlap(timer, &overlap, err));
     timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
-    AR_TRY(ar_draw_create(job->seed, NULL, timing->arena, &draw, err));
+    draw = ar_draw_create(job->seed, NULL, timing->arena);
     struct means means = {
         .splits = ar_arena_alloc(timing->arena, job->iterations_count, sizeof *means.splits)};
     while (means.count < job->iterations_count) {

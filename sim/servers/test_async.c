@@ -52,8 +52,7 @@ static double iterate(struct ar_async *run)
 static void draw(struct ar_async *run, double jitter_frac)
 {
     struct ar_draw *drawn;
-    struct ar_error err;
-    cr_assert(ar_draw_create(7, NULL, &arena, &drawn, &err) == AR_OK);
+    drawn = ar_draw_create(7, NULL, &arena);
     for (uint32_t step = 0; step < run->steps_count; step++) {
         ar_jitter_factors(drawn, jitter_frac, run->workers, factors + (size_t)step * run->workers);
     }

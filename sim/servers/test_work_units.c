@@ -35,8 +35,7 @@ Test(work_units, alike_take_as_many_rounds_as_there_are_units_for_each_worker)
 Test(work_units, take_at_least_their_sum_over_the_workers_and_at_most_one_unit_more)
 {
     struct ar_draw *draw;
-    struct ar_error err;
-    cr_assert(ar_draw_create(3, NULL, &arena, &draw, &err) == AR_OK);
+    draw = ar_draw_create(3, NULL, &arena);
     ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
     double sum_s = 0, largest_s = 0;
     for (uint32_t i = 0; i < UNITS; i++) {
@@ -123,7 +122,7 @@ Test(work_units, are_dealt_as_a_coordinator_and_workers_of_simgrid_do)
     const struct ar_cluster *cluster = support_cluster(
         "v100-8gpu-1edr",
         (const char *const[]){"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none", NULL});
-    cr_assert(ar_draw_create(3, NULL, &arena, &draw, &err) == AR_OK);
+    draw = ar_draw_create(3, NULL, &arena);
     ar_jitter_factors(draw, 0.3, UNITS * AR_UNIT_COPIES, factors);
     for (uint32_t i = 0; i <= WORKERS; i++) {
         gpus[i] = i;

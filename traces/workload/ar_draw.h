@@ -19,14 +19,12 @@
 #include <stdint.h>
 
 #include "ar_arena.h"
-#include "ar_error.h"
 
 struct ar_draw;
 
 /** Makes the generator of `name` under `seed`: other names give independent draws; NULL: that of
  * the seed itself. */
-enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena,
-                              struct ar_draw **draw, struct ar_error *err);
+struct ar_draw *ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena);
 
 /** A number from [low, high), all equally likely; `low` if both are equal. */
 double ar_draw_uniform(struct ar_draw *draw, double low, double high);

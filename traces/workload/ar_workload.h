@@ -33,13 +33,12 @@
  * holds tensors of two ticks. A group of `groups:K` takes part when it is complete.
  *
  * **Slowdown** (`ar_slowdown`). While the communication stream is busy the backward pass advances
- * at `speed_frac` of its speed.
+ * at `speed_frac` of its speed: collectives take multiprocessors and memory bandwidth from it.
  */
 #ifndef AR_WORKLOAD_H
 #define AR_WORKLOAD_H
 
 #include "ar_arena.h"
-#include "ar_slowdown.h"
 #include "ar_trace.h"
 
 struct ar_fusion {
@@ -54,6 +53,22 @@ struct ar_fusion {
 /** Parses a rule of the list above. `where` begins the error line. */
 enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fusion *fusion,
                                struct ar_error *err);
+
+struct ar_interval {
+    double begin_s, end_s;
+};
+
+/** When computations are slowed down. */
+struct ar_slowdown {
+    double speed_frac;                   /**< above 0, up to 1 */
+    const struct ar_interval *intervals; /**< in order; they may overlap */
+    uint32_t intervals_count;            /**< 0: never */
+};
+
+/** When work of `work_s` is done that begins at `now_s`. `*next`, 0 at first, is the first interval
+ * that may not be over yet; works follow each other. */
+double ar_slowdown_advance(const struct ar_slowdown *slowdown, double now_s, double work_s,
+                           uint32_t *next);
 
 /** When tensors are negotiated; `time_s` 0: there are no cycles. */
 struct ar_cycle {

@@ -14,7 +14,7 @@ struct ar_draw {
 };
 
 /* A hash folded to the 32 bits that mt19937 takes. */
-static unsigned long mix(uint64_t seed, const char *name)
+static unsigned long mix_seed(uint64_t seed, const char *name)
 {
     uint64_t hash = AR_HASH_BEGIN;
     for (int shift = 0; shift < 64; shift += 8) {
@@ -25,14 +25,12 @@ static unsigned long mix(uint64_t seed, const char *name)
     return (unsigned long)((hash ^ hash >> 32) & 0xffffffffu);
 }
 
-enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena,
-                              struct ar_draw **draw, struct ar_error *err)
+struct ar_draw *ar_draw_create(uint64_t seed, const char *name, struct ar_arena *arena)
 {
-    struct ar_draw *made = ar_arena_alloc(arena, 1, sizeof *made);
-    (void)err;
-    made->generator = ar_gsl_generator(arena, name != NULL ? mix(seed, name) : (unsigned long)seed);
-    *draw = made;
-    return AR_OK;
+    struct ar_draw *draw = ar_arena_alloc(arena, 1, sizeof *draw);
+    draw->generator =
+        ar_gsl_generator(arena, name != NULL ? mix_seed(seed, name) : (unsigned long)seed);
+    return draw;
 }
 
 double ar_draw_uniform(struct ar_draw *draw, double low, double high)

@@ -3,12 +3,12 @@
 #include "ar_csv.h"
 #include "ar_text.h"
 
-/* Of all models: heads of both attentions, channels of a head of pairs and of the outer product,
- * how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
+/* The same in all models: heads of both attentions, channels of a head of pairs and of the outer
+ * product, how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
 enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4 };
 
 #define COUNT(field) AR_COLUMN(count, struct ar_evoformer, field, #field, "", .min = 1, .max = 1e6)
-static const struct ar_column columns[] = {
+static const struct ar_column evoformer_columns[] = {
     AR_COLUMN(string, struct ar_evoformer, name, "name", "a name"),
     COUNT(blocks),
     COUNT(sequences),
@@ -30,8 +30,7 @@ enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
 {
     struct ar_evoformers *made = ar_arena_alloc(arena, 1, sizeof *made);
     void *list;
-    AR_NEED(made, err, path);
-    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(columns), sizeof *made->list, &list,
+    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(evoformer_columns), sizeof *made->list, &list,
                             &made->count, err));
     made->list = list;
     *evoformers = made;
@@ -54,20 +53,20 @@ enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
 /* Times of the kernels of a part, summed up. */
-struct sum {
+struct kernel_sum {
     const struct ar_device_cost *cost;
     enum ar_precision precision;
     double time_s;
 };
 
-static void add_product(struct sum *sum, uint64_t count, uint64_t m, uint64_t n, uint64_t k)
+static void sum_product(struct kernel_sum *sum, uint64_t count, uint64_t m, uint64_t n, uint64_t k)
 {
     const struct ar_gemm gemm = {.count = count, .m = m, .n = n, .k = k};
     sum->time_s += ar_device_gemm_s(sum->cost, sum->precision, &gemm);
 }
 
 /* A kernel that reads or writes `elements` so many times. */
-static void add_memory(struct sum *sum, double times, double elements)
+static void sum_memory(struct kernel_sum *sum, double times, double elements)
 {
     double bytes = times * elements * ar_precision_bytes(ar_precision_stored(sum->precision));
     sum->time_s += ar_device_memory_s(sum->cost, sum->precision, bytes);
@@ -76,107 +75,108 @@ static void add_memory(struct sum *sum, double times, double elements)
 /* Attention on `count` lines of `length`, from its projected inputs to the residual: scores, one
  * kernel for bias, mask and softmax, values, gate, output. Without scores one mean of the queries
  * of a line stands for all. */
-static void add_attention(struct sum *sum, uint64_t count, uint64_t length, uint64_t heads,
+static void sum_attention(struct kernel_sum *sum, uint64_t count, uint64_t length, uint64_t heads,
                           uint64_t channels, bool has_scores)
 {
     uint64_t tokens = count * length;
     if (has_scores) {
-        add_product(sum, count * heads, length, length, channels / heads);
-        add_memory(sum, 2, (double)count * (double)heads * (double)length * (double)length);
-        add_product(sum, count * heads, length, channels / heads, length);
+        sum_product(sum, count * heads, length, length, channels / heads);
+        sum_memory(sum, 2, (double)count * (double)heads * (double)length * (double)length);
+        sum_product(sum, count * heads, length, channels / heads, length);
     } else {
-        add_memory(sum, 2, (double)(tokens * channels));
+        sum_memory(sum, 2, (double)(tokens * channels));
     }
-    add_memory(sum, 3, (double)(tokens * channels));
-    add_product(sum, 1, tokens, channels, channels);
-    add_memory(sum, 3, (double)(tokens * channels));
+    sum_memory(sum, 3, (double)(tokens * channels));
+    sum_product(sum, 1, tokens, channels, channels);
+    sum_memory(sum, 3, (double)(tokens * channels));
 }
 
 /* A norm and a projection to `wide` channels. */
-static void add_input(struct sum *sum, uint64_t tokens, uint64_t channels, uint64_t wide)
+static void sum_input(struct kernel_sum *sum, uint64_t tokens, uint64_t channels, uint64_t wide)
 {
-    add_memory(sum, 2, (double)(tokens * channels));
-    add_product(sum, 1, tokens, wide, channels);
+    sum_memory(sum, 2, (double)(tokens * channels));
+    sum_product(sum, 1, tokens, wide, channels);
 }
 
-static void add_transition(struct sum *sum, uint64_t tokens, uint64_t channels)
+static void sum_transition(struct kernel_sum *sum, uint64_t tokens, uint64_t channels)
 {
-    add_input(sum, tokens, channels, WIDER * channels);
-    add_memory(sum, 2, (double)(tokens * WIDER * channels));
-    add_product(sum, 1, tokens, channels, WIDER * channels);
-    add_memory(sum, 3, (double)(tokens * channels));
+    sum_input(sum, tokens, channels, WIDER * channels);
+    sum_memory(sum, 2, (double)(tokens * WIDER * channels));
+    sum_product(sum, 1, tokens, channels, WIDER * channels);
+    sum_memory(sum, 3, (double)(tokens * channels));
 }
 
-static void add_outer(struct sum *sum, uint64_t sequences, uint64_t residues, uint64_t parts,
+static void sum_outer(struct kernel_sum *sum, uint64_t sequences, uint64_t residues, uint64_t parts,
                       uint64_t channels)
 {
     const uint64_t outer = OUTER_CHANNELS, pairs = residues * residues / parts;
-    add_product(sum, 1, residues / parts * outer, residues * outer, sequences);
-    add_memory(sum, 2, (double)(pairs * outer * outer)); /* another order of axes */
-    add_product(sum, 1, pairs, channels, outer * outer);
-    add_memory(sum, 3, (double)(pairs * channels));
+    sum_product(sum, 1, residues / parts * outer, residues * outer, sequences);
+    sum_memory(sum, 2, (double)(pairs * outer * outer)); /* another order of axes */
+    sum_product(sum, 1, pairs, channels, outer * outer);
+    sum_memory(sum, 3, (double)(pairs * channels));
 }
 
-static void add_triangle(struct sum *sum, uint64_t residues, uint64_t parts, uint64_t channels)
+static void sum_triangle(struct kernel_sum *sum, uint64_t residues, uint64_t parts,
+                         uint64_t channels)
 {
     uint64_t pairs = residues * residues / parts;
-    add_memory(sum, 4, (double)(pairs * channels)); /* another order of axes, of both */
-    add_product(sum, channels, residues / parts, residues, residues);
-    add_input(sum, pairs, channels, channels);
-    add_memory(sum, 4, (double)(pairs * channels));
+    sum_memory(sum, 4, (double)(pairs * channels)); /* another order of axes, of both */
+    sum_product(sum, channels, residues / parts, residues, residues);
+    sum_input(sum, pairs, channels, channels);
+    sum_memory(sum, 4, (double)(pairs * channels));
 }
 
 double ar_evoformer_part_s(const struct ar_evoformer_block *block, enum ar_evoformer_part part,
                            const struct ar_device_cost *cost, enum ar_precision precision)
 {
     const struct ar_evoformer *model = block->model;
-    struct sum sum = {.cost = cost, .precision = precision};
+    struct kernel_sum sum = {.cost = cost, .precision = precision};
     uint64_t p = block->parts, r = model->residues, pairs = r * r / p, wide = model->pair_channels;
     uint64_t s = block->is_extra ? model->extra_sequences : model->sequences;
     uint64_t narrow = block->is_extra ? model->extra_channels : model->msa_channels;
     switch (part) {
     case AR_EVOFORMER_ROW_BIAS:
-        add_input(&sum, pairs, wide, ROW_HEADS);
+        sum_input(&sum, pairs, wide, ROW_HEADS);
         break;
     case AR_EVOFORMER_ROW_INPUT: /* queries, keys, values, gates */
-        add_input(&sum, s * r / p, narrow, 4 * narrow);
+        sum_input(&sum, s * r / p, narrow, 4 * narrow);
         break;
     case AR_EVOFORMER_ROW:
-        add_attention(&sum, s / p, r, ROW_HEADS, narrow, true);
+        sum_attention(&sum, s / p, r, ROW_HEADS, narrow, true);
         break;
     case AR_EVOFORMER_COLUMN:
-        add_input(&sum, s * r / p, narrow, 4 * narrow);
-        add_attention(&sum, r / p, s, ROW_HEADS, narrow, !block->is_extra);
-        add_transition(&sum, s * r / p, narrow);
+        sum_input(&sum, s * r / p, narrow, 4 * narrow);
+        sum_attention(&sum, r / p, s, ROW_HEADS, narrow, !block->is_extra);
+        sum_transition(&sum, s * r / p, narrow);
         break;
     case AR_EVOFORMER_OUTER_INPUT:
-        add_input(&sum, s * r / p, narrow, 2 * OUTER_CHANNELS);
+        sum_input(&sum, s * r / p, narrow, 2 * OUTER_CHANNELS);
         break;
     case AR_EVOFORMER_OUTER:
-        add_outer(&sum, s, r, p, wide);
+        sum_outer(&sum, s, r, p, wide);
         break;
     case AR_EVOFORMER_TRIANGLE_INPUT: /* two factors and their gates */
-        add_input(&sum, pairs, wide, 4 * wide);
-        add_memory(&sum, 6, (double)(pairs * wide));
+        sum_input(&sum, pairs, wide, 4 * wide);
+        sum_memory(&sum, 6, (double)(pairs * wide));
         break;
     case AR_EVOFORMER_TRIANGLE_GATE:
-        add_product(&sum, 1, pairs, wide, wide);
-        add_memory(&sum, 2, (double)(pairs * wide));
+        sum_product(&sum, 1, pairs, wide, wide);
+        sum_memory(&sum, 2, (double)(pairs * wide));
         break;
     case AR_EVOFORMER_TRIANGLE:
-        add_triangle(&sum, r, p, wide);
+        sum_triangle(&sum, r, p, wide);
         break;
     case AR_EVOFORMER_PAIR_BIAS:
-        add_input(&sum, pairs, wide, PAIR_HEADS);
+        sum_input(&sum, pairs, wide, PAIR_HEADS);
         break;
     case AR_EVOFORMER_PAIR_INPUT:
-        add_product(&sum, 1, pairs, 4 * wide, wide);
+        sum_product(&sum, 1, pairs, 4 * wide, wide);
         break;
     case AR_EVOFORMER_PAIR:
-        add_attention(&sum, r / p, r, PAIR_HEADS, wide, true);
+        sum_attention(&sum, r / p, r, PAIR_HEADS, wide, true);
         break;
     case AR_EVOFORMER_TRANSITION:
-        add_transition(&sum, pairs, wide);
+        sum_transition(&sum, pairs, wide);
         break;
     }
     return sum.time_s;

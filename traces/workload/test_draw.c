@@ -9,8 +9,7 @@ static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_draw *make(uint64_t seed, const char *name)
 {
     struct ar_draw *draw;
-    struct ar_error err;
-    cr_assert_eq(ar_draw_create(seed, name, &arena, &draw, &err), AR_OK);
+    draw = ar_draw_create(seed, name, &arena);
     return draw;
 }
 

@@ -17,8 +17,7 @@ struct jitter {
 static struct jitter make(double frac, uint64_t seed)
 {
     struct jitter jitter = {.frac = frac};
-    struct ar_error err;
-    cr_assert_eq(ar_draw_create(seed, NULL, &arena, &jitter.draw, &err), AR_OK);
+    jitter.draw = ar_draw_create(seed, NULL, &arena);
     return jitter;
 }
 

@@ -1,6 +1,10 @@
+/* Transformers: their file, the kernels of their parts, and what a GPU holds of them. */
 #include "ar_transformer.h"
 
 #include <math.h>
+
+#include "ar_csv.h"
+#include "ar_text.h"
 
 const char *const ar_recompute_names[] = {
 #define X(symbol, name) name,
@@ -14,7 +18,7 @@ const char *const ar_attention_names[] = {
 #undef X
         NULL};
 
-/* Of the peak, by FlashAttention of 2022: see ar_attention_kind. */
+/* Fractions of the peak that FlashAttention of 2022 reaches: see ar_attention_kind. */
 #define FLASH1_FORWARD_FRAC  0.40
 #define FLASH1_BACKWARD_FRAC 0.30
 
@@ -55,6 +59,56 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
     return AR_OK;
 }
 
+/* --- the file -------------------------------------------------------------------------------- */
+
+#define CELL(kind, field, name, ...)                                                               \
+    AR_COLUMN(kind, struct ar_transformer, field, name, __VA_ARGS__)
+#define SIZE(field) CELL(count, field, #field, "a count", .max = 1e8, .may_be_empty = true)
+static const struct ar_column transformer_columns[] = {
+    CELL(string, name, "name", "a name"),
+    SIZE(layers),
+    SIZE(hidden),
+    SIZE(heads),
+    SIZE(kv_heads),
+    SIZE(head_dim),
+    SIZE(ffn),
+    SIZE(seq),
+    SIZE(vocab),
+    CELL(flag, is_gated, "gated", ""),
+    CELL(flag, is_untied, "untied", ""),
+    CELL(flag, has_positions, "positions", ""),
+    CELL(flag, has_dropout, "dropout", ""),
+    SIZE(experts),
+    SIZE(top_k),
+    CELL(string, source, "source", "where the shape was published"),
+};
+
+enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
+                                    struct ar_transformers **transformers, struct ar_error *err)
+{
+    struct ar_transformers *made = ar_arena_alloc(arena, 1, sizeof *made);
+    void *list;
+    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(transformer_columns), sizeof *made->list, &list,
+                            &made->count, err));
+    made->list = list;
+    *transformers = made;
+    return AR_OK;
+}
+
+enum ar_status ar_transformers_find(const struct ar_transformers *transformers, const char *where,
+                                    const char *name, const struct ar_transformer **model,
+                                    struct ar_error *err)
+{
+    size_t place =
+        ar_find_named(transformers->list, transformers->count, sizeof *transformers->list, where,
+                      "workload", name, AR_NO_INPUT, err);
+    if (place == transformers->count) {
+        return err->status;
+    }
+    *model = &transformers->list[place];
+    return AR_OK;
+}
+
 /* --- what is computed ------------------------------------------------------------------------- */
 
 /* Sizes of a part on one GPU. */
@@ -75,8 +129,8 @@ static double stored_bytes(const struct ar_transformer_slice *slice)
     return ar_precision_bytes(ar_precision_stored(slice->precision));
 }
 
-static struct sizes sizes_of(const struct ar_transformer *model,
-                             const struct ar_transformer_slice *slice)
+static struct sizes find_sizes(const struct ar_transformer *model,
+                               const struct ar_transformer_slice *slice)
 {
     double tokens = (double)slice->micro_batch * model->seq;
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
@@ -227,7 +281,7 @@ static void add_feed_forward(const struct ar_transformer *model,
 static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                       enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
-    struct sizes sizes = sizes_of(model, slice);
+    struct sizes sizes = find_sizes(model, slice);
     add_norm(&sizes, pass, kernels);
     add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys,
                 sizes.hidden);
@@ -250,7 +304,7 @@ static void add_embedding(const struct ar_transformer *model,
                           const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
                           struct ar_kernels *kernels)
 {
-    struct sizes sizes = sizes_of(model, slice);
+    struct sizes sizes = find_sizes(model, slice);
     double state = sizes.tokens * sizes.hidden * sizes.element_bytes;
     add_memory(kernels, "embedding", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
     if (model->has_dropout && pass != AR_PASS_BACKWARD) {
@@ -265,7 +319,7 @@ static void add_embedding(const struct ar_transformer *model,
 static void add_head(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                      enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
-    struct sizes sizes = sizes_of(model, slice);
+    struct sizes sizes = find_sizes(model, slice);
     double columns = (double)model->vocab / slice->tp;
     double logits = sizes.tokens * columns;
     double passes = pass == AR_PASS_BACKWARD ? 3 : 9;
@@ -384,7 +438,7 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
                                        const struct ar_transformer_slice *slice,
                                        enum ar_recompute recompute)
 {
-    struct sizes sizes = sizes_of(model, slice);
+    struct sizes sizes = find_sizes(model, slice);
     double e = sizes.element_bytes;
     double state = sizes.outside * sizes.hidden;
     double networks = model->experts > 0 ? model->top_k : 1;

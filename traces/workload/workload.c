@@ -75,6 +75,29 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
     return status;
 }
 
+double ar_slowdown_advance(const struct ar_slowdown *slowdown, double now_s, double work_s,
+                           uint32_t *next)
+{
+    for (; *next < slowdown->intervals_count; (*next)++) {
+        const struct ar_interval *busy = &slowdown->intervals[*next];
+        double free_s = fmax(0, busy->begin_s - now_s);
+        if (work_s <= free_s) {
+            break;
+        }
+        if (busy->end_s <= now_s) {
+            continue;
+        }
+        double begin_s = fmax(now_s, busy->begin_s);
+        double slow_s = (work_s - free_s) / slowdown->speed_frac;
+        if (begin_s + slow_s <= busy->end_s) {
+            return begin_s + slow_s;
+        }
+        work_s -= free_s + (busy->end_s - begin_s) * slowdown->speed_frac;
+        now_s = busy->end_s;
+    }
+    return now_s + work_s;
+}
+
 /* A tensor on its way into a bucket. */
 struct arrival {
     uint64_t elements;
@@ -159,7 +182,7 @@ static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
 }
 
 /* Walks through the backward pass and puts the gradients into buckets as they appear. */
-static void fill(const struct ar_workload_request *request, struct ar_workload *workload)
+static void fill_buckets(const struct ar_workload_request *request, struct ar_workload *workload)
 {
     const struct ar_trace *trace = request->trace;
     struct arrival arrival = {.index = 0};
@@ -196,9 +219,8 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request, struc
     }
     struct ar_workload *made =
         ar_arena_alloc(arena, 1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
-    AR_NEED(made, err, "the buckets of a step");
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
-    fill(request, made);
+    fill_buckets(request, made);
     *workload = made;
     return AR_OK;
 }
