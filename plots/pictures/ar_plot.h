@@ -7,9 +7,8 @@
  * | file            | content                                                                     |
  * |-----------------|-----------------------------------------------------------------------------|
  * | NAME.csv        | the rows drawn, under the column names of the input (`NAME_curves.csv`      |
- * |                 | for `payload` and `busbw`, `sensitivity_bars.csv` for `sensitivity`, and    |
- * |                 | also `NAME_curves.csv` where curves and points are drawn; none for          |
- * |                 | `compare_*`, `layers` and `pipeline`, which draw their input)               |
+ * |                 | for `payload` and `busbw`, and also where curves and points are drawn; none |
+ * |                 | for `compare_*`, `layers` and `pipeline`, which draw their input)           |
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *

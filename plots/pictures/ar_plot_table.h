@@ -32,12 +32,11 @@ enum ar_plot_set {
     X(COLLECTIVES, "payload.csv", SWEEP, false) /* single collectives */                           \
     X(COMPARED, "compare.csv", COMPARE, true)   /* measured and predicted calls */                 \
     X(RESULTS, "reproduce.csv", PUBLISHED, false)                                                  \
-    X(CURVES, "curves.csv", PUBLISHED, false)       /* predictions at many GPU counts */           \
-    X(CHANGES, "sensitivity.csv", PUBLISHED, false) /* what assumptions change */                  \
-    X(LAYER_TIMES, "layers.csv", LAYERS, true)      /* of a trace, measured and computed */        \
-    X(SETS, "sets.csv", ACCURACY, true)             /* errors of measured sets */                  \
-    X(TASKS, "pipeline.csv", PIPELINE, true)        /* of a step of a workload */                  \
-    X(LAID_OUT, "layouts.csv", LAYOUTS, true)       /* steps by layout, the fastest first */
+    X(CURVES, "curves.csv", PUBLISHED, false)  /* predictions at many GPU counts */                \
+    X(LAYER_TIMES, "layers.csv", LAYERS, true) /* of a trace, measured and computed */             \
+    X(SETS, "sets.csv", ACCURACY, true)        /* errors of measured sets */                       \
+    X(TASKS, "pipeline.csv", PIPELINE, true)   /* of a step of a workload */                       \
+    X(LAID_OUT, "layouts.csv", LAYOUTS, true)  /* steps by layout, the fastest first */
 
 enum ar_plot_file {
 #define X(symbol, ...) AR_PLOT_##symbol,
@@ -101,7 +100,7 @@ extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
     X(LOW_S, "low_s", POSITIVE, COMPARED, 0, COMPARED)                                             \
     X(HIGH_S, "high_s", POSITIVE, COMPARED, 0, COMPARED)                                           \
     X(ERROR, "error_frac", NUMBER, COMPARED, 0, 0)                                                 \
-    X(ROW, "row", TEXT, RESULTS | CHANGES, 0, 0)                                                   \
+    X(ROW, "row", TEXT, RESULTS, 0, 0)                                                             \
     X(TITLE, "title", TEXT, RESULTS, 0, 0)                                                         \
     X(QUANTITY, "quantity", NAME, RESULTS | CURVES, 0, 0)                                          \
     X(MEASURED, "measured", POSITIVE, RESULTS, 0, RESULTS)                                         \
@@ -111,9 +110,6 @@ extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
     X(INSIDE, "inside", TEXT, RESULTS, 0, 0)                                                       \
     X(CURVE, "curve", TEXT, CURVES, 0, 0)                                                          \
     X(VALUE, "value", POSITIVE, CURVES, 0, 0)                                                      \
-    X(ASSUMPTION, "assumption", TEXT, CHANGES, 0, 0)                                               \
-    X(ASSUMED, "value", TEXT, CHANGES, 0, 0)                                                       \
-    X(CHANGE, "change_frac", NUMBER, CHANGES, 0, 0)                                                \
     X(LAYER, "layer", TEXT, LAYER_TIMES, 0, 0)                                                     \
     X(KIND, "kind", NAME, LAYER_TIMES | TASKS, 0, 0)                                               \
     X(FORWARD_MEASURED, "forward_measured_s", DURATION, LAYER_TIMES, 0, 0)                         \
@@ -198,12 +194,6 @@ void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_col
 /** Keeps the rows whose value is in a range (NAN is in none). */
 void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
                          double max, struct ar_plot_rows *rows);
-
-/** Keeps up to `max` rows, those of the largest magnitude that is not below `min`, and sorts them
- * by `group`, then by magnitude, the largest first. */
-void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
-                          enum ar_plot_column group, double min, size_t max,
-                          struct ar_plot_rows *rows);
 
 /** Keeps the rows whose cell is one of two texts; the second may be NULL. */
 void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,

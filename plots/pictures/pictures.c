@@ -7,10 +7,7 @@
 
 #include "ar_plot_text.h"
 
-enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4, CHANGES_MAX = 30 };
-
-/* Part of a prediction; a smaller change would be printed as 0.0 %. */
-#define CHANGE_MIN_FRAC 0.0005
+enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4 };
 
 /* Engines agree no better than this: times that differ by less are the same. */
 #define SAME_FRAC 1e-6
@@ -97,12 +94,6 @@ static void narrow_largest_count(const struct ar_plot_table *table, struct ar_pl
         max = fmax(max, ar_plot_value(table, rows->rows[i], AR_COL_GPUS));
     }
     ar_plot_rows_within(table, AR_COL_GPUS, max, max, rows);
-}
-
-/* A change too small to be printed is no bar. */
-static void narrow_changes(const struct ar_plot_table *table, struct ar_plot_rows *rows)
-{
-    ar_plot_rows_largest(table, AR_COL_CHANGE, AR_COL_ROW, CHANGE_MIN_FRAC, CHANGES_MAX, rows);
 }
 
 /* The last line of each set sums up all its operations. */
@@ -445,12 +436,6 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .settings = "heading = 'Time to train, published and predicted'\n"
                  "quantity = 'time to train (s)'\nscale = 1.0\nis_log = 1\n",
      PUBLISHED_BY_GPUS("train_s", "time_to_train_curves")},
-    {.name = "sensitivity",
-     .empty_reason = "no sensitivity.csv with changes",
-     .parts = {{.file = AR_PLOT_CHANGES,
-                .name = "sensitivity_bars",
-                .columns = {AR_COL_ROW, AR_COL_ASSUMPTION, AR_COL_ASSUMED, AR_COL_CHANGE},
-                .narrow = narrow_changes}}},
     {.name = "accuracy",
      .parts = {{.file = AR_PLOT_SETS,
                 .columns = {AR_COL_SET, AR_COL_ZERO_SHOT_MEDIAN, AR_COL_FIT_MEDIAN,

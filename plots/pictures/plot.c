@@ -86,8 +86,7 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
         }
     }
     if (!is_any) {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "%s: found none of reproduce.csv, curves.csv and sensitivity.csv",
+        return ar_error_set(err, AR_NO_INPUT, "%s: found neither reproduce.csv nor curves.csv",
                             job->request->path);
     }
     return job->request->where == NULL

@@ -262,12 +262,11 @@ const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_
 
 /* --- rows --------------------------------------------------------------------------------- */
 
-/* How rows are sorted: by the keys, then by the value of `least`, or by its magnitude. */
+/* How rows are sorted: by the keys, then by the value of `least`. */
 struct order {
     const struct ar_plot_table *table;
     const enum ar_plot_column *keys;
     enum ar_plot_column least;
-    bool is_largest; /* the largest magnitude comes first, instead of the least value */
 };
 
 static const enum ar_plot_column by_gpus[] = {AR_COL_GPUS, AR_COL_END};
@@ -284,12 +283,6 @@ static int compare_keys(const struct order *order, size_t a, size_t b)
     return 0;
 }
 
-static double rank_of(const struct order *order, size_t row)
-{
-    double value = ar_plot_value(order->table, row, order->least);
-    return order->is_largest ? -fabs(value) : value;
-}
-
 /* By the keys, then by `least`, then in the order of the file. */
 static int compare_row_order(const void *left, const void *right, void *data)
 {
@@ -297,7 +290,8 @@ static int compare_row_order(const void *left, const void *right, void *data)
     size_t a = *(const size_t *)left;
     size_t b = *(const size_t *)right;
     int result = compare_keys(order, a, b);
-    double difference = rank_of(order, a) - rank_of(order, b);
+    double difference =
+        ar_plot_value(order->table, a, order->least) - ar_plot_value(order->table, b, order->least);
     result = result != 0 ? result : (difference > 0) - (difference < 0);
     return result != 0 ? result : (a > b) - (a < b);
 }
@@ -348,22 +342,6 @@ void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column colu
         }
     }
     rows->count = kept;
-}
-
-void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
-                          enum ar_plot_column group, double min, size_t max,
-                          struct ar_plot_rows *rows)
-{
-    const enum ar_plot_column keys[] = {group, AR_COL_END};
-    struct order order = {table, keys + 1, column, true};
-    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
-    rows->count = rows->count < max ? rows->count : max;
-    while (rows->count > 0 &&
-           fabs(ar_plot_value(table, rows->rows[rows->count - 1], column)) < min) {
-        rows->count--;
-    }
-    order.keys = keys;
-    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
 }
 
 size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,

@@ -1,4 +1,4 @@
-/* Pictures of published results and of comparisons: made-up rows, curves, sensitivities, calls. */
+/* Pictures of published results and of comparisons: made-up rows, curves, calls. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +10,7 @@ TestSuite(plot_published, .init = make_directory, .fini = remove_directory);
 #define ROWS                                                                                       \
     "row,title,quantity,unit,gpus,algorithm,measured,predicted,low,high,error_frac,inside,source," \
     "assumptions\n"
-#define CURVES  "curve,algorithm,quantity,gpus,value,low,high\n"
-#define CHANGES "row,assumption,value,predicted,change_frac\n"
+#define CURVES "curve,algorithm,quantity,gpus,value,low,high\n"
 
 static const char rows[] =
     ROWS "a-4,\"Lab A, 4 \"\"V100\"\"\",efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n"
@@ -31,17 +30,10 @@ static const char curves[] = CURVES "lab A,ring,efficiency_frac,4,0.98,0.96,0.99
                                     "lab B,torus2d,efficiency_frac,2048,0.85,,\n"
                                     "lab B,torus2d,train_s,1024,240,220,260\n"
                                     "lab B,torus2d,train_s,2048,120,110,130\n";
-static const char changes[] = CHANGES "a-1024,net.latency,2us,0.92,0.01\n"
-                                      "a-1024,net.latency,9us,0.89,-0.02\n"
-                                      "a-1024,bucket,64MiB,0.80,-0.12\n"
-                                      "b-time,set.nic.queue_pairs,8,83,0.0004\n"
-                                      "b-time,epochs,85,83,0.04\n";
-
 static void write_all(void)
 {
     write_file("reproduce.csv", rows);
     write_file("curves.csv", curves);
-    write_file("sensitivity.csv", changes);
 }
 
 static enum ar_status reproduce(struct ar_plot_report *report, struct ar_error *err)
@@ -78,7 +70,7 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
         snprintf(name, sizeof name, "%s.gp", report.pictures[i].name);
         cr_expect_gt(read_file(name), 1000);
     }
-    cr_expect_eq(count_outputs(), 3 + 4 * count_drawn(&report) + 2, "inputs, and data of curves");
+    cr_expect_eq(count_outputs(), 2 + 3 * 4 + 2, "inputs, four files each, and two of curves");
     read_file("predicted.svg");
     cr_expect_not_null(strstr(text, ">images per second<"), "a heading of its own");
     cr_expect_not_null(strstr(text, ">Lab A; 4 'V100'<"));
@@ -92,25 +84,6 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
     cr_expect_not_null(strstr(text, ">predicted, with band<"));
     cr_expect_null(strstr(text, "h-256"), "no number of GPUs to stand at");
     cr_expect_null(strstr(text, "b-time"));
-}
-
-Test(plot_published, the_largest_changes_are_drawn_row_by_row)
-{
-    need_gnuplot();
-    struct ar_plot_report report;
-    struct ar_error err;
-    write_file("sensitivity.csv", changes);
-    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
-    read_file("sensitivity_bars.csv");
-    cr_expect_str_eq(text, "row,assumption,value,change_frac\n"
-                           "a-1024,bucket,64MiB,-0.12\n"
-                           "a-1024,net.latency,9us,-0.02\n"
-                           "a-1024,net.latency,2us,0.01\n"
-                           "b-time,epochs,85,0.04\n");
-    read_file("sensitivity.svg");
-    cr_expect_not_null(strstr(text, ">net latency 9us<"));
-    cr_expect_not_null(strstr(text, ">buckets: 64MiB<"), "words, no keys");
-    cr_expect_not_null(strstr(text, ">-12 %<"));
 }
 
 /* The key explains what is there. */
@@ -143,7 +116,7 @@ Test(plot_published, what_is_missing_is_left_out)
 
 Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
 {
-    expect_error(AR_NO_INPUT, "found none of reproduce.csv, curves.csv and sensitivity.csv");
+    expect_error(AR_NO_INPUT, "found neither reproduce.csv nor curves.csv");
     write_file("reproduce.csv", "row,title\na,b\n");
     expect_error(AR_BAD_DATA, "reproduce.csv:1: columns \"algorithm\", \"gpus\", \"quantity\"");
     write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
@@ -151,10 +124,7 @@ Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
     write_file("reproduce.csv", ROWS);
     write_file("curves.csv", CURVES "c,ring,train_s,0,1,,\n");
     expect_error(AR_BAD_DATA, "curves.csv:2: column \"gpus\" is \"0\"");
-    write_file("curves.csv", CURVES);
-    write_file("sensitivity.csv", CHANGES "a,b,c,1,much\n");
-    expect_error(AR_BAD_DATA, "sensitivity.csv:2: column \"change_frac\" is \"much\"");
-    cr_expect_eq(count_outputs(), 3);
+    cr_expect_eq(count_outputs(), 2);
 }
 
 /* --- comparisons -------------------------------------------------------------------------- */

@@ -6,8 +6,21 @@
  * whose points tell their values. Every number in the words is that of a row. Names, titles and
  * paths are escaped wherever they stand.
  *
- * `report.html` is the frame, in which `{{name}}` stands for a part that page.c writes. page.h
- * lists the files of a directory that are shown; `command.txt` has the command and its notes.
+ * | file            | becomes                                                          |
+ * |-----------------|------------------------------------------------------------------|
+ * | report.html     | the frame; `{{name}}` stands for a part that page.c writes       |
+ * | report.css, .js | how it looks; sorting, filters, values under the pointer, zoom   |
+ *
+ * | in the directory                          | left by                              |
+ * |-------------------------------------------|--------------------------------------|
+ * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
+ * | step.csv, pipeline.csv                    | explain                              |
+ * | train.csv                                 | train                                |
+ * | reproduce.csv, curves.csv                  | reproduce                           |
+ * | compare.csv, accuracy.csv                 | compare, of collectives              |
+ * | layers.csv, kinds.csv                     | compare, of a trace                  |
+ * | sets.csv                                  | accuracy                             |
+ * | parameters.csv, command.txt               | any of them                          |
  */
 #ifndef AR_PAGE_H
 #define AR_PAGE_H

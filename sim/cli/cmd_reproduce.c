@@ -26,7 +26,6 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
     reproduction->shows_progress = option_shows_progress(options);
-    reproduction->shows_sensitivities = options->sensitivity;
     reproduction->has_curves = options->out != NULL;
     AR_TRY(options_scenario(options, 0, &request.given, err));
     if (options->engine != NULL) {
@@ -37,12 +36,10 @@ static enum ar_status read_options(const struct options *options, struct reprodu
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    static const char *const files[] = {"reproduce.csv", "sensitivity.csv", "curves.csv", NULL};
+    static const char *const files[] = {"reproduce.csv", "curves.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
-    reproduction.has_sensitivities =
-        options->sensitivity || options->out != NULL || view.format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
     AR_TRY(made_by_check_directory(options, files, NULL, err));
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,

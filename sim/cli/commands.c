@@ -236,7 +236,7 @@ const struct command commands[] = {
      "listed. So is the error of the fit, with engine library. The band reaches to the row's own "
      "prediction. Without files, all shipped ones. validate/data/published/README.md says how to "
      "add your run.\n\nexamples:\n  allreckon reproduce\n"
-     "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine"},
+     "  allreckon reproduce mine.csv --rows 'mine-*' --out out/mine"},
     {COMMAND(trace), 0, 0, 0, "a profile of PyTorch becomes a trace", "import FILE", 2,
      "Reads a trace of the PyTorch profiler of one rank (Chrome JSON of Kineto, also .gz) and "
      "writes a trace file for --trace: the layers that ran kernels, times as medians over the "

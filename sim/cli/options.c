@@ -57,8 +57,6 @@ static const struct option_row own_rows[] = {
         "only rows whose names match, such as 'sony*'"),
     OWN("samples", "K", OF(reproduce), AT(samples), "100",
         "draws of what is not known, for the band of each row"),
-    OWN("sensitivity", NULL, OF(reproduce), AT(sensitivity), NULL,
-        "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
         COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
             OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
@@ -89,7 +87,7 @@ static const struct option_row own_rows[] = {
     OWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it",
         .is_shown_only = true),
     OWN("out", "DIR", OF(reproduce), AT(out), NULL,
-        "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them",
+        "also write DIR/reproduce.csv, curves.csv and pictures of them",
         .is_shown_only = true),
     OWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written",
         .is_shown_only = true),

@@ -46,13 +46,12 @@ struct published {
     size_t ranges_count;
 
     /* Predicted, see reproduce.h. */
-    double predicted;       /**< NAN: a row for context, also those below */
-    double short_predicted; /**< over few steps */
-    double low, high;       /**< NAN: nothing is open, there is no band */
-    double error_frac;      /**< predicted / measured - 1 */
-    const char *inside;     /**< "yes" or "no"; NULL: no band */
-    uint64_t gpus;          /**< AR_NO_COUNT: not known */
-    uint64_t nodes;         /**< that hold them */
+    double predicted;   /**< NAN: a row for context, also those below */
+    double low, high;   /**< NAN: nothing is open, there is no band */
+    double error_frac;  /**< predicted / measured - 1 */
+    const char *inside; /**< "yes" or "no"; NULL: no band */
+    uint64_t gpus;      /**< AR_NO_COUNT: not known */
+    uint64_t nodes;     /**< that hold them */
     const char *algorithm;
 
     /* For output. */

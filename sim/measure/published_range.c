@@ -152,17 +152,6 @@ const char *range_draw(const struct range *range, struct ar_draw *draw, struct a
                : print(range, ar_draw_uniform(draw, range->low, range->high), arena);
 }
 
-uint32_t range_ends_count(const struct range *range)
-{
-    return range->choices != NULL ? range->choices_count : 2;
-}
-
-const char *range_end(const struct range *range, uint32_t index, struct ar_arena *arena)
-{
-    return range->choices != NULL ? range->choices[index]
-                                  : print(range, index == 0 ? range->low : range->high, arena);
-}
-
 enum ar_status range_set(const struct range *range, const char *value, struct ar_scenario *scenario,
                          struct ar_error *err)
 {

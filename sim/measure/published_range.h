@@ -42,11 +42,8 @@ struct range *range_find(struct range *ranges, size_t count, enum ar_key key, co
 /** Whether a scenario says what the parameter is. */
 bool range_is_fixed(const struct range *range, const struct ar_scenario *scenario);
 
-/** A value as the parameter takes it, in the arena: drawn, or end, or choice, number `index` of
- * range_ends_count(). NULL if there is no memory. */
+/** A value as the parameter takes it, drawn, in the arena. NULL if there is no memory. */
 const char *range_draw(const struct range *range, struct ar_draw *draw, struct ar_arena *arena);
-uint32_t range_ends_count(const struct range *range);
-const char *range_end(const struct range *range, uint32_t index, struct ar_arena *arena);
 
 /** Sets the parameter of a scenario; nothing for the run file. */
 enum ar_status range_set(const struct range *range, const char *value, struct ar_scenario *scenario,

@@ -1,4 +1,4 @@
-/* Which predictions make up a band, a sensitivity and a curve. */
+/* Which predictions make up a band and a curve. */
 #include "reproduce.h"
 #include "ar_kind.h"
 
@@ -22,26 +22,6 @@ static enum ar_status add_plain(struct predictions *list, struct published *row,
                                 enum prediction_kind kind, struct ar_error *err)
 {
     return predictions_add(list, &(struct prediction){.row = row, .kind = kind}, err);
-}
-
-/* What the ends of ranges are compared with, and a prediction for each end of each range. */
-static enum ar_status add_ends(struct predictions *list, struct published *row,
-                               struct ar_error *err)
-{
-    AR_TRY(add_plain(list, row, PREDICTION_SHORT, err));
-    for (uint32_t i = 0; i < row->ranges_count; i++) {
-        for (uint32_t end = 0; end < range_ends_count(&row->ranges[i]); end++) {
-            struct prediction made = {.row = row,
-                                      .kind = PREDICTION_END,
-                                      .name = row->name,
-                                      .parameter = row->ranges[i].parameter,
-                                      .end = range_end(&row->ranges[i], end, list->arena)};
-            made.values[i] = made.end;
-            AR_TRY(made.end != NULL ? predictions_add(list, &made, err)
-                                    : ar_error_no_memory(err, "the predictions"));
-        }
-    }
-    return AR_OK;
 }
 
 static enum ar_status add_draw(struct predictions *list, struct published *row,
@@ -139,9 +119,6 @@ static enum ar_status add_all(const struct reproduction *reproduction, struct pr
             continue;
         }
         AR_TRY(add_plain(list, row, PREDICTION_NOMINAL, err));
-        if (reproduction->has_sensitivities) {
-            AR_TRY(add_ends(list, row, err));
-        }
         AR_TRY(add_draws(reproduction, list, row, err));
         if (reproduction->has_curves) {
             AR_TRY(add_curves(list, row, err));
@@ -170,13 +147,6 @@ static void take(struct reproduction *reproduction, struct prediction *made, dou
         row->predicted = row->low = row->high = made->value;
         row->error_frac = made->value / row->measured - 1;
         break;
-    case PREDICTION_SHORT:
-        row->short_predicted = made->value;
-        break;
-    case PREDICTION_END:
-        made->change_frac = made->value / row->short_predicted - 1;
-        reproduction->ends[reproduction->ends_count++] = *made;
-        break;
     case PREDICTION_DRAW:
         draws[(*draws_count)++] = made->value;
         if (*draws_count == reproduction->samples_count) {
@@ -195,11 +165,9 @@ static enum ar_status take_all(struct reproduction *reproduction, const struct p
     struct ar_arena *arena = reproduction->arena;
     double *draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *draws);
     size_t draws_count = 0;
-    reproduction->ends =
-        ar_arena_alloc(arena, list->counts[PREDICTION_END] + 1, sizeof *reproduction->ends);
     reproduction->points =
         ar_arena_alloc(arena, list->counts[PREDICTION_POINT] + 1, sizeof *reproduction->points);
-    AR_NEED(draws && reproduction->ends && reproduction->points, err, "the results");
+    AR_NEED(draws && reproduction->points, err, "the results");
     for (struct prediction *made = list->first; made != NULL; made = made->next) {
         enum ar_status status = prediction_finish(list, made, err);
         if (status == AR_OK) {

@@ -24,8 +24,6 @@ enum { REPRODUCE_SHORT_STEPS = 4, STEPS_KEYS = 256 };
 /** What a prediction is for. All but the nominal one are over as few steps. */
 enum prediction_kind {
     PREDICTION_NOMINAL,
-    PREDICTION_SHORT, /**< nominal, what ends are compared with */
-    PREDICTION_END,
     PREDICTION_DRAW,
     PREDICTION_POINT /**< of a curve; it may fail, such as on more GPUs than the cluster has */
 };
@@ -37,8 +35,6 @@ struct prediction {
     enum prediction_kind kind;
     const char *values[RANGES_MAX]; /**< of the ranges of the row; NULL: its own */
     const char *name;               /**< of the row; of a point, of its curve */
-    const char *parameter;          /**< of an end, */
-    const char *end;                /**< and its value */
     const char *quantity;           /**< of a point, */
     const char *none;               /**< which has no band, */
     const char *algorithm;          /**< its algorithm, */
@@ -50,7 +46,6 @@ struct prediction {
     /* What it takes, and what comes out. */
     struct step *steps[TRAINING_PHASES_MAX]; /**< one, or one for each phase of a run */
     double value;
-    double change_frac; /**< of an end, against the nominal prediction over as few steps */
 };
 
 /** Predictions in order, and the training steps that they take. Equal steps are one. A list begins
@@ -99,22 +94,18 @@ struct reproduce_summary {
 struct reproduction {
     struct ar_arena *arena; /**< of all that follows */
     struct ar_inputs *inputs;
-    bool has_sensitivities;   /**< something shows predictions at ends of ranges, */
-    bool shows_sensitivities; /**< the table for people, too */
     bool has_curves;
     bool shows_progress; /**< on a terminal */
     uint32_t samples_count;
     uint32_t jobs;
     uint64_t seed;
     struct published_rows rows; /**< read before; results are filled in */
-    struct prediction *ends;    /**< of ranges: sensitivities */
-    size_t ends_count;
-    struct prediction *points; /**< of curves */
+    struct prediction *points;  /**< of curves */
     size_t points_count;
     struct reproduce_summary summary;
 };
 
-/** Fills in results of the rows, their summary and, if asked for, sensitivities and curves. The
+/** Fills in results of the rows, their summary and, if asked for, curves. The
  * first prediction that fails is the error, but for those of curves, which are left out. */
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
 
@@ -126,7 +117,7 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
 void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction);
 
-/** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory that is there. */
+/** Writes reproduce.csv and curves.csv into a directory that is there. */
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
                                      struct ar_error *err);
 

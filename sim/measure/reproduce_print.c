@@ -36,15 +36,6 @@ static const struct ar_columns csv_columns = {row_columns + JSON_ONLY, ROW_COLUM
 static const struct ar_columns json_columns = {row_columns, ROW_COLUMNS - 1};
 
 #define MADE(kind, field, name, ...) AR_COLUMN(kind, struct prediction, field, name, __VA_ARGS__)
-static const struct ar_column end_columns[] = {
-    MADE(string, name,        "row",         "name of the published row", .heading = "row"),
-    MADE(string, parameter,   "assumption",  "what is changed", .heading = "parameter"),
-    MADE(string, end,         "value",       "what to", .heading = "value"),
-    MADE(number, value,       "predicted",   "with it", .heading = "predicted", .decimals = 2),
-    MADE(number, change_frac, "change_frac", "against the row's own value",
-         .heading = "change (%)", .factor = 100, .decimals = 2, .is_signed = true),
-};
-
 static const struct ar_column point_columns[] = {
     MADE(string, name,      "curve",     "row and algorithm"),
     MADE(string, algorithm, "algorithm", "of the all-reduces"),
@@ -131,24 +122,12 @@ static void write_assumptions(FILE *file, const struct published *row)
 static void write_table(FILE *file, const struct ar_view *view,
                         const struct reproduction *reproduction)
 {
-    struct ar_records records;
     write_rows(file, view, &reproduction->rows);
     write_summary(file, &reproduction->summary);
     fputs("\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < reproduction->rows.count; i++) {
         write_assumptions(file, &reproduction->rows.rows[i]);
     }
-    if (!reproduction->shows_sensitivities) {
-        return;
-    }
-    fputs("\none value changed at a time\n", file);
-    ar_records_begin(&records, file, view, AR_COLUMNS(end_columns));
-    for (size_t i = 0; i < reproduction->ends_count; i++) {
-        struct prediction shown = reproduction->ends[i];
-        shown.value *= quantities[shown.row->quantity].shown_factor;
-        ar_records_add(&records, &shown);
-    }
-    ar_records_end(&records);
 }
 
 /* --- all forms ------------------------------------------------------------------------------ */
@@ -165,10 +144,7 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
                       sizeof *row->ranges);
         fputc('}', file);
     }
-    fputs("],\n\"sensitivity\": ", file);
-    ar_json_array(file, AR_COLUMNS(end_columns), reproduction->ends, reproduction->ends_count,
-                  sizeof *reproduction->ends);
-    fputs(",\n", file);
+    fputs("],\n", file);
     ar_json_members(file, AR_COLUMNS(document_columns), reproduction);
     fputs("}\n", file);
 }
@@ -194,9 +170,6 @@ enum ar_status reproduce_write_files(const char *directory, const struct reprodu
     const struct published_rows *rows = &reproduction->rows;
     AR_TRY(ar_records_save(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
                            sizeof *rows->rows, err));
-    AR_TRY(ar_records_save(directory, "sensitivity.csv", AR_COLUMNS(end_columns),
-                           reproduction->ends, reproduction->ends_count, sizeof *reproduction->ends,
-                           err));
     return ar_records_save(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->points,
                            reproduction->points_count, sizeof *reproduction->points, err);
 }
