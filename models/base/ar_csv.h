@@ -36,7 +36,7 @@
 /** Limits of a file: far above any sensible one, low enough to stop `/dev/zero`. */
 enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 256 };
 
-/** What the comments of a file are. */
+/** How comments of a file are read. */
 enum ar_csv_comments { AR_CSV_DIRECTIVES, AR_CSV_FACTS };
 
 struct ar_csv_directive {

@@ -1,6 +1,6 @@
 /** \file ar_heap.h
- * What happens next: a binary heap of things to do, the earliest first, of those at one time the
- * one of the lowest order. Begins as all zeros but for `list`, which has room for all that is ever
+ * A binary heap of things to do: the earliest comes first, among those at one time the one of the
+ * lowest order. Begins as all zeros but for `list`, which has room for all that is ever
  * in it at once.
  */
 #ifndef AR_BASE_HEAP_H

@@ -78,7 +78,7 @@ struct ar_column {
     const char *legend;  /**< explains the mark, below a table that has one */
     bool is_boolean;     /**< a flag that is true or false in JSON */
     const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
-    /* Of what is read: */
+    /* For reading: */
     double min, max; /**< of a count or a number; max 0: as much as the field holds, and min
                           0 with it: any number, also below 0 */
     const char *const *names; /**< of a choice; NULL ends them */
@@ -195,8 +195,8 @@ void ar_record_write_facts(FILE *file, struct ar_columns columns, const void *re
  * makes it a field that does not apply. A string is not copied. */
 bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record);
 
-/** What a cell of the column must hold: `a whole number from 1 to 16`; returns its help, or `text`.
- */
+/** Says what a cell of the column must hold: `a whole number from 1 to 16`; returns its help, or
+ * `text`. */
 enum { AR_COLUMN_EXPECTED = 160 };
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
 

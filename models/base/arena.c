@@ -88,7 +88,7 @@ _Noreturn void ar_memory_fail(const char *what)
 /* --- memory ------------------------------------------------------------------------------------
  */
 
-/* What the arena allocated lies behind its item. */
+/* Allocated memory lies behind its item. */
 struct ar_arena_item {
     struct ar_arena_item *before, *after;
     void *object; /* NULL: memory only */

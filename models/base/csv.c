@@ -375,7 +375,7 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                         csv->path, line, noun, name, ar_csv_show(text, shown), expected);
 }
 
-/* Of a long list of names only the nearest is said. */
+/* Names only the nearest one of a long list of names. */
 static const char *expected_of(const struct ar_column *column, const char *text,
                                char expected[AR_COLUMN_EXPECTED])
 {

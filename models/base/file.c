@@ -71,7 +71,7 @@ bool ar_file_is_below(const char *name)
     return is_below;
 }
 
-/* Of a program dladdr() says how it was called. */
+/* dladdr() says how a program was called, and where a library lies. */
 void ar_own_folder(char folder[AR_OWN_FOLDER])
 {
     char path[PATH_MAX] = "";

@@ -131,7 +131,7 @@ enum ar_status ar_output_begin_in(const char *directory, const char *name, struc
     return ar_output_begin(path, arena, output, err);
 }
 
-static enum ar_status finish(struct ar_output *output, struct ar_error *err)
+static enum ar_status finish_file(struct ar_output *output, struct ar_error *err)
 {
     /* ferror() remembers a failed write; fflush and fclose report those still to come. */
     bool failed = ferror(output->file) != 0 || fflush(output->file) != 0 || !name_file(output);
@@ -156,7 +156,7 @@ enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
 {
     struct ar_signals before;
     ar_signals_hold(&before);
-    enum ar_status status = finish(output, err);
+    enum ar_status status = finish_file(output, err);
     ar_signals_restore(&before);
     return status;
 }

@@ -69,7 +69,7 @@ static size_t field_choice(const struct ar_column *column, const void *record)
     return place;
 }
 
-static bool applies(const struct ar_column *column, const void *record)
+static bool field_applies(const struct ar_column *column, const void *record)
 {
     switch (column->kind) {
     case AR_COLUMN_count:
@@ -89,7 +89,7 @@ static bool applies(const struct ar_column *column, const void *record)
 const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL])
 {
     int digits = column->digits > 0 ? column->digits : DIGITS;
-    if (!applies(column, record)) {
+    if (!field_applies(column, record)) {
         return "";
     }
     switch (column->kind) {
@@ -172,7 +172,7 @@ void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
         fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", column->name);
         if (column->kind == AR_COLUMN_text || column->kind == AR_COLUMN_string) {
             ar_json_text(file, field_text(column, record));
-        } else if (!applies(column, record)) {
+        } else if (!field_applies(column, record)) {
             fputs("null", file);
         } else if (column->kind == AR_COLUMN_count || column->kind == AR_COLUMN_number) {
             fputs(record_cell(column, record, room), file);
@@ -237,7 +237,7 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
 }
 
 /* Adds a column to those chosen, unless it is there. In a table it needs a heading. */
-static size_t choose(const struct ar_column *column, struct ar_column *chosen, size_t count)
+static size_t choose_column(const struct ar_column *column, struct ar_column *chosen, size_t count)
 {
     if (ar_column_find((struct ar_columns){chosen, count}, column->name, strlen(column->name)) !=
         NULL) {
@@ -260,14 +260,14 @@ size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
         return columns.count;
     }
     for (size_t i = 0; strcmp(view->columns, "all") == 0 && i < columns.count; i++) {
-        count = choose(&columns.list[i], chosen, count);
+        count = choose_column(&columns.list[i], chosen, count);
         chosen[count - 1].is_rare = true;
     }
     for (const char *at = count > 0 ? NULL : view->columns; at != NULL;) {
         size_t length = strcspn(at, ",");
         const struct ar_column *column = ar_column_find(columns, at, length);
         if (column != NULL) {
-            count = choose(column, chosen, count);
+            count = choose_column(column, chosen, count);
             chosen[count - 1].is_rare = false;
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
@@ -427,7 +427,7 @@ static bool read_choice(const struct ar_column *column, const char *text, void *
     return true;
 }
 
-static void clear(const struct ar_column *column, void *field)
+static void clear_field(const struct ar_column *column, void *field)
 {
     const uint64_t no_count = AR_NO_COUNT;
     const double no_number = (double)NAN;
@@ -443,7 +443,7 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
 {
     void *field = (char *)record + column->offset;
     if (text[0] == '\0') {
-        clear(column, field);
+        clear_field(column, field);
         return true;
     }
     switch (column->kind) {

@@ -21,7 +21,6 @@ static size_t width_of(const char *text, size_t bytes)
     return width;
 }
 
-/* What a table shows, terminated; empty where nothing applies. */
 void record_keep_cell(FILE *cells, const struct ar_column *column, const void *record)
 {
     char room[RECORD_CELL];
@@ -82,7 +81,7 @@ static size_t last_shown(const struct table *table)
     return last;
 }
 
-static void measure(struct table *table, const char *cells, size_t records)
+static void measure_columns(struct table *table, const char *cells, size_t records)
 {
     for (size_t i = 0; i < table->columns.count; i++) {
         const struct ar_column *column = &table->columns.list[i];
@@ -123,7 +122,7 @@ static size_t width_of_table(const struct table *table)
 
 /* Leaves columns out until the table is narrow enough, those that say least first. Those of one
  * priority go together: no end of a band stays without the other. */
-static void fit(struct table *table)
+static void fit_width(struct table *table)
 {
     while (table->width > 0 && width_of_table(table) > table->width) {
         int least = 0;
@@ -147,7 +146,7 @@ static void fit(struct table *table)
 }
 
 /* Blanks are written with what follows them, so that no line ends with some. */
-static void put(struct table *table, size_t blanks, const char *text, size_t bytes)
+static void put_text(struct table *table, size_t blanks, const char *text, size_t bytes)
 {
     table->blanks += blanks;
     if (bytes > 0) {
@@ -161,8 +160,8 @@ static void write_cell(struct table *table, size_t column, const char *text, siz
 {
     size_t pad = table->shown[column].width - width_of(text, bytes);
     bool right = is_right(&table->columns.list[column]);
-    put(table, right ? pad : 0, text, bytes);
-    put(table, right ? 0 : pad, " |", table->is_markdown ? 2 : 0);
+    put_text(table, right ? pad : 0, text, bytes);
+    put_text(table, right ? 0 : pad, " |", table->is_markdown ? 2 : 0);
     if (column == table->last) {
         fputc('\n', table->file);
         table->blanks = 0;
@@ -201,8 +200,8 @@ static void write_rule(const struct table *table)
 static void write_table(struct table *table, const char *cells, size_t records)
 {
     size_t lines = 0;
-    measure(table, cells, records);
-    fit(table);
+    measure_columns(table, cells, records);
+    fit_width(table);
     table->last = last_shown(table);
     for (size_t i = 0; i < table->columns.count; i++) {
         const char *heading = table->columns.list[i].heading;

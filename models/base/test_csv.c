@@ -1,4 +1,4 @@
-/* What a CSV file may look like; files of traces and costs have tests beside their readers. */
+/* CSV files, good and bad; files of traces and costs have tests beside their readers. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -54,7 +54,7 @@ static struct ship full_ship(void)
     return ship;
 }
 
-/* What is written; freed by the caller. */
+/* The text that is written; freed by the caller. */
 static char *written(enum ar_format format, struct ar_columns columns, const void *records,
                      size_t count, size_t size)
 {

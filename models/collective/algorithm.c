@@ -348,7 +348,7 @@ uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struc
     return messages;
 }
 
-static bool acts(const struct ar_move *move, bool sends)
+static bool move_acts(const struct ar_move *move, bool sends)
 {
     return sends ? move->sends : move->receive != AR_RECEIVE_NONE;
 }
@@ -370,13 +370,13 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
     uint32_t stride = phase->kind == AR_PHASE_TREE ? phase->parts * phase->period : to_last;
     for (uint32_t step = place; step < phase->steps; step += stride) {
         *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
-        if (!acts(move, sends)) {
+        if (!move_acts(move, sends)) {
             continue;
         }
         while (phase->kind == AR_PHASE_TREE && step >= phase->period) {
             struct ar_move before =
                 ar_algorithm_move(algorithm, shape, 0, position, first_step + step - phase->period);
-            if (!acts(&before, sends)) {
+            if (!move_acts(&before, sends)) {
                 break;
             }
             step -= phase->period;

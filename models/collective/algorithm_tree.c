@@ -146,7 +146,7 @@ static uint32_t part_at(uint32_t parts, uint32_t step, uint32_t first)
     return part < parts ? part : parts;
 }
 
-/* Of each phase. */
+/* Steps of a phase, up or down. */
 static uint32_t steps_of(const struct ar_shape *shape)
 {
     uint32_t depth = depth_of(shape);
@@ -177,7 +177,7 @@ static uint32_t phases_down(const struct ar_shape *shape, struct ar_phase phases
     return 1;
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+static uint32_t phases_both(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     phases[0] = phase_of(shape, "tree reduce", true);
     phases[1] = phase_of(shape, "tree broadcast", false);
@@ -215,24 +215,24 @@ static struct ar_move one_way(const struct ar_shape *shape, uint64_t elements, u
     return move;
 }
 
-static struct ar_move up(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                         uint32_t step)
+static struct ar_move move_up(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                              uint32_t step)
 {
     return one_way(shape, elements, position, step, false);
 }
 
-static struct ar_move down(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                           uint32_t step)
+static struct ar_move move_down(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
 {
     return one_way(shape, elements, position, steps_of(shape) - 1 - step, true);
 }
 
-static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                           uint32_t step)
+static struct ar_move move_both(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
 {
     uint32_t steps = steps_of(shape);
-    return step < steps ? up(shape, elements, position, step)
-                        : down(shape, elements, position, step - steps);
+    return step < steps ? move_up(shape, elements, position, step)
+                        : move_down(shape, elements, position, step - steps);
 }
 
 /* When a position, whose place is `own`, sends its first part up, or gets that of the child at a
@@ -322,17 +322,17 @@ ALGORITHM(
     "double binary tree of the groups, chains in the groups: reduce to the root, then broadcast",
     "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16", two_trees,
     .shapes = AR_SHAPES_GROUPS, .calls = AR_CALLS_TREE, .nccl_chunks = tree_chunks,
-    .has_mirror = true, .phases = phases, .tree_step = tree_step, .move = move);
+    .has_mirror = true, .phases = phases_both, .tree_step = tree_step, .move = move_both);
 
 ALGORITHM(reduce_tree, reduce, "tree",
           "binary tree of the groups, chains in the groups, in 8 parts",
           "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8", two_trees,
-          .shapes = AR_SHAPES_GROUPS, .phases = phases_up, .tree_step = tree_step, .move = up);
+          .shapes = AR_SHAPES_GROUPS, .phases = phases_up, .tree_step = tree_step, .move = move_up);
 
 ALGORITHM(broadcast_tree, broadcast, "tree",
           "binary tree of the groups, chains in the groups, in 8 parts",
           "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)", two_trees, .shapes = AR_SHAPES_GROUPS,
-          .phases = phases_down, .tree_step = tree_step_down, .move = down);
+          .phases = phases_down, .tree_step = tree_step_down, .move = move_down);
 
 static const char chain_source[] = "the pipelined chain of NCCL's broadcast and reduce";
 static const char chain_help[] = "Nx1 (one chain of all ranks)";
@@ -341,10 +341,10 @@ ALGORITHM(reduce_chain, reduce, "chain",
           "from the last rank to the root one after the other, in 8 parts",
           "(N-1) (alpha + n/(8 B)) + 7 n/(8 B) + gamma n (N-1)/8", chain_source,
           .shape_help = chain_help, .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks,
-          .phases = phases_up, .tree_step = tree_step, .move = up);
+          .phases = phases_up, .tree_step = tree_step, .move = move_up);
 
 ALGORITHM(broadcast_chain, broadcast, "chain",
           "from the root to the last rank one after the other, in 8 parts",
           "(N-1) (alpha + n/(8 B)) + 7 n/(8 B)", chain_source, .shape_help = chain_help,
           .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks, .phases = phases_down,
-          .tree_step = tree_step_down, .move = down);
+          .tree_step = tree_step_down, .move = move_down);

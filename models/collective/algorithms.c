@@ -53,7 +53,7 @@ ALGORITHM(torus2d, all_reduce, "torus2d",
           .shapes = AR_SHAPES_GRIDS, .calls = AR_CALLS_TORUS, .is_ring_in_line = true,
           .stages = torus2d);
 
-/* Of two dimensions, the 2D torus. */
+/* Rings level by level; in two dimensions it is the 2D torus. */
 static const struct ar_stage three_levels[] = {
     {"first reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
     {"second reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS},

@@ -63,7 +63,7 @@ struct ar_move {
                               the place of peers; else its count is 0 */
 };
 
-/** What positions from `first` to before `end` send in a step, in arrays by position. Others may
+/** The sends of positions from `first` to before `end` in a step, in arrays by position. Others may
  * be filled in as well. */
 struct ar_sends {
     uint32_t first, end;
@@ -199,7 +199,7 @@ enum ar_status ar_algorithm_find_or_auto(const char *where, const struct ar_oper
 const char *ar_algorithm_name(const struct ar_algorithm *algorithm);
 const char *ar_algorithm_source(const struct ar_algorithm *algorithm);
 
-/** What X and Y of its shapes mean. */
+/** Explains X and Y of its shapes. */
 const char *ar_algorithm_shape_help(const struct ar_algorithm *algorithm);
 
 static inline enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm)

@@ -1,6 +1,7 @@
 /** \file ar_operation.h
- * What a collective achieves, whichever algorithm does it: what every rank holds before and wants
- * after, what its payload counts, and how its bandwidth compares with that of the hardware.
+ * Operations: the result of a collective, whichever algorithm achieves it: what every rank holds
+ * before and wants after, what its payload counts, and how its bandwidth compares with that of the
+ * hardware.
  *
  * A buffer has `elements` elements on every rank: the larger one of what it gives and gets. A
  * contribution is what one rank has put into an element; an operation that reduces joins the
@@ -32,7 +33,7 @@ struct ar_operation_place {
     uint64_t element;
 };
 
-/** Of which positions something is. */
+/** A set of positions. */
 enum ar_operation_who {
     AR_WHO_ALL,
     AR_WHO_ROOT,  /**< position 0 */

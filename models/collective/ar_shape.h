@@ -38,9 +38,9 @@ static inline struct ar_span ar_span_part(struct ar_span whole, uint32_t parts, 
     return (struct ar_span){.first = whole.first + begin, .count = end - begin};
 }
 
-/** What a message carries: a span, or some parts of one. Part i is there if (i - first) mod period
- * is below `run`, with period >= run; so `period` is that of stripes, or the number of parts for a
- * run that may go on at the beginning after the last part. */
+/** The elements of a message: a span, or some parts of one. Part i is there if (i - first) mod
+ * period is below `run`, with period >= run; so `period` is that of stripes, or the number of parts
+ * for a run that may go on at the beginning after the last part. */
 struct ar_slice {
     uint64_t count; /**< elements of all its parts */
     struct ar_span whole;

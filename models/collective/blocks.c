@@ -1,4 +1,4 @@
-/* What the members of a line do in each step: the moves of the blocks of blocks.h. */
+/* The moves of the blocks of blocks.h: who sends which parts to whom in each step. */
 #include "blocks.h"
 
 /* --- counts ---------------------------------------------------------------------------------- */
@@ -287,12 +287,12 @@ static struct block_move fold_with(uint32_t size, uint32_t member, struct block_
                                .receive = parts};
 }
 
-static struct block_move fold(uint32_t size, uint32_t member, uint32_t step)
+static struct block_move fold_all(uint32_t size, uint32_t member, uint32_t step)
 {
     (void)step;
     return fold_with(size, member, (struct block_parts){.first = 0, .run = size});
 }
-BLOCK_LOOPS(fold)
+BLOCK_LOOPS(fold_all)
 
 static struct block_move fold_parts(uint32_t size, uint32_t member, uint32_t step)
 {
@@ -308,7 +308,7 @@ static struct block_move swap_with(uint32_t size, uint32_t peer_number)
         .sends = true, .receives = true, .send_to = peer, .receive_from = peer};
 }
 
-static struct block_move doubling(uint32_t size, uint32_t member, uint32_t step)
+static struct block_move doubling_all(uint32_t size, uint32_t member, uint32_t step)
 {
     if (is_left_out(size, member)) {
         return (struct block_move){.sends = false};
@@ -317,7 +317,7 @@ static struct block_move doubling(uint32_t size, uint32_t member, uint32_t step)
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
-BLOCK_LOOPS(doubling)
+BLOCK_LOOPS(doubling_all)
 
 /* Parts of the aligned block of 2^step numbers that a number is in. */
 static struct block_parts parts_around(uint32_t size, uint32_t number, uint32_t step)
@@ -361,11 +361,11 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
 }
 BLOCK_LOOPS(doubling_of_halves)
 
-const struct block block_fold = {BLOCK_EXCHANGE(fold), .steps = fold_steps,
+const struct block block_fold = {BLOCK_EXCHANGE(fold_all), .steps = fold_steps,
                                  .messages = fold_messages};
 const struct block block_fold_parts = {BLOCK_EXCHANGE(fold_parts), .steps = fold_steps,
                                        .messages = fold_messages};
-const struct block block_doubling = {BLOCK_EXCHANGE(doubling), .peers = PEERS_SWAP,
+const struct block block_doubling = {BLOCK_EXCHANGE(doubling_all), .peers = PEERS_SWAP,
                                      .steps = log2_down, .messages = doubling_messages};
 const struct block block_doubling_all_gather = {BLOCK_EXCHANGE(doubling_all_gather),
                                                 .steps = log2_down, .messages = doubling_messages};
@@ -429,7 +429,8 @@ const struct block block_swing_all_gather = {BLOCK_EXCHANGE(swing_all_gather), .
 /* --- binomial trees --------------------------------------------------------------------------- */
 
 /* In each step those at multiples of twice the distance send that far; the distance halves. */
-static struct block_move binomial(uint32_t size, uint32_t member, uint32_t step, uint32_t *distance)
+static struct block_move binomial_move(uint32_t size, uint32_t member, uint32_t step,
+                                       uint32_t *distance)
 {
     *distance = 1u << (log2_up(size) - 1 - step);
     return (struct block_move){
@@ -443,7 +444,7 @@ static struct block_move binomial(uint32_t size, uint32_t member, uint32_t step,
 static struct block_move binomial_broadcast(uint32_t size, uint32_t member, uint32_t step)
 {
     uint32_t distance;
-    struct block_move move = binomial(size, member, step, &distance);
+    struct block_move move = binomial_move(size, member, step, &distance);
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
@@ -452,7 +453,7 @@ BLOCK_LOOPS(binomial_broadcast)
 static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32_t step)
 {
     uint32_t distance;
-    struct block_move move = binomial(size, member, step, &distance);
+    struct block_move move = binomial_move(size, member, step, &distance);
     uint32_t first = move.sends ? move.send_to : member;
     uint32_t left = size - first;
     move.send = move.receive =
@@ -470,7 +471,7 @@ static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t
         return (struct block_move){.sends = false};
     }
     uint32_t number = number_of(size, member);
-    struct block_move move = binomial(numbers, number, step, &distance);
+    struct block_move move = binomial_move(numbers, number, step, &distance);
     uint32_t first = move.sends ? number + distance : number;
     uint32_t part = part_of(size, first);
     move.send_to = part_of(size, number + distance);

@@ -32,7 +32,7 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
     return AR_OK;
 }
 
-static enum ar_status append(struct numbers *numbers, uint64_t value, struct ar_error *err)
+static enum ar_status append_number(struct numbers *numbers, uint64_t value, struct ar_error *err)
 {
     for (size_t i = 0; i < numbers->count; i++) {
         if (numbers->values[i] == value) {
@@ -99,7 +99,7 @@ static enum ar_status append_range(struct numbers *numbers, char *item, struct a
             return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
                                 where, value, numbers->max);
         }
-        AR_TRY(append(numbers, value, err));
+        AR_TRY(append_number(numbers, value, err));
         /* Asked before the step, which could overflow. */
         if (range.multiplies ? value > range.last / range.by : range.by > range.last - value) {
             return AR_OK;
@@ -115,7 +115,7 @@ static enum ar_status append_item(struct numbers *numbers, char *item, struct ar
     }
     uint64_t value;
     AR_TRY(parse_number(numbers, numbers->where, item, &value, err));
-    return append(numbers, value, err);
+    return append_number(numbers, value, err);
 }
 
 /* Copies the next item of a comma list and moves `text` on; an item that does not fit is an error,

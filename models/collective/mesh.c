@@ -7,7 +7,7 @@
 
 #include "ar_units.h"
 
-static enum ar_status refuse(const char *where, const char *text, struct ar_error *err)
+static enum ar_status refuse_mesh(const char *where, const char *text, struct ar_error *err)
 {
     return ar_error_set(err, AR_USAGE,
                         "%s: found \"%.80s\"; expected up to %d axes such as pp=4,dp=16,tp=8",
@@ -46,12 +46,12 @@ enum ar_status ar_mesh_parse(const char *where, const char *text, struct ar_mesh
         struct ar_error ignored;
         if (mesh->axes_count == AR_MESH_AXES_MAX || item[name] != '=' || !is_name(item, name) ||
             find_axis(mesh, item, name) != NULL || length - name - 1 >= sizeof number) {
-            return refuse(where, text, err);
+            return refuse_mesh(where, text, err);
         }
         memcpy(number, item + name + 1, length - name - 1);
         if (ar_parse_count(where, number, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
             ranks * size > UINT32_MAX) {
-            return refuse(where, text, err);
+            return refuse_mesh(where, text, err);
         }
         ranks *= size;
         struct ar_mesh_axis *axis = &mesh->axes[mesh->axes_count++];
@@ -107,7 +107,7 @@ const char *ar_mesh_format_along(const struct ar_mesh *mesh, char text[AR_MESH_T
     return text;
 }
 
-static uint32_t product(const struct ar_mesh *mesh, bool is_along)
+static uint32_t axes_product(const struct ar_mesh *mesh, bool is_along)
 {
     uint32_t size = 1;
     for (uint32_t i = 0; i < mesh->axes_count; i++) {
@@ -118,17 +118,17 @@ static uint32_t product(const struct ar_mesh *mesh, bool is_along)
 
 uint64_t ar_mesh_ranks(const struct ar_mesh *mesh)
 {
-    return (uint64_t)product(mesh, true) * product(mesh, false);
+    return (uint64_t)axes_product(mesh, true) * axes_product(mesh, false);
 }
 
 uint32_t ar_mesh_groups(const struct ar_mesh *mesh)
 {
-    return product(mesh, false);
+    return axes_product(mesh, false);
 }
 
 uint32_t ar_mesh_group_ranks(const struct ar_mesh *mesh)
 {
-    return product(mesh, true);
+    return axes_product(mesh, true);
 }
 
 uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place)

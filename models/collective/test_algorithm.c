@@ -1,4 +1,4 @@
-/* What all-reduce algorithms promise; test_blocks.c proves all, test_mutants.c shows that the
+/* Promises of all-reduce algorithms; test_blocks.c proves all, test_mutants.c shows that the
  * verification notices broken ones. */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ Test(blocks, each_algorithm_achieves_its_operation)
     }
 }
 
-/* Of a shape with exchanges. */
+/* Compares a step of an exchange with the moves of all positions. */
 static void check_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, uint32_t first)
 {

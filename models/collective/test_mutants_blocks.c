@@ -14,7 +14,7 @@ static const struct ar_algorithm *const rows[] = {
 /* Elements that do not divide by 6 ranks, which are folded by what wants powers of two. */
 enum { ELEMENTS = 101, RANKS = 6 };
 
-/* What is broken: one message of one step. */
+/* The message that is broken. */
 static const struct ar_algorithm *original;
 static uint32_t broken_step;
 static uint32_t broken_sender;
@@ -113,7 +113,7 @@ Test(mutants_blocks, of_every_algorithm_are_caught)
 
 /* --- switches that sum ------------------------------------------------------------------------ */
 
-/* Of a 3x2 grid: what is wrong with one position in one step, or with all. */
+/* Breaks moves on a 3x2 grid: those of one position in one step, or of all. */
 static struct ar_move (*wrong)(struct ar_move move, uint32_t position, uint32_t step);
 
 static struct ar_move wrong_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,

@@ -141,7 +141,7 @@ static const char *execute_step(struct proof *proof, uint64_t *messages)
 
 /* --- phases in which switches sum ------------------------------------------------------------ */
 
-/* What became of an element at a switch. */
+/* States of an element at a switch. */
 enum { NOBODYS, SENT, ASKED_FOR };
 
 /* The line is within the ranks, has this one, and its first member is in the same one. */
@@ -182,7 +182,7 @@ static const char *sum_element(const struct proof *proof, uint32_t part, uint64_
     return NULL;
 }
 
-/* What all members of a line send, then what they receive. */
+/* Executes all sends of the members of a line, then all receives. */
 static const char *sum_line(struct proof *proof, uint32_t part, const struct ar_line *line)
 {
     memset(proof->sums, 0, proof->elements * proof->words * sizeof *proof->sums);
@@ -298,7 +298,7 @@ static bool is_shift(const struct proof *proof)
            move.send_to == (proof->rank + first.send_to) % proof->ranks;
 }
 
-/* What a phase promises, in one of its steps. */
+/* Checks the promises of a phase in one of its steps. */
 static const char *check_phase_step(struct proof *proof)
 {
     const struct ar_phase *phase = proof->phase;

@@ -49,7 +49,7 @@ struct ar_fit_problem {
     const char *expected; /**< ends the error line of a fit that does not converge */
 };
 
-/** What a fit finds, in arrays of the caller. */
+/** The result of a fit, in arrays of the caller. */
 struct ar_fit {
     double *values;
     double *covariance;   /**< of the logarithms of the values, row by row */

@@ -1,6 +1,6 @@
 /** \file ar_residual.h
- * What a fit leaves over, as a field over size, nodes and the way a row ran: rows near a measured
- * one err as it does (kriging).
+ * The errors that a fit leaves, as a field over size, nodes and the way a row ran: rows near a
+ * measured one err as it does (kriging).
  *
  * The error e = log(predicted / measured) of a row is taken as a Gaussian process of mean zero and
  * some noise. Two rows with s and s' bytes on n and n' nodes are correlated by

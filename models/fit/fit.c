@@ -149,7 +149,7 @@ static bool solve_weighted(struct attempt *attempt)
 }
 
 /* New weights from the errors, new spread from their median. Writes the relative change. */
-static bool reweigh(struct attempt *attempt, double *change)
+static bool reweigh_rows(struct attempt *attempt, double *change)
 {
     size_t rows = attempt->problem->rows_count;
     size_t count = attempt->problem->parameters_count;
@@ -192,7 +192,7 @@ static bool run_attempt(struct attempt *attempt)
     attempt->residual = RESIDUAL_FIRST;
     gsl_vector_set_all(&attempt->weights.vector, 1);
     for (int round = 0; round < ROUNDS; round++) {
-        if (!solve_weighted(attempt) || !reweigh(attempt, &change)) {
+        if (!solve_weighted(attempt) || !reweigh_rows(attempt, &change)) {
             return false;
         }
         if (change < SETTLED) {

@@ -16,7 +16,7 @@
 #define DOUBLING           0.25
 #define ERROR_MAX          3.0 /* standard deviations */
 
-static double correlation(const struct ar_residual *a, const struct ar_residual *b)
+static double row_correlation(const struct ar_residual *a, const struct ar_residual *b)
 {
     return exp(-fabs(log2(a->bytes / b->bytes)) / DOUBLINGS_OF_BYTES -
                fabs(log2(a->nodes / b->nodes)) / DOUBLINGS_OF_NODES) *
@@ -31,7 +31,8 @@ static enum ar_status solve_weights(const struct ar_residual *known, size_t coun
     double error_max = ERROR_MAX * spread;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j <= i; j++) {
-            gsl_matrix_set(root, i, j, correlation(&known[i], &known[j]) + (i == j ? NOISE : 0));
+            gsl_matrix_set(root, i, j,
+                           row_correlation(&known[i], &known[j]) + (i == j ? NOISE : 0));
         }
         gsl_vector_set(weights, i, fmax(-error_max, fmin(error_max, known[i].error)));
     }
@@ -65,7 +66,7 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
         double explained = 0;
         errors[i] = 0;
         for (size_t j = 0; j < known_count; j++) {
-            gsl_vector_set(&near.vector, j, correlation(&asked[i], &known[j]));
+            gsl_vector_set(&near.vector, j, row_correlation(&asked[i], &known[j]));
         }
         if (known_count > 0) {
             gsl_blas_ddot(&near.vector, &weights.vector, &errors[i]);

@@ -1,10 +1,11 @@
 /** \file ar_gpu_generation.h
- * What a communication library asks of a node's chips: generation of the GPUs, vendor of the CPUs.
+ * Facts about chips that a communication library asks for: generation of the GPUs, vendor of the
+ * CPUs.
  */
 #ifndef AR_GPU_GENERATION_H
 #define AR_GPU_GENERATION_H
 
-/** Of each vendor the oldest first: symbol, word of the key `gpu.generation`. */
+/** The oldest of each vendor first: symbol, word of the key `gpu.generation`. */
 #define AR_GPU_GENERATION_LIST(X)                                                                  \
     X(AR_GPU_VOLTA, "volta")                                                                       \
     X(AR_GPU_AMPERE, "ampere")                                                                     \

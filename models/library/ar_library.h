@@ -1,5 +1,5 @@
 /** \file ar_library.h
- * What a communication library (NCCL, RCCL) runs: its calls, its algorithms and protocols, and the
+ * Communication libraries (NCCL, RCCL): their calls, algorithms and protocols, and the
  * calls that a collective is made of.
  *
  * A library runs the same call in several ways, a choice of algorithm and protocol each:
@@ -57,7 +57,7 @@ enum ar_choice {
         AR_CHOICES_COUNT
 };
 
-/** What is said of each choice. */
+/** Facts about each choice. */
 extern const struct ar_choice_facts {
     enum ar_choice_algorithm algorithm;
     enum ar_choice_protocol protocol;
@@ -74,7 +74,7 @@ enum ar_library_call {
     AR_LIBRARY_CALLS_COUNT
 };
 
-/** What is said of each call. */
+/** Facts about each call. */
 extern const struct ar_library_call_facts {
     const struct ar_operation *operation;
     uint32_t rounds; /**< of its rings: steps of an all-reduce go round twice */
@@ -84,7 +84,7 @@ extern const struct ar_library_call_facts {
 /** The call that achieves an operation; false if the library has no model of one. */
 bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call);
 
-/** What a run is, for the library. */
+/** A run, as the library sees it. */
 struct ar_library_run {
     uint32_t nodes; /**< at least 1 */
     uint32_t ranks; /**< at least 2 and at least `nodes` */

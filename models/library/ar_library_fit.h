@@ -178,7 +178,7 @@ enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_li
 /** Half a 95 % band, in standard deviations: that part of a normal distribution lies within. */
 #define AR_BAND95_DEVIATIONS 1.959963984540054
 
-/** What a library takes for a run. */
+/** The time that a library takes for a run. */
 struct ar_library_prediction {
     enum ar_choice choice;
     double time_s;

@@ -89,7 +89,7 @@ struct ar_release {
     double tree_ll128_correction[TUNING_SIZES];
     double tree_simple_correction[TUNING_SIZES];
 
-    /* What switches sum, and pat. */
+    /* Sums by switches, and pat. */
     double collnet_direct_hop;  /**< of each other GPU of the node, each way */
     bool has_collnet_chain_net; /**< chains pay the latency of the network */
     double collnet_chain_share; /**< of the bandwidth of the bus */
@@ -106,7 +106,7 @@ extern const size_t ar_releases_count;
 /** The one that is meant where nothing is said: 2.8.4. */
 extern const struct ar_release *const ar_release_default;
 
-/** What joins the GPUs of a node. The rings of a mesh differ from channel to channel. */
+/** Links between the GPUs of a node. The rings of a mesh differ from channel to channel. */
 enum tuning_links { TUNING_NVLINK_MESH, TUNING_PCIE, TUNING_NVSWITCH };
 
 /** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
@@ -135,18 +135,18 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
 /** Says what the GPUs are, and takes what the release has for them. */
 void ar_tuning_set_generation(struct ar_tuning *tuning, enum ar_gpu_generation generation);
 
-/** What part of the network's bandwidth one of the calls that share it has: GPUs that have HCAs
+/** The part of the network's bandwidth that one of the calls that share it has: GPUs that have HCAs
  * beside them take no others. */
 double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_library_run *run);
 
-/** That of release 2.8.4, the default. */
+/** The table of release 2.8.4, the default. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 
 /** The bounds of the tuning's generation of GPUs. */
 const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning);
 
-/** What nvls reaches of the bandwidth in a node, by the releases that know; 1 where the tuning's
- * own counts it. */
+/** The part of the bandwidth in a node that nvls reaches, by the releases that know; 1 where the
+ * tuning's own counts it. */
 double ar_tuning_nvls_share(const struct ar_tuning *tuning);
 
 /** Latency of a hop across the network, microseconds: the release's and that of the plug-in, simple

@@ -73,14 +73,14 @@ static uint32_t column_nodes(uint32_t x, uint32_t y, uint32_t gpus)
     return x >= gpus ? y : (uint32_t)((uint64_t)(y - 1) * x / gpus) + 1;
 }
 
-static void add(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
+static void add_run(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
 {
     if (run.ranks > 1) {
         runs[(*count)++] = run;
     }
 }
 
-/* Of AR_CALLS_TORUS, or of AR_CALLS_LEADERS. */
+/* The calls of AR_CALLS_TORUS or AR_CALLS_LEADERS. */
 static size_t grid_calls(bool is_torus, uint32_t x, uint32_t y, uint32_t gpus_per_node,
                          double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
@@ -99,10 +99,10 @@ static size_t grid_calls(bool is_torus, uint32_t x, uint32_t y, uint32_t gpus_pe
     if (is_torus) {
         column.sharers = x < gpus_per_node ? x : gpus_per_node;
     }
-    add(row, runs, &count);
-    add(column, runs, &count);
+    add_run(row, runs, &count);
+    add_run(column, runs, &count);
     row.call = is_torus ? AR_ALL_GATHER : AR_BROADCAST;
-    add(row, runs, &count);
+    add_run(row, runs, &count);
     return count;
 }
 

@@ -76,7 +76,7 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
 /* --- bandwidths --------------------------------------------------------------------------- */
 
 /* How much longer a byte takes among n nodes than between two. */
-static double growth(const double *values, const struct ar_library_run *run)
+static double net_growth(const double *values, const struct ar_library_run *run)
 {
     double of_doubling = values[AR_GROWTH];
     double doublings = log2(run->nodes) - 1;
@@ -84,17 +84,17 @@ static double growth(const double *values, const struct ar_library_run *run)
                             : pow(of_doubling, fmin(doublings, DOUBLINGS_BELOW));
 }
 
-/* Of the network, for one of the calls that share it. */
+/* The bandwidth of the network for one of the calls that share it. */
 static double net_bandwidth(const struct ar_tuning *tuning, const double *values,
                             const struct ar_library_run *run)
 {
-    return values[AR_NET_BANDWIDTH] / growth(values, run) * ar_tuning_net_share(tuning, run);
+    return values[AR_NET_BANDWIDTH] / net_growth(values, run) * ar_tuning_net_share(tuning, run);
 }
 
 /* `crossings` is how often a byte leaves a node, of those of a ring. */
-static double bandwidth(const struct ar_tuning *tuning, const double *values,
-                        enum ar_choice_protocol protocol, const struct ar_library_run *run,
-                        double crossings)
+static double shared_bandwidth(const struct ar_tuning *tuning, const double *values,
+                               enum ar_choice_protocol protocol, const struct ar_library_run *run,
+                               double crossings)
 {
     double shares[] = {values[AR_LL_SHARE], values[AR_LL128_SHARE], 1};
     double net_shares[] = {values[AR_LL_NET_SHARE], LL128_DATA, 1};
@@ -108,13 +108,13 @@ static double bandwidth(const struct ar_tuning *tuning, const double *values,
 
 /* --- hops --------------------------------------------------------------------------------- */
 
-static double ramp(const double *values, enum ar_choice_protocol protocol, double bytes)
+static double hop_ramp(const double *values, enum ar_choice_protocol protocol, double bytes)
 {
     return protocol == AR_PROTOCOL_SIMPLE ? 0 : values[AR_RAMP] * bytes / (bytes + values[AR_HALF]);
 }
 
 /* max(0, bytes - knee) with a round corner, 0 at 0. */
-static double over(const double *values, double bytes)
+static double over_knee(const double *values, double bytes)
 {
     double knee = values[AR_KNEE];
     double width = ROUNDING * knee;
@@ -136,11 +136,11 @@ static double ring_time(const struct ar_tuning *tuning, const double *values,
 {
     struct ar_library_hops hops = ar_library_ring_hops(run);
     double part = run->bytes / run->ranks;
-    double rest = protocol == AR_PROTOCOL_LL ? over(values, part) : part;
+    double rest = protocol == AR_PROTOCOL_LL ? over_knee(values, part) : part;
     return values[AR_LL_BASE + protocol] +
            hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol],
-                     ramp(values, protocol, part)) +
-           hops.parts * rest / bandwidth(tuning, values, protocol, run, 1);
+                     hop_ramp(values, protocol, part)) +
+           hops.parts * rest / shared_bandwidth(tuning, values, protocol, run, 1);
 }
 
 /* The first chunk goes hop by hop, the others behind it. */
@@ -150,8 +150,8 @@ static double chain_time(const struct ar_tuning *tuning, const double *values,
     struct ar_library_hops hops = ar_library_ring_hops(run);
     double bytes = run->bytes;
     double time_s = values[AR_LL_BASE + protocol] +
-                    fmin(CHAIN_RAMPS, run->ranks - 1) * ramp(values, protocol, bytes) +
-                    bytes / bandwidth(tuning, values, protocol, run, 1);
+                    fmin(CHAIN_RAMPS, run->ranks - 1) * hop_ramp(values, protocol, bytes) +
+                    bytes / shared_bandwidth(tuning, values, protocol, run, 1);
     if (protocol != AR_PROTOCOL_LL) {
         double chunk = bytes * values[AR_CHAIN_CHUNK] / (bytes + values[AR_CHAIN_CHUNK]);
         time_s += hops.node * chunk / values[AR_NODE_BANDWIDTH];
@@ -166,20 +166,20 @@ static double tree_time(const struct ar_tuning *tuning, const double *values,
     struct ar_library_hops hops = ar_library_tree_hops(run);
     bool is_ll = protocol == AR_PROTOCOL_LL;
     double of_bytes =
-        bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);
+        shared_bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);
     double chunk = is_ll ? fmin(run->bytes, TREE_LL_CHUNK) : run->bytes;
-    double ramp_s = ramp(values, protocol, chunk);
+    double ramp_s = hop_ramp(values, protocol, chunk);
     double time_s =
         values[AR_LL_BASE + protocol] +
         hop_times(values, protocol, &hops, values[AR_TREE_LL_NET_LATENCY + protocol], ramp_s);
     if (!is_ll) {
         return time_s + 2 * run->bytes / (of_bytes * values[AR_TREE_SHARE]);
     }
-    return time_s + hops.net * over(values, chunk) * 2 / of_bytes +
+    return time_s + hops.net * over_knee(values, chunk) * 2 / of_bytes +
            2 * (run->bytes / chunk - 1) * (ramp_s + 2 * chunk / of_bytes);
 }
 
-/* What NCCL has one formula for and nobody measured apart: that one, with the fitted bandwidths. */
+/* NCCL's own formula with the fitted bandwidths, for choices that nobody measured apart. */
 static double scaled_time(const struct ar_tuning *tuning, const double *values,
                           enum ar_choice choice, const struct ar_library_run *run)
 {
@@ -190,14 +190,14 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
     double of_switch = values[AR_SWITCH_BANDWIDTH];
     own.node_bus_Bps =
         values[AR_NODE_BANDWIDTH] * (is_nvls ? ar_tuning_nvls_share(tuning) * of_switch : 1);
-    own.net_bus_Bps = values[AR_NET_BANDWIDTH] / growth(values, run);
+    own.net_bus_Bps = values[AR_NET_BANDWIDTH] / net_growth(values, run);
     empty.bytes = 0;
     double latency_s = ar_tuning_time(&own, choice, &empty);
     double bytes_s = ar_tuning_time(&own, choice, run) - latency_s;
     return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / (is_nvls ? 1 : of_switch);
 }
 
-/* What a call of simple loses while its slots fill. */
+/* The time that a call of simple loses while its slots fill. */
 static double fill_time(const double *values, enum ar_choice_protocol protocol,
                         const struct ar_library_run *run)
 {

@@ -25,7 +25,7 @@ static const char *const parameter_names[] = {
 #undef X
         NULL};
 
-/* What a file says of itself, beside the table. */
+/* The facts of a file, and the table. */
 struct file {
     struct ar_library_table table;
     uint32_t format;

@@ -8,8 +8,8 @@
 
 enum { RELEASES_MAX = 32, CHANNELS = 4 };
 
-static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
-                             double net_bus_Bps)
+static struct ar_tuning make_tuning(const struct ar_release *release, double node_bus_Bps,
+                                    double net_bus_Bps)
 {
     return (struct ar_tuning){.release = release,
                               .node_bus_Bps = node_bus_Bps,
@@ -19,7 +19,7 @@ static struct ar_tuning make(const struct ar_release *release, double node_bus_B
 
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
 {
-    return make(ar_release_default, node_bus_Bps, net_bus_Bps);
+    return make_tuning(ar_release_default, node_bus_Bps, net_bus_Bps);
 }
 
 /* Whether a release is of the same minor version as a row: 2.18.5 and 2.18.3. */
@@ -36,7 +36,7 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
     const char *names[RELEASES_MAX];
     for (size_t i = 0; i < ar_releases_count; i++) {
         if (is_like(release, ar_releases[i].release)) {
-            *tuning = make(&ar_releases[i], node_bus_Bps, net_bus_Bps);
+            *tuning = make_tuning(&ar_releases[i], node_bus_Bps, net_bus_Bps);
             return AR_OK;
         }
         names[i] = ar_releases[i].release;
@@ -70,7 +70,7 @@ static bool is_alone(const struct ar_library_run *run)
     return is_wide(run) && run->ranks < 2 * run->nodes;
 }
 
-static double capped(double bandwidth, double cap)
+static double cap_bandwidth(double bandwidth, double cap)
 {
     return cap > 0 ? fmin(bandwidth, cap) : bandwidth;
 }
@@ -120,7 +120,7 @@ static double net_bus(const struct ar_tuning *tuning, const struct ar_library_ru
 static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
     double bus = is_wide(run) ? net_bus(tuning, run) : tuning->node_bus_Bps / 1e9;
-    return capped(bus, ar_tuning_caps(tuning)->bus);
+    return cap_bandwidth(bus, ar_tuning_caps(tuning)->bus);
 }
 
 double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
@@ -168,7 +168,7 @@ static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice,
     return ar_tuning_net_latency(tuning, is_tree ? tree_of(ar_choices[choice].protocol) : choice);
 }
 
-static double corrected(const double *correction, double bytes)
+static double tree_correction(const double *correction, double bytes)
 {
     int size = bytes < 128 ? 0 : (int)floor(log2(bytes / 64));
     return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
@@ -224,11 +224,11 @@ static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
     if (choice == AR_RING_LL) {
         bool is_usual = is_wide(run) || run->call == AR_ALL_REDUCE || run->call == AR_REDUCE;
         bus /= is_usual ? release->ll_divisor : release->ll_node_divisor;
-        return capped(bus, ll_cap(tuning, run));
+        return cap_bandwidth(bus, ll_cap(tuning, run));
     }
     if (choice == AR_RING_LL128) {
         bus *= is_alone(run) ? release->ll128_alone_share : release->ll128_share;
-        return capped(bus, of_channels(tuning, ar_tuning_caps(tuning)->ring_ll128, run));
+        return cap_bandwidth(bus, of_channels(tuning, ar_tuning_caps(tuning)->ring_ll128, run));
     }
     return bus;
 }
@@ -252,22 +252,22 @@ static double tree_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
     const struct tuning_caps *caps = ar_tuning_caps(tuning);
     bool is_pair = run->nodes == 2 && choice == AR_TREE_SIMPLE && release->tree_pair_share > 0;
     double share = is_pair ? release->tree_pair_share : release->tree_share;
-    double bus = capped(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
+    double bus = cap_bandwidth(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
     double alone = is_alone(run) ? release->tree_alone_share : 1;
     if (choice == AR_TREE_LL) {
-        return capped(bus / release->tree_ll_divisor, ll_cap(tuning, run)) * alone *
-               corrected(release->tree_ll_correction, run->bytes);
+        return cap_bandwidth(bus / release->tree_ll_divisor, ll_cap(tuning, run)) * alone *
+               tree_correction(release->tree_ll_correction, run->bytes);
     }
     if (choice == AR_TREE_LL128) {
         bus *= is_wide(run) ? release->tree_ll128_share : release->tree_ll128_node_share;
-        return capped(bus, of_channels(tuning, caps->tree_ll128, run)) * alone *
-               corrected(release->tree_ll128_correction, run->bytes);
+        return cap_bandwidth(bus, of_channels(tuning, caps->tree_ll128, run)) * alone *
+               tree_correction(release->tree_ll128_correction, run->bytes);
     }
-    return bus * alone * corrected(release->tree_simple_correction, run->bytes);
+    return bus * alone * tree_correction(release->tree_simple_correction, run->bytes);
 }
 
 /* floor(log2 n), as NCCL counts the levels of a tree. */
-static double levels(const struct ar_library_run *run)
+static double tree_levels(const struct ar_library_run *run)
 {
     return floor(log2(run->nodes));
 }
@@ -276,9 +276,9 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
                         const struct ar_library_run *run)
 {
     double node = ar_tuning_node_latency(tuning, choice, is_wide(run));
-    double latency =
-        tuning->release->latency[choice].base +
-        2 * ((run->ranks / run->nodes - 1) * node + levels(run) * net_latency(tuning, choice, run));
+    double latency = tuning->release->latency[choice].base +
+                     2 * ((run->ranks / run->nodes - 1) * node +
+                          tree_levels(run) * net_latency(tuning, choice, run));
     return in_seconds(latency, 2 * run->bytes, tree_bandwidth(tuning, choice, run));
 }
 
@@ -342,7 +342,7 @@ static double nvls_bandwidth(const struct ar_tuning *tuning, bool is_tree,
         node *= caps->nvls_share * (tuning->channels - 1) / tuning->channels;
         node *= is_half ? 1 - own : 2;
         net *= is_tree && run->nodes <= 2 ? 2 : 1;
-        return is_tree ? capped(fmin(node, net), of_channels(tuning, caps->nvls_tree, run))
+        return is_tree ? cap_bandwidth(fmin(node, net), of_channels(tuning, caps->nvls_tree, run))
                        : fmin(node, net);
     case TUNING_NVLS_HALVES:
         node *= is_half ? 1 - own : 1;
@@ -363,7 +363,7 @@ static double nvls_time(const struct ar_tuning *tuning, enum ar_choice choice,
     bool is_line = is_tree && release->has_nvls_line;
     double net = net_latency(tuning, choice, run);
     double hops = is_line        ? 2.0 * (run->nodes - 1)
-                  : is_tree      ? 2 * levels(run)
+                  : is_tree      ? 2 * tree_levels(run)
                   : is_wide(run) ? 1
                                  : 0;
     double ratio = run->call != AR_ALL_REDUCE ? 1
@@ -378,7 +378,7 @@ static double pat_time(const struct ar_tuning *tuning, const struct ar_library_r
 {
     const struct ar_release *release = tuning->release;
     double latency = release->latency[AR_PAT].base +
-                     levels(run) * net_latency(tuning, AR_PAT, run) / 3.5 + run->ranks * 2.8;
+                     tree_levels(run) * net_latency(tuning, AR_PAT, run) / 3.5 + run->ranks * 2.8;
     return in_seconds(latency, run->bytes, bus_of(tuning, run) * release->pat_share);
 }
 
