@@ -1,3 +1,4 @@
+/* The file of results: lines about the run, and a row for each measurement. */
 #include "cases.h"
 
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "ar_numbers.h"
+#include "ar_text.h"
 
 enum { LINE_SIZE = 256 };
 
@@ -40,21 +42,16 @@ static void write_date(FILE *file)
     fprintf(file, "# date: %s\n", text);
 }
 
-/* Words with anything a shell would read are quoted; a newline would end the comment. */
+/* An end of line within a word would end the comment. */
 static void write_command(FILE *file, int argc, char *const *argv)
 {
     fputs("# command:", file);
     for (int i = 0; i < argc; i++) {
-        bool is_plain = argv[i][0] != '\0' &&
-                        argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
-                                                "XYZ0123456789_-+=:,./@%")] == '\0';
-        fputs(is_plain ? " " : " '", file);
-        for (const char *at = argv[i]; *at != '\0'; at++) {
-            fputs(*at == '\'' ? "'\\''"
-                              : (const char[]){(unsigned char)*at < 0x20 ? '?' : *at, '\0'},
-                  file);
-        }
-        fputs(is_plain ? "" : "'", file);
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        char *word = ar_arena_text(&arena, argv[i]);
+        ar_text_to_line(word);
+        fputc(' ', file);
+        ar_write_shell_word(file, word);
     }
     fputc('\n', file);
 }
@@ -86,7 +83,7 @@ void result_write_header(FILE *file)
           file);
 }
 
-/* Of the median, as nccl-tests count them. */
+/* Bandwidths at the median time, as nccl-tests count them. */
 static void write_bandwidths(FILE *file, const struct measurement *measurement, double time_s)
 {
     const struct ar_operation *operation = measurement->operation;

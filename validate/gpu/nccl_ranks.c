@@ -13,6 +13,42 @@
 #include "mpi_world.h"
 #endif
 
+/* A group of calls, one of each rank: an operation, or a part of the 2D torus. */
+enum nccl_call {
+    CALL_ALL_REDUCE,
+    CALL_REDUCE_SCATTER,
+    CALL_ALL_GATHER,
+    CALL_BROADCAST,
+    CALL_REDUCE,
+    CALL_GATHER, /* here and below messages, as NCCL has no such call */
+    CALL_SCATTER,
+    CALL_ALL_TO_ALL,
+    CALL_SEND,
+    CALL_MEET, /* the barrier: a sum of one element */
+    CALL_SPLIT_ROWS,
+    CALL_SPLIT_COLUMNS,
+    CALL_SCATTER_ROW,
+    CALL_REDUCE_COLUMN,
+    CALL_GATHER_ROW
+};
+
+/* NCCL's functions, for error lines. */
+static const char *const call_names[] = {"ncclAllReduce",
+                                         "ncclReduceScatter",
+                                         "ncclAllGather",
+                                         "ncclBroadcast",
+                                         "ncclReduce",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclAllReduce",
+                                         "ncclCommSplit",
+                                         "ncclCommSplit",
+                                         "ncclReduceScatter",
+                                         "ncclAllReduce",
+                                         "ncclAllGather"};
+
 struct nccl_rank {
     uint32_t rank;
     int device;
@@ -33,20 +69,9 @@ struct nccl_ranks {
     const struct measurement *measurement;
     ncclDataType_t type;
     uint64_t shard; /* elements */
-    const struct nccl_call_row *library_call;
+    enum nccl_call operation_call;
     struct nccl_rank *ranks;
     double timeout_s;
-};
-
-/* The part of a rank in a group of calls. */
-typedef ncclResult_t nccl_call(const struct nccl_ranks *ranks, struct nccl_rank *rank);
-
-/* An operation as a group of calls. */
-struct nccl_call_row {
-    const struct ar_operation *operation;
-    nccl_call *function;
-    const char *name; /* NCCL's functions */
-    bool has_result;  /* beside the buffer; else in place */
 };
 
 /* --- the library -------------------------------------------------------------------------- */
@@ -81,13 +106,7 @@ enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code,
     return ar_error_set(err, AR_INTERNAL, "%s: %s", call, library->get_error_string(code));
 }
 
-/* --- operations as the library has them --------------------------------------------------- */
-
-static ncclResult_t call_all_reduce(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->all_reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
-                                      ranks->type, ncclSum, rank->all, rank->stream);
-}
+/* --- calls -------------------------------------------------------------------------------- */
 
 /* Where the part of a position begins in the buffer at `base`, and its elements. */
 static unsigned char *part_at(const struct nccl_ranks *ranks, unsigned char *base,
@@ -100,48 +119,11 @@ static unsigned char *part_at(const struct nccl_ranks *ranks, unsigned char *bas
     return base + part.first * measurement->type->bytes;
 }
 
-static ncclResult_t call_reduce_scatter(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+/* Sends elements to a position, or receives them; a message of none is left out at both ends. */
+static ncclResult_t pass_elements(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                  bool sends, unsigned char *at, uint64_t count,
+                                  uint32_t peer_position)
 {
-    uint64_t count;
-    unsigned char *own = part_at(ranks, rank->buffer, rank->rank, &count);
-    return ranks->library->reduce_scatter(rank->buffer, own, count, ranks->type, ncclSum, rank->all,
-                                          rank->stream);
-}
-
-static ncclResult_t call_all_gather(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    uint64_t count;
-    unsigned char *own = part_at(ranks, rank->buffer, rank->rank, &count);
-    return ranks->library->all_gather(own, rank->buffer, count, ranks->type, rank->all,
-                                      rank->stream);
-}
-
-static ncclResult_t call_broadcast(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->broadcast(rank->buffer, rank->buffer, ranks->measurement->elements,
-                                     ranks->type, (int)ranks->measurement->root, rank->all,
-                                     rank->stream);
-}
-
-static ncclResult_t call_reduce(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
-                                  ranks->type, ncclSum, (int)ranks->measurement->root, rank->all,
-                                  rank->stream);
-}
-
-static uint32_t rank_position(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
-{
-    struct ar_order order = measurement_order(ranks->measurement);
-    return ar_order_position(&order, 0, rank->rank);
-}
-
-/* Sends, or receives, a part; parts without elements are left out at both ends. */
-static ncclResult_t pass_part(const struct nccl_ranks *ranks, struct nccl_rank *rank, bool sends,
-                              unsigned char *base, uint32_t part, uint32_t peer_position)
-{
-    uint64_t count;
-    unsigned char *at = part_at(ranks, base, part, &count);
     struct ar_order order = measurement_order(ranks->measurement);
     int peer = (int)ar_order_rank(&order, 0, peer_position % ranks->measurement->ranks);
     if (count == 0) {
@@ -151,156 +133,135 @@ static ncclResult_t pass_part(const struct nccl_ranks *ranks, struct nccl_rank *
                  : ranks->library->recv(at, count, ranks->type, peer, rank->all, rank->stream);
 }
 
-/* The root, at position 0, sends each rank its part, or receives it. */
-static ncclResult_t pass_parts(const struct nccl_ranks *ranks, struct nccl_rank *rank,
-                               bool root_sends)
+static ncclResult_t pass_part(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                              bool sends, unsigned char *base, uint32_t part,
+                              uint32_t peer_position)
 {
-    uint32_t position = rank_position(ranks, rank);
-    ncclResult_t code = ncclSuccess;
-    if (position > 0) {
-        return pass_part(ranks, rank, !root_sends, rank->buffer, position, 0);
-    }
-    for (uint32_t i = 1; i < ranks->measurement->ranks && code == ncclSuccess; i++) {
-        code = pass_part(ranks, rank, root_sends, rank->buffer, i, i);
-    }
-    return code;
+    uint64_t count;
+    unsigned char *at = part_at(ranks, base, part, &count);
+    return pass_elements(ranks, rank, sends, at, count, peer_position);
 }
 
-static ncclResult_t call_gather(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+/* The messages of a rank at a position: gather and scatter go to and from the root, which is at
+ * position 0; part k of an all-to-all goes k positions on, also to the rank itself; send goes from
+ * the root to the last position. */
+static ncclResult_t pass_messages(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                  enum nccl_call call)
 {
-    return pass_parts(ranks, rank, false);
-}
-
-static ncclResult_t call_scatter(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return pass_parts(ranks, rank, true);
-}
-
-/* Part k goes k ranks on; its own part a rank sends to itself. */
-static ncclResult_t call_all_to_all(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    uint32_t position = rank_position(ranks, rank);
+    struct ar_order order = measurement_order(ranks->measurement);
+    uint32_t position = ar_order_position(&order, 0, rank->rank);
     uint32_t count = ranks->measurement->ranks;
     ncclResult_t code = ncclSuccess;
-    for (uint32_t i = 0; i < count && code == ncclSuccess; i++) {
-        code = pass_part(ranks, rank, true, rank->buffer, i, position + i);
-        code = code == ncclSuccess
-                   ? pass_part(ranks, rank, false, rank->result, i, position + count - i)
-                   : code;
+    if (call == CALL_SEND) {
+        bool takes_part = count > 1 && (position == 0 || position == count - 1);
+        return pass_elements(ranks, rank, position == 0, rank->buffer,
+                             takes_part ? ranks->measurement->elements : 0,
+                             position == 0 ? count - 1 : 0);
+    }
+    if (call != CALL_ALL_TO_ALL && position > 0) {
+        return pass_part(ranks, rank, call == CALL_GATHER, rank->buffer, position, 0);
+    }
+    for (uint32_t i = call == CALL_ALL_TO_ALL ? 0 : 1; i < count && code == ncclSuccess; i++) {
+        bool sends = call != CALL_GATHER;
+        code = pass_part(ranks, rank, sends, rank->buffer, i, position + i);
+        if (call == CALL_ALL_TO_ALL && code == ncclSuccess) {
+            code = pass_part(ranks, rank, false, rank->result, i, position + count - i);
+        }
     }
     return code;
 }
 
-static ncclResult_t call_send(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+static ncclResult_t make_call(const struct nccl_ranks *ranks, struct nccl_rank *rank,
+                              enum nccl_call call)
 {
+    const struct nccl_library *nccl = ranks->library;
     const struct measurement *measurement = ranks->measurement;
-    struct ar_order order = measurement_order(measurement);
-    uint32_t last = ar_order_rank(&order, 0, measurement->ranks - 1);
-    if (measurement->ranks > 1 && rank->rank == measurement->root) {
-        return ranks->library->send(rank->buffer, measurement->elements, ranks->type, (int)last,
-                                    rank->all, rank->stream);
+    const ncclDataType_t type = ranks->type;
+    const uint64_t all = measurement->elements;
+    const int root = (int)measurement->root;
+    const uint32_t x = measurement->shape.x; /* ranks of a row of the torus */
+    unsigned char *buffer = rank->buffer;
+    unsigned char *shard = buffer + rank->rank % x * ranks->shard * measurement->type->bytes;
+    uint64_t count;
+    unsigned char *part = part_at(ranks, buffer, rank->rank, &count);
+    switch (call) {
+    case CALL_ALL_REDUCE:
+        return nccl->all_reduce(buffer, buffer, all, type, ncclSum, rank->all, rank->stream);
+    case CALL_REDUCE_SCATTER:
+        return nccl->reduce_scatter(buffer, part, count, type, ncclSum, rank->all, rank->stream);
+    case CALL_ALL_GATHER:
+        return nccl->all_gather(part, buffer, count, type, rank->all, rank->stream);
+    case CALL_BROADCAST:
+        return nccl->broadcast(buffer, buffer, all, type, root, rank->all, rank->stream);
+    case CALL_REDUCE:
+        return nccl->reduce(buffer, buffer, all, type, ncclSum, root, rank->all, rank->stream);
+    case CALL_GATHER:
+    case CALL_SCATTER:
+    case CALL_ALL_TO_ALL:
+    case CALL_SEND:
+        return pass_messages(ranks, rank, call);
+    case CALL_MEET:
+        return nccl->all_reduce(rank->token, rank->token, 1, type, ncclSum, rank->all,
+                                rank->stream);
+    case CALL_SPLIT_ROWS:
+        return nccl->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x), &rank->row,
+                                NULL);
+    case CALL_SPLIT_COLUMNS:
+        return nccl->comm_split(rank->all, (int)(rank->rank % x), (int)(rank->rank / x),
+                                &rank->column, NULL);
+    case CALL_SCATTER_ROW:
+        return nccl->reduce_scatter(buffer, shard, ranks->shard, type, ncclSum, rank->row,
+                                    rank->stream);
+    case CALL_REDUCE_COLUMN:
+        return nccl->all_reduce(shard, shard, ranks->shard, type, ncclSum, rank->column,
+                                rank->stream);
+    case CALL_GATHER_ROW:
+        return nccl->all_gather(shard, buffer, ranks->shard, type, rank->row, rank->stream);
     }
-    return measurement->ranks > 1 && rank->rank == last
-               ? ranks->library->recv(rank->buffer, measurement->elements, ranks->type,
-                                      (int)measurement->root, rank->all, rank->stream)
-               : ncclSuccess;
+    return ncclInvalidArgument;
 }
 
-static const struct nccl_call_row calls[] = {
-    {&ar_operation_all_reduce, call_all_reduce, "ncclAllReduce", false},
-    {&ar_operation_reduce_scatter, call_reduce_scatter, "ncclReduceScatter", false},
-    {&ar_operation_all_gather, call_all_gather, "ncclAllGather", false},
-    {&ar_operation_broadcast, call_broadcast, "ncclBroadcast", false},
-    {&ar_operation_reduce, call_reduce, "ncclReduce", false},
-    {&ar_operation_gather, call_gather, "ncclSend and ncclRecv", false},
-    {&ar_operation_scatter, call_scatter, "ncclSend and ncclRecv", false},
-    {&ar_operation_all_to_all, call_all_to_all, "ncclSend and ncclRecv", true},
-    {&ar_operation_send, call_send, "ncclSend and ncclRecv", false},
-};
-
-static const struct nccl_call_row *find_call(const struct ar_operation *operation)
-{
-    size_t i = 0;
-    while (i + 1 < sizeof calls / sizeof calls[0] && calls[i].operation != operation) {
-        i++;
-    }
-    return &calls[i];
-}
-
-/* --- ranks -------------------------------------------------------------------------------- */
-
-/* The calls of all ranks of this process as one group, as NCCL wants it from one thread. */
-static enum ar_status call_all(struct nccl_ranks *ranks, nccl_call *function, const char *name,
-                               struct ar_error *err)
+/* Makes the calls of all ranks of this process as one group, as NCCL wants it from one thread. */
+static enum ar_status call_all(struct nccl_ranks *ranks, enum nccl_call call, struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
     AR_TRY(nccl_check(library, library->group_start(), "ncclGroupStart", err));
     for (uint32_t i = 0; i < ranks->crew.count; i++) {
         CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
-        AR_TRY(nccl_check(library, function(ranks, &ranks->ranks[i]), name, err));
+        AR_TRY(
+            nccl_check(library, make_call(ranks, &ranks->ranks[i], call), call_names[call], err));
     }
-    return nccl_check(library, library->group_end(), name, err);
-}
-
-static unsigned char *shard_at(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
-{
-    uint32_t column = rank->rank % ranks->measurement->shape.x;
-    return rank->buffer + column * ranks->shard * ranks->measurement->type->bytes;
-}
-
-static ncclResult_t split_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    uint32_t x = ranks->measurement->shape.x;
-    return ranks->library->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x),
-                                      &rank->row, NULL);
-}
-
-static ncclResult_t split_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    uint32_t x = ranks->measurement->shape.x;
-    return ranks->library->comm_split(rank->all, (int)(rank->rank % x), (int)(rank->rank / x),
-                                      &rank->column, NULL);
-}
-
-static ncclResult_t meet_ranks(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->all_reduce(rank->token, rank->token, 1, ranks->type, ncclSum, rank->all,
-                                      rank->stream);
-}
-
-static ncclResult_t scatter_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->reduce_scatter(rank->buffer, shard_at(ranks, rank), ranks->shard,
-                                          ranks->type, ncclSum, rank->row, rank->stream);
-}
-
-static ncclResult_t reduce_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    unsigned char *shard = shard_at(ranks, rank);
-    return ranks->library->all_reduce(shard, shard, ranks->shard, ranks->type, ncclSum,
-                                      rank->column, rank->stream);
-}
-
-static ncclResult_t gather_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->all_gather(shard_at(ranks, rank), rank->buffer, ranks->shard,
-                                      ranks->type, rank->row, rank->stream);
+    return nccl_check(library, library->group_end(), call_names[call], err);
 }
 
 static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
 {
     const struct ar_shape *shape = &ranks->measurement->shape;
-    if (shape->x > 1) {
-        AR_TRY(call_all(ranks, scatter_row, "ncclReduceScatter", err));
-    }
-    if (shape->y > 1) {
-        AR_TRY(call_all(ranks, reduce_column, "ncclAllReduce", err));
-    }
-    if (shape->x > 1) {
-        AR_TRY(call_all(ranks, gather_row, "ncclAllGather", err));
-    }
-    return AR_OK;
+    AR_TRY(shape->x > 1 ? call_all(ranks, CALL_SCATTER_ROW, err) : AR_OK);
+    AR_TRY(shape->y > 1 ? call_all(ranks, CALL_REDUCE_COLUMN, err) : AR_OK);
+    return shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK;
 }
+
+static enum nccl_call find_call(const struct ar_operation *operation)
+{
+    static const struct ar_operation *const operations[] = {
+        [CALL_ALL_REDUCE] = &ar_operation_all_reduce,
+        [CALL_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
+        [CALL_ALL_GATHER] = &ar_operation_all_gather,
+        [CALL_BROADCAST] = &ar_operation_broadcast,
+        [CALL_REDUCE] = &ar_operation_reduce,
+        [CALL_GATHER] = &ar_operation_gather,
+        [CALL_SCATTER] = &ar_operation_scatter,
+        [CALL_ALL_TO_ALL] = &ar_operation_all_to_all,
+        [CALL_SEND] = &ar_operation_send};
+    unsigned call = CALL_ALL_REDUCE;
+    while (call < CALL_SEND && operations[call] != operation) {
+        call++;
+    }
+    return (enum nccl_call)call;
+}
+
+/* --- ranks -------------------------------------------------------------------------------- */
 
 /* Makes communicators: for all ranks of this process at once, or for its one rank of several
  * processes. */
@@ -324,8 +285,8 @@ static enum ar_status connect_ranks(struct nccl_ranks *ranks, const struct nccl_
             "ncclCommInitRank", err));
     }
     if (ranks->measurement->algorithm != NULL) {
-        AR_TRY(call_all(ranks, split_row, "ncclCommSplit", err));
-        AR_TRY(call_all(ranks, split_column, "ncclCommSplit", err));
+        AR_TRY(call_all(ranks, CALL_SPLIT_ROWS, err));
+        AR_TRY(call_all(ranks, CALL_SPLIT_COLUMNS, err));
     }
     return AR_OK;
 }
@@ -341,7 +302,7 @@ static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank
     AR_TRY(cuda_make_event(arena, true, &rank->end, err));
     AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
     CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
-    if (ranks->library_call->has_result) {
+    if (ranks->operation_call == CALL_ALL_TO_ALL) {
         AR_TRY(cuda_allocate(arena, bytes, &rank->result, err));
     }
     AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));
@@ -385,13 +346,11 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
 static enum ar_status run_collective_once(struct crew *crew, double *time_s, struct ar_error *err)
 {
     struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
-    AR_TRY(call_all(ranks, meet_ranks, "ncclAllReduce", err));
+    AR_TRY(call_all(ranks, CALL_MEET, err));
     AR_TRY(record_all(ranks, false, err));
     if (ranks->measurement->elements > 0) {
-        AR_TRY(
-            ranks->measurement->algorithm != NULL
-                ? run_torus(ranks, err)
-                : call_all(ranks, ranks->library_call->function, ranks->library_call->name, err));
+        AR_TRY(ranks->measurement->algorithm != NULL ? run_torus(ranks, err)
+                                                     : call_all(ranks, ranks->operation_call, err));
     }
     AR_TRY(record_all(ranks, true, err));
     for (uint32_t i = 0; i < crew->count; i++) {
@@ -425,19 +384,19 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
     unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
-    const struct nccl_call_row *library_call = find_call(measurement->operation);
+    enum nccl_call call = find_call(measurement->operation);
     *made = (struct nccl_ranks){
         .crew = {.memory = &memory_device,
                  .first = place->first,
                  .count = place->count,
                  .buffers = buffers,
-                 .results = library_call->has_result ? results : NULL,
+                 .results = call == CALL_ALL_TO_ALL ? results : NULL,
                  .run = run_collective_once},
         .library = library,
         .measurement = measurement,
         .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
         .shard = (measurement->elements + x - 1) / x,
-        .library_call = library_call,
+        .operation_call = call,
         .ranks = members,
         .timeout_s = timeout_s,
     };

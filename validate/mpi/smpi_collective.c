@@ -7,6 +7,7 @@
  * prints, for each payload in BYTES as nccl-tests counts it, the seconds from a common start to the
  * end of the last rank. All ranks sleep until the start, since a barrier would leave them apart. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 
 enum { RANKS_MAX = 1024 };
 
-/* Of one rank: elements of the large buffer, and of a rank's equal share of it. */
+/* Buffers of `elements` elements, of which a rank's equal share is `share`. */
 struct call {
+    const char *operation;
     int rank;
     int ranks;
     int elements;
@@ -24,76 +26,47 @@ struct call {
     float *to;
 };
 
-static void allreduce(const struct call *call)
+/* Makes the call; false if no operation has this name. */
+static bool make_call(const struct call *call)
 {
-    MPI_Allreduce(call->from, call->to, call->elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static void reducescatter(const struct call *call)
-{
-    int counts[RANKS_MAX];
-    for (int rank = 0; rank < call->ranks; rank++) {
-        counts[rank] = call->share;
+    const MPI_Comm all = MPI_COMM_WORLD;
+    const MPI_Datatype type = MPI_FLOAT;
+    const char *name = call->operation;
+    const int elements = call->elements;
+    const int share = call->share;
+    float *from = call->from;
+    float *to = call->to;
+    if (strcmp(name, "allreduce") == 0) {
+        MPI_Allreduce(from, to, elements, type, MPI_SUM, all);
+    } else if (strcmp(name, "reducescatter") == 0) {
+        int counts[RANKS_MAX];
+        for (int rank = 0; rank < call->ranks; rank++) {
+            counts[rank] = share;
+        }
+        MPI_Reduce_scatter(from, to, counts, type, MPI_SUM, all);
+    } else if (strcmp(name, "allgather") == 0) {
+        MPI_Allgather(from, share, type, to, share, type, all);
+    } else if (strcmp(name, "broadcast") == 0) {
+        MPI_Bcast(from, elements, type, 0, all);
+    } else if (strcmp(name, "reduce") == 0) {
+        MPI_Reduce(from, to, elements, type, MPI_SUM, 0, all);
+    } else if (strcmp(name, "gather") == 0) {
+        MPI_Gather(from, share, type, to, share, type, 0, all);
+    } else if (strcmp(name, "scatter") == 0) {
+        MPI_Scatter(from, share, type, to, share, type, 0, all);
+    } else if (strcmp(name, "alltoall") == 0) {
+        MPI_Alltoall(from, share, type, to, share, type, all);
+    } else {
+        return false;
     }
-    MPI_Reduce_scatter(call->from, call->to, counts, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    return true;
 }
 
-static void allgather(const struct call *call)
+/* Measures each payload; all ranks begin at the same time, which lies in the future. Returns the
+ * exit code. */
+static int run_payloads(const char *operation, int payloads, char **bytes)
 {
-    MPI_Allgather(call->from, call->share, MPI_FLOAT, call->to, call->share, MPI_FLOAT,
-                  MPI_COMM_WORLD);
-}
-
-static void broadcast(const struct call *call)
-{
-    MPI_Bcast(call->from, call->elements, MPI_FLOAT, 0, MPI_COMM_WORLD);
-}
-
-static void reduce(const struct call *call)
-{
-    MPI_Reduce(call->from, call->to, call->elements, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
-}
-
-static void gather(const struct call *call)
-{
-    MPI_Gather(call->from, call->share, MPI_FLOAT, call->to, call->share, MPI_FLOAT, 0,
-               MPI_COMM_WORLD);
-}
-
-static void scatter(const struct call *call)
-{
-    MPI_Scatter(call->from, call->share, MPI_FLOAT, call->to, call->share, MPI_FLOAT, 0,
-                MPI_COMM_WORLD);
-}
-
-static void alltoall(const struct call *call)
-{
-    MPI_Alltoall(call->from, call->share, MPI_FLOAT, call->to, call->share, MPI_FLOAT,
-                 MPI_COMM_WORLD);
-}
-
-static const struct operation {
-    const char *name;
-    void (*run)(const struct call *call);
-} operations[] = {
-    {"allreduce", allreduce}, {"reducescatter", reducescatter},
-    {"allgather", allgather}, {"broadcast", broadcast},
-    {"reduce", reduce},       {"gather", gather},
-    {"scatter", scatter},     {"alltoall", alltoall},
-};
-
-/* Seconds of this rank from `start_s`, in the future, on. */
-static double timed(const struct operation *operation, const struct call *call, double start_s)
-{
-    usleep((useconds_t)((start_s - MPI_Wtime()) * 1e6));
-    double begin_s = MPI_Wtime();
-    operation->run(call);
-    return MPI_Wtime() - begin_s;
-}
-
-static int run(const struct operation *operation, int payloads, char **bytes)
-{
-    struct call call;
+    struct call call = {.operation = operation};
     MPI_Comm_rank(MPI_COMM_WORLD, &call.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &call.ranks);
     for (int i = 0; i < payloads; i++) {
@@ -104,8 +77,13 @@ static int run(const struct operation *operation, int payloads, char **bytes)
         if (call.from == NULL || call.to == NULL) {
             return 1;
         }
+        usleep((useconds_t)((1000.0 * (i + 1) - MPI_Wtime()) * 1e6));
+        double begin_s = MPI_Wtime();
+        if (!make_call(&call)) {
+            return 64;
+        }
+        double own_s = MPI_Wtime() - begin_s;
         double slowest_s;
-        double own_s = timed(operation, &call, 1000.0 * (i + 1));
         MPI_Reduce(&own_s, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (call.rank == 0) {
             printf("%s,%.12g\n", bytes[i], slowest_s);
@@ -119,12 +97,7 @@ static int run(const struct operation *operation, int payloads, char **bytes)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    int code = 64;
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0] && argc > 2; i++) {
-        if (strcmp(argv[1], operations[i].name) == 0) {
-            code = run(&operations[i], argc - 2, argv + 2);
-        }
-    }
+    int code = argc > 2 ? run_payloads(argv[1], argc - 2, argv + 2) : 64;
     MPI_Finalize();
     return code;
 }
