@@ -15,7 +15,7 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON) # rooms are part of the program and of liballreckon
 option(ALLRECKON_WERROR "Treat compiler warnings as errors" OFF)
-option(ALLRECKON_FUZZ "Build sim/fuzz with libFuzzer, and all with sanitizers; needs clang" OFF)
+option(ALLRECKON_FUZZ "Build sim/tools/fuzz with libFuzzer, and all with sanitizers; needs clang" OFF)
 if(ALLRECKON_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "ALLRECKON_FUZZ needs clang: configure with CC=clang")
 endif()

@@ -132,7 +132,7 @@ static enum ar_status run_command(struct ar_arena *arena, struct ar_error *err)
     int count = 0;
     const struct command *command;
     struct options *options = ar_arena_alloc(arena, 1, sizeof *options);
-    char *said = ar_arena_text(arena, "");
+    char *notes_text = ar_arena_text(arena, "");
     char *rest = ar_arena_text(arena, fuzz.target->command);
     for (char *word; (word = strsep(&rest, " ")) != NULL && count < WORDS_MAX; count++) {
         words[count] = strcmp(word, "@") == 0   ? fuzz.path
@@ -144,7 +144,7 @@ static enum ar_status run_command(struct ar_arena *arena, struct ar_error *err)
     AR_TRY(command_find(words[0], &command, err));
     AR_TRY(options_parse(command, arena, count, words, options, err));
     options->notes = fuzz.notes;
-    options->said = &said;
+    options->notes_text = &notes_text;
     return command->run(options, err);
 }
 

@@ -44,8 +44,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 /** Ended by a row without a name. */
 extern const struct fuzz_target fuzz_targets[];
 
-fuzz_reader fuzz_keys, fuzz_logs, fuzz_kineto, fuzz_discover, fuzz_recorded, fuzz_journal,
-    fuzz_table, fuzz_report, fuzz_published, fuzz_cost, fuzz_convolutions, fuzz_library,
-    fuzz_transformers, fuzz_evoformers, fuzz_index, fuzz_called;
-
 #endif

@@ -1,0 +1,454 @@
+/* The table of targets, and those of them that are no command: what is read, and what holds of it.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_device_cost.h"
+#include "ar_discover.h"
+#include "ar_hash.h"
+#include "ar_inputs.h"
+#include "ar_kind.h"
+#include "ar_kineto.h"
+#include "ar_log.h"
+#include "ar_measured_set.h"
+#include "ar_page.h"
+#include "ar_plot_table.h"
+#include "ar_recorded.h"
+#include "ar_run.h"
+#include "fuzz.h"
+#include "journal.h"
+#include "published.h"
+
+/* --- logs ---------------------------------------------------------------------------------- */
+
+static void check_runs(const struct ar_logs *logs)
+{
+    for (size_t i = 0; i < logs->runs_count; i++) {
+        const struct ar_log *run = &logs->runs[i];
+        struct ar_error err;
+        assert(run->first_line <= run->last_line);
+        ar_log_check(run, AR_LOG_ALL_REDUCE, 2, &err);
+        for (size_t k = 0; k < run->rows_count; k++) {
+            double out_s = run->rows[k].out_of_place.time_s, in_s = run->rows[k].in_place.time_s;
+            assert(isnan(out_s) || out_s > 0);
+            assert(isnan(in_s) || in_s > 0);
+            assert(!isnan(out_s) || !isnan(in_s));
+        }
+    }
+}
+
+static enum ar_status read_logs(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_logs *logs = NULL;
+    enum ar_status status =
+        ar_logs_parse("fuzz", input->bytes, input->size, input->arena, &logs, err);
+    assert(status == AR_OK || strchr(err->text, '\n') == NULL);
+    if (status == AR_OK) {
+        check_runs(logs);
+    }
+    return status;
+}
+
+/* --- profiles ------------------------------------------------------------------------------ */
+
+static void check_trace(const struct ar_trace *trace)
+{
+    uint32_t tensors = 0;
+    assert(trace->layers_count > 0 && trace->tensors_count > 0 && trace->batch > 0);
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        assert(layer->forward_s >= 0 && layer->backward_s >= 0 && layer->name[0] != '\0');
+        assert(layer->tensors_first == tensors);
+        tensors += layer->tensors_count;
+    }
+    assert(tensors == trace->tensors_count);
+    assert(ar_trace_gradient_elements(trace) <= AR_TRACE_ELEMENTS_MAX);
+    assert(trace->optimizer_s >= 0 && trace->step_overhead_s >= 0);
+    assert(isfinite(ar_trace_compute_s(trace)));
+}
+
+static enum ar_status read_kineto(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_kineto *kineto = NULL;
+    AR_TRY(ar_kineto_parse("fuzz", (const uint8_t *)input->bytes, input->size, input->arena,
+                           &kineto, err));
+    for (int times = AR_KINETO_RECORDED; times <= AR_KINETO_KERNELS; times++) {
+        struct ar_kineto_step *step = NULL;
+        const struct ar_kineto_request request = {.times = (enum ar_kineto_times)times};
+        AR_TRY(ar_kineto_step_create(kineto, &request, input->arena, &step, err));
+        check_trace(&step->trace);
+        for (size_t i = 0; i < step->collectives_count; i++) {
+            assert(step->collectives[i].order == i + 1);
+        }
+    }
+    return AR_OK;
+}
+
+/* --- steps of other programs --------------------------------------------------------------- */
+
+static enum ar_status read_recorded(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_recorded *recorded = NULL;
+    uint32_t needs = 0;
+    AR_TRY(ar_recorded_parse("fuzz", input->bytes, input->size, input->arena, &recorded, err));
+    assert(recorded->tasks_count > 0 && recorded->form != NULL);
+    for (uint32_t i = 0; i < recorded->tasks_count; i++) {
+        const struct ar_recorded_task *task = &recorded->tasks[i];
+        assert(isfinite(task->time_s) && task->time_s >= 0 && task->needs_first == needs);
+        needs += task->needs_count;
+        for (uint32_t k = 0; k < task->needs_count; k++) {
+            assert(recorded->needs[task->needs_first + k] < i);
+        }
+    }
+    assert(needs == recorded->needs_count);
+    return AR_OK;
+}
+
+/* --- machines ------------------------------------------------------------------------------ */
+
+/* What can be finished is a cluster file that loads. */
+static enum ar_status read_discover(const struct fuzz_input *input, struct ar_error *err)
+{
+    static const struct ar_setting list[] = {{"nodes=2", "fuzz", AR_USAGE},
+                                             {"rack.nodes=0", "fuzz", AR_USAGE},
+                                             {"hca.bandwidth=1GB/s", "fuzz", AR_USAGE},
+                                             {"nvlink.bandwidth=1GB/s", "fuzz", AR_USAGE},
+                                             {"pcie.bandwidth=1GB/s", "fuzz", AR_USAGE}};
+    struct ar_discovery *discovery = NULL;
+    struct ar_topo *topo = NULL;
+    enum ar_status status = ar_discover_begin(
+        (struct ar_settings){list, sizeof list / sizeof *list}, input->arena, &discovery, err);
+    assert(status == AR_OK);
+    AR_TRY(ar_discover_parse(discovery, "fuzz", input->bytes, input->size, err));
+    status = ar_discover_finish(discovery, "fuzz", &topo, err);
+    assert((status == AR_OK) == (topo != NULL));
+    return status;
+}
+
+/* --- costs --------------------------------------------------------------------------------- */
+
+static enum ar_status read_cost(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_device_cost *cost = NULL;
+    const struct ar_gemm gemm = {.count = 3, .m = 1000, .n = 300, .k = 100000};
+    AR_TRY(ar_device_cost_load(input->path, input->arena, &cost, err));
+    for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        enum ar_precision precision = (enum ar_precision)i;
+        if (ar_device_cost_has(cost, precision)) {
+            assert(ar_device_cost_optimizer_s(cost, precision, 1000000) >= 0);
+        }
+        if (ar_device_cost_has_group(cost, precision, AR_COST_OF_PRODUCTS)) {
+            assert(ar_device_gemm_s(cost, precision, &gemm) >= 0);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_convolutions(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_conv_points points;
+    AR_TRY(ar_conv_points_load(input->path, input->arena, &points, err));
+    for (size_t i = 0; i < points.count; i++) {
+        const struct ar_conv_point *found;
+        assert(ar_conv_points_find(&points, &points.list[i], &found) > 0);
+    }
+    return AR_OK;
+}
+
+/* --- measured sets ------------------------------------------------------------------------- */
+
+static enum ar_status read_index(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_measured_index index;
+    const char *called = ar_arena_format(input->arena, "%s/called.csv", input->directory);
+    fuzz_write(called, FUZZ_TEXT("operation,called,algorithm,shape,channels,note\n"));
+    AR_TRY(ar_measured_index_read(input->path, input->arena, &index, err));
+    for (size_t i = 0; i < index.sets_count; i++) {
+        ar_measured_set_has(&index.sets[i], "collectives/data.csv");
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_called(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_measured_index index;
+    const char *path = ar_arena_format(input->arena, "%s/index.csv", input->directory);
+    fuzz_write(path, FUZZ_TEXT("set,files,system,ranks_per_node,cluster,settings,engine,algorithm,"
+                               "fitted_nodes_max,seen,source\n"));
+    AR_TRY(ar_measured_index_read(path, input->arena, &index, err));
+    ar_called_find(&index.called, "allreduce", "recursive_doubling");
+    return AR_OK;
+}
+
+/* --- tables that are shipped, and copies of them ------------------------------------------- */
+
+static enum ar_status read_library(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_library_table *table = ar_arena_alloc(input->arena, 1, sizeof *table);
+    return ar_library_table_read(input->path, table, err);
+}
+
+static enum ar_status read_transformers(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_transformers *transformers;
+    return ar_transformers_load(input->path, input->arena, &transformers, err);
+}
+
+static enum ar_status read_evoformers(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_evoformers *evoformers;
+    return ar_evoformers_load(input->path, input->arena, &evoformers, err);
+}
+
+static enum ar_status read_published(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct published_rows rows;
+    const struct published_request request = {
+        .files = &input->path, .files_count = 1, .given = ar_scenario_begin(input->arena)};
+    return published_read(&request, &rows, err);
+}
+
+/* --- keys: lines of `name value` ----------------------------------------------------------- */
+
+enum { TEXTS_MAX = 8 };
+
+struct texts {
+    const char *list[AR_KEYS_COUNT][TEXTS_MAX + 1]; /* ended by NULL */
+    bool is_small; /* what they ask for is quick and stays in this process */
+};
+
+static bool is_small_value(enum ar_key key, const char *value)
+{
+    static const char *const apart[] = {"simgrid", "best", "auto", "anneal"};
+    size_t digits = strspn(value, "0123456789");
+    bool is_small = digits < 4 && strchr(value, '/') == NULL;
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+        is_small = is_small && strcmp(value, apart[i]) != 0;
+    }
+    return is_small && (key != AR_KEY_MESH || strlen(value) < 16);
+}
+
+static void take_lines(char *rest, struct texts *texts)
+{
+    texts->is_small = true;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        const char *name = strsep(&line, " ");
+        enum ar_key key = ar_key_find(name);
+        if (line != NULL && key != AR_KEYS_COUNT) {
+            size_t count = 0;
+            while (count < TEXTS_MAX && texts->list[key][count] != NULL) {
+                count++;
+            }
+            texts->list[key][ar_key_is(key, AR_KEY_REPEATS) ? count : 0] = line;
+            texts->list[key][TEXTS_MAX] = NULL;
+            texts->is_small = texts->is_small && is_small_value(key, line);
+        }
+    }
+}
+
+static enum ar_status set_keys(const struct texts *texts, struct ar_scenario *scenario,
+                               struct ar_error *err)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        const struct ar_origin origin = {.where = ar_keys[i].option, .status = AR_USAGE};
+        for (int k = 0; texts->list[i][k] != NULL; k++) {
+            AR_TRY(ar_scenario_set(scenario, (enum ar_key)i, &origin, texts->list[i][k], err));
+        }
+    }
+    return AR_OK;
+}
+
+/* Loaded if they are small, and run if that is quick. */
+static enum ar_status read_keys(const struct fuzz_input *input, struct ar_error *err)
+{
+    struct ar_scenario scenario = ar_scenario_begin(input->arena);
+    struct ar_inputs *inputs = ar_inputs_create(input->arena);
+    struct ar_row *row = ar_arena_alloc(input->arena, 1, sizeof *row);
+    struct texts *texts = ar_arena_alloc(input->arena, 1, sizeof *texts);
+    take_lines(ar_arena_text(input->arena, input->bytes), texts);
+    AR_TRY(set_keys(texts, &scenario, err));
+    AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
+    if (!texts->is_small) {
+        return AR_OK;
+    }
+    AR_TRY(ar_scenario_load(&scenario, inputs, err));
+    AR_TRY(scenario.gpus > 0 ? AR_OK : ar_scenario_require(&scenario, AR_KEY_GPUS, err));
+    if (ar_scenario_kind(&scenario)->is_collective) {
+        AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
+        AR_TRY(ar_scenario_require(&scenario, AR_KEY_ALGORITHM, err));
+    }
+    return ar_run_cost_s(&scenario) < 0.01 ? ar_run(&scenario, row, err) : AR_OK;
+}
+
+/* --- journals ------------------------------------------------------------------------------ */
+
+enum { POINTS = 16 };
+
+/* Writes lines with the checksums that they must have, behind the header of their sweep. */
+static void write_journal(const struct fuzz_input *input, const char *header)
+{
+    FILE *file = fopen(input->path, "w");
+    char *rest = ar_arena_text(input->arena, input->bytes);
+    assert(file != NULL);
+    fputs(header, file);
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
+        uint64_t hash = AR_HASH_BEGIN;
+        char *sum = strstr(line, " SUM ");
+        if (sum == NULL) {
+            fprintf(file, "%s\n", line);
+            continue;
+        }
+        *sum = '\0';
+        ar_hash_bytes(&hash, sum + 5, strlen(sum + 5));
+        fprintf(file, "%s %08" PRIx32 " %s\n", line, (uint32_t)(hash ^ hash >> 32), sum + 5);
+    }
+    fclose(file);
+}
+
+static void read_points(const struct journal *journal, struct ar_row *row)
+{
+    struct ar_error err;
+    for (uint32_t point = 0; point < POINTS; point++) {
+        if (journal_has_row(journal, point)) {
+            (void)journal_read_row(journal, point, row, &err);
+        }
+    }
+}
+
+static enum ar_status read_journal(const struct fuzz_input *input, struct ar_error *err)
+{
+    char header[512] = "";
+    struct journal *journal = ar_arena_alloc(input->arena, 1, sizeof *journal);
+    struct ar_row *row = ar_arena_alloc(input->arena, 1, sizeof *row);
+    struct journal_request request = {
+        .directory = input->directory, .fingerprint = 1, .points_count = POINTS, .forces = true};
+    AR_TRY(journal_open(&request, input->arena, journal, err));
+    rewind(journal->file);
+    assert(fgets(header, sizeof header, journal->file) != NULL);
+    journal_close(journal, true);
+    /* Its own first line, or the input's. */
+    write_journal(input, input->bytes[0] == 'a' ? "" : header);
+    request.forces = false;
+    request.resumes = true;
+    enum ar_status status = journal_open(&request, input->arena, journal, err);
+    if (status == AR_OK) {
+        read_points(journal, row);
+        journal_close(journal, true);
+    }
+    return status;
+}
+
+/* --- what commands left -------------------------------------------------------------------- */
+
+/* As each of the files that pictures are drawn from. */
+static enum ar_status read_table(const struct fuzz_input *input, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    for (int i = 0; i < AR_PLOT_FILES; i++) {
+        enum ar_plot_file file = (enum ar_plot_file)i;
+        struct ar_plot_table *table = ar_arena_alloc(input->arena, 1, sizeof *table);
+        status = ar_plot_table_read(input->path, &file, input->arena, table, err);
+    }
+    return status;
+}
+
+/* Writes a file of a report, if the input is one of the name. */
+static void write_if_named(const struct fuzz_input *input, const char *directory, const char *name)
+{
+    size_t length = strlen(name);
+    if (input->size > length + 2 && strncmp(input->bytes + 2, name, length) == 0) {
+        fuzz_write(ar_arena_format(input->arena, "%s/%s", directory, name), input->bytes,
+                   input->size);
+    }
+}
+
+/* The first line of the input names the file, such as `# sweep.csv`; beside it lies what others
+ * need. */
+static enum ar_status read_report(const struct fuzz_input *input, struct ar_error *err)
+{
+    static const char *const files[] = {
+        "sweep.csv",  "payload.csv",   "layouts.csv", "step.csv",       "pipeline.csv",
+        "train.csv",  "reproduce.csv", "curves.csv",  "compare.csv",    "accuracy.csv",
+        "layers.csv", "kinds.csv",     "sets.csv",    "parameters.csv", "command.txt"};
+    static const char step[] = "gpus\n4\n";
+    struct ar_page page;
+    const char *directory = ar_arena_format(input->arena, "%s/page", input->directory);
+    const struct ar_page_request request = {
+        .directory = directory,
+        .out = ar_arena_format(input->arena, "%s/report.html", input->directory),
+        .page_dir = FUZZ_SOURCE "/plots/report",
+        .template_dir = FUZZ_SOURCE "/plots/templates",
+        .made_by = "fuzz",
+        .columns = &ar_row_columns,
+        .columns_count = 1};
+    fuzz_make_directory(directory);
+    fuzz_write(ar_arena_format(input->arena, "%s/step.csv", directory), FUZZ_TEXT(step));
+    fuzz_write(ar_arena_format(input->arena, "%s/accuracy.csv", directory), FUZZ_TEXT(step));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        write_if_named(input, directory, files[i]);
+    }
+    return ar_page_write(&request, input->arena, &page, err);
+}
+
+/* --- the table: commands are chosen to do little but read ---------------------------------- */
+
+#define STEP " --gpus 4 --algorithm ring --engine closed"
+#define ON   " --cluster dgx-a100"
+
+const struct fuzz_target fuzz_targets[] = {
+    /* clusters */
+    {"cluster", "my.topo", NULL, "allreduce --cluster @ --payload 64MB" STEP,
+     "topologies/machines/*.topo"},
+    {"fabric", "my.topo", NULL, "links --cluster @ --gpus 24 --algorithm ring --payload 1MB",
+     "topologies/machines/*.topo"},
+    {"library", "my.library.csv", read_library, NULL,
+     "topologies/machines/abci-v100-nccl2.8.library.csv"},
+    {"discover", NULL, read_discover, NULL, "topologies/readers/fixtures/*"},
+    /* work */
+    {"trace", "my.csv", NULL, "predict --trace @" ON STEP, "sim/tools/fuzz/seeds/trace/*"},
+    {"layers", "my.csv", NULL, "compare @",
+     "traces/resnet50-v1.5-recorded.csv sim/tools/fuzz/seeds/trace/*"},
+    {"framework", "my.csv", NULL,
+     "predict --trace example-timed --term memory.rate=780GB/s --term kernel.floor=5us "
+     "--framework @" ON STEP,
+     "traces/frameworks/*.framework.csv"},
+    {"cost", "my.cost.csv", read_cost, NULL, "traces/device/*.cost.csv"},
+    {"convolutions", "my.csv", read_convolutions, NULL, "sim/tools/fuzz/seeds/convolutions/*"},
+    {"kineto", NULL, read_kineto, NULL, "traces/profiles/fixtures/*"},
+    {"recorded", NULL, read_recorded, NULL, "traces/logs/steps/*"},
+    {"workload", "my.et", NULL, "predict --workload @ --gpus 4 --engine closed" ON,
+     "traces/logs/steps/*"},
+    {"operators", "my.csv", NULL, "predict --gpus 2 --operators @ --placement greedy" ON,
+     "traces/operators/googlenet.operators.csv sim/tools/fuzz/seeds/operators/*"},
+    {"placement", "my.csv", NULL, "predict --gpus 2 --operators googlenet --placement @" ON,
+     "sim/tools/fuzz/seeds/placement/*"},
+    {"transformers", "my.csv", read_transformers, NULL, "traces/workloads/transformers.csv"},
+    {"evoformers", "my.csv", read_evoformers, NULL, "traces/operators/evoformers.csv"},
+    {"run", "my.run.csv", NULL, "train @ --engine closed --gpus 4 --iterations 1",
+     "traces/runs/*.run.csv"},
+    {"keys", NULL, read_keys, NULL, "sim/tools/fuzz/seeds/keys/*"},
+    /* measurements */
+    {"logs", NULL, read_logs, NULL, "traces/logs/fixtures/*"},
+    {"calibrate", "my.log", NULL, "calibrate @ --out % --cluster abci-v100",
+     "traces/logs/fixtures/nccl-13-reduce.txt traces/logs/fixtures/harness.csv "
+     "sim/tools/fuzz/seeds/calibrate/*"},
+    {"pair", "my.log", NULL, "calibrate @ --out % --cluster abci-v100 --pair network",
+     "traces/logs/fixtures/osu-latency-bw.txt"},
+    {"compare", "my.log", NULL, "compare @ --cluster abci-v100 --engine closed",
+     "traces/logs/fixtures/nccl-1*.txt traces/logs/fixtures/harness.csv "
+     "sim/tools/fuzz/seeds/calibrate/*"},
+    {"published", "my.csv", read_published, NULL,
+     "validate/data/published/sony.csv validate/data/published/mlperf.csv "
+     "validate/data/published/context.csv"},
+    {"index", "index.csv", read_index, NULL, "validate/data/index.csv"},
+    {"called", "called.csv", read_called, NULL, "validate/data/called.csv"},
+    /* what commands left */
+    {"journal", "sweep.journal", read_journal, NULL, "sim/tools/fuzz/seeds/journal/*"},
+    {"table", "my.csv", read_table, NULL, "sim/tools/fuzz/seeds/report/*"},
+    {"report", "input", read_report, NULL, "sim/tools/fuzz/seeds/report/*"},
+    {NULL}};
