@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_closed.h"
 #include "ar_cluster.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
@@ -199,7 +200,7 @@ static void write_closed_form(const struct stream *stream)
     struct ar_closed_time sum = {.exact = true, .why = ""};
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(trial->flows, trial->jobs[i].elements, &time);
         add_closed_times(&sum, &time);
     }
     double time_s = sum.time_s + stream->copy_s + stream->statistics_s;

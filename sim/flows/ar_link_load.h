@@ -9,9 +9,7 @@
 #ifndef AR_LINK_LOAD_H
 #define AR_LINK_LOAD_H
 
-#include "ar_collective.h"
-
-struct ar_pattern;
+#include "ar_flows.h"
 
 struct ar_link_load {
     uint64_t bytes;
@@ -27,11 +25,8 @@ struct ar_link_load {
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err);
 
-/** The same where the phases of the collective, and the flows of each, are known. */
-enum ar_status ar_link_load_add_patterns(const struct ar_collective *collective,
-                                         const struct ar_phase *phases,
-                                         const struct ar_pattern *patterns, uint32_t phases_count,
-                                         const uint64_t *elements, size_t count,
-                                         struct ar_link_load *loads, struct ar_error *err);
+/** The same where the flows of the collective are known. */
+void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
+                            struct ar_link_load *loads);
 
 #endif

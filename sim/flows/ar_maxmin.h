@@ -3,8 +3,7 @@
  *
  * Every flow gets the largest rate such that no link is overfull and no flow can have more without
  * taking from one that has less or as much: the links fill up together; when one is full, its flows
- * are settled and the rest goes on. This is what SimGrid does without latencies (tested). A link
- * that is not shared bounds each of its flows alone.
+ * are settled and the rest goes on. This is what SimGrid does without latencies (tested).
  *
  * Source: D. Bertsekas and R. Gallager, Data Networks (1992), section 6.5.2.
  */
@@ -23,33 +22,20 @@ struct ar_paths {
     double *latency_s;     /**< [flow] */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
-    /** [as links]: by how many periods a link has been moved into the first (ar_paths_fold()). */
+    /** [as links]: by how many periods a link has been moved into the first one. */
     uint32_t *turns;
     size_t flows_room, links_room;
-};
-
-enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
-                             const struct ar_flow *flows, size_t count, struct ar_paths *paths,
-                             struct ar_error *err);
-
-/** Moves all links of the paths into the first period of a cluster (ar_cluster_period()). For flows
- * of the first period that stand for those of all others: what they put on a link together, all put
- * on each of its kind. */
-void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uint32_t period);
-
-/** A link, once some flow has been on it. */
-struct ar_maxmin_link {
-    double bandwidth_Bps; /**< 0: no flow yet */
 };
 
 /** Room to share out the links of a cluster, for any flows in turn. Links without flows cost
  * nothing. */
 struct ar_maxmin {
     const struct ar_cluster *cluster;
-    struct ar_arena *arena; /**< of all of it, kept from flows to flows */
+    struct ar_arena *arena; /**< for all of it, kept from flows to flows */
+    bool is_plain;          /**< every path is asked for: without fast_paths.c */
     struct ar_paths paths;
     double *rates_Bps;            /**< [flow]: the result */
-    struct ar_maxmin_link *links; /**< [link]; see ar_maxmin_know() */
+    double *bandwidth_Bps;  /**< [link]: 0 of one that no flow has used yet */
     uint32_t *known;              /**< links that are or were in use */
     uint32_t known_count;
     uint32_t *flows; /**< [link]: of those shared out last */
@@ -72,20 +58,22 @@ struct ar_maxmin {
     size_t flows_room, links_room;
 };
 
-/** A link that may have no flows yet. */
-const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link);
+/** Looks up a link that may have no flows yet. */
+void ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link);
 
-enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
-                                struct ar_maxmin *maxmin, struct ar_error *err);
+void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+                      struct ar_maxmin *maxmin);
 
-/** The paths of flows alone; with `period` above 0 they are folded (ar_paths_fold()). */
-enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
-                                    size_t count, uint32_t period, struct ar_error *err);
+/** The paths of flows alone. With `period` above 0 all their links are moved into the first period
+ * of the cluster (ar_cluster_period()): for flows of the first period that stand for those of all
+ * others, since what they put on a link together, all put on each of its kind. */
+void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                          uint32_t period);
 
-/** Paths, and the rate of each flow in bytes per second. The time is that of going
- * through all paths, for as many rounds as full links wait for each other. */
-enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                              uint32_t period, struct ar_error *err);
+/** Paths, and the rate of each flow in bytes per second. The time is that of going through all
+ * paths, for as many rounds as full links wait for each other. */
+void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                    uint32_t period);
 
 /** The link of the path of a flow that has the least bandwidth for each flow on it, and how many
  * these are. */

@@ -4,17 +4,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "fast.h"
+
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12
 
-enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
-                                struct ar_maxmin *maxmin, struct ar_error *err)
+void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+                      struct ar_maxmin *maxmin)
 {
     uint32_t links_count = ar_cluster_links_count(cluster);
     *maxmin = (struct ar_maxmin){
         .cluster = cluster,
         .arena = arena,
-        .links = ar_arena_alloc(arena, links_count, sizeof *maxmin->links),
+        .bandwidth_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->bandwidth_Bps),
         .known = ar_arena_alloc(arena, links_count, sizeof *maxmin->known),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_alloc(arena, links_count, sizeof *maxmin->used),
@@ -25,18 +27,79 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
         .share_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->share_Bps),
         .final_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->final_Bps),
     };
-    AR_NEED(!arena->is_broken, err, "the sharing of links");
-    return AR_OK;
 }
 
-const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
+/* --- paths ---------------------------------------------------------------------------------- */
+
+static void paths_make_room(struct ar_arena *arena, size_t count, struct ar_paths *paths)
 {
-    struct ar_maxmin_link *known = &maxmin->links[link];
-    if (known->bandwidth_Bps == 0) {
-        known->bandwidth_Bps = ar_cluster_link_bandwidth(maxmin->cluster, link);
+    if (count > paths->flows_room) {
+        paths->flows_room = count;
+        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
+        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
+        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
+        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
+    }
+    paths->count = count;
+    paths->begin[0] = 0;
+}
+
+void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more, struct ar_paths *paths)
+{
+    if (used + more > paths->links_room) {
+        size_t before = paths->links_room, added = used + more + 8 * paths->flows_room - before;
+        paths->links = ar_arena_grow(arena, paths->links, before, added, sizeof *paths->links);
+        paths->turns = ar_arena_grow(arena, paths->turns, before, added, sizeof *paths->turns);
+        paths->links_room = before + added;
+    }
+}
+
+/* Appends the path of a flow. */
+static void path_append(struct ar_maxmin *maxmin, const struct ar_flow *flow, size_t index)
+{
+    struct ar_paths *paths = &maxmin->paths;
+    size_t used = paths->begin[index];
+    struct ar_path path;
+    ar_cluster_path(maxmin->cluster, flow->source, flow->destination, &path);
+    paths_make_links_room(maxmin->arena, used, path.links_count, paths);
+    paths->latency_s[index] = path.latency_s;
+    paths->bandwidth_Bps[index] = path.bandwidth_Bps;
+    paths->tiers[index] = path.tier;
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        paths->links[used++] = path.links[i];
+    }
+    paths->begin[index + 1] = used;
+}
+
+void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                          uint32_t period)
+{
+    struct ar_paths *paths = &maxmin->paths;
+    struct fast_paths fast = {.slots = 0};
+    paths_make_room(maxmin->arena, count, paths);
+    if (!maxmin->is_plain && count > 0) {
+        fast_paths_begin(maxmin->cluster, flows, &fast);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!fast_paths_move(&fast, flows, i, maxmin->arena, paths)) {
+            path_append(maxmin, &flows[i], i);
+            fast_paths_note(&fast, maxmin->cluster, flows, i);
+        }
+    }
+    for (size_t i = 0; period > 0 && i < paths->begin[count]; i++) {
+        paths->links[i] =
+            ar_cluster_first_link(maxmin->cluster, period, paths->links[i], &paths->turns[i]);
+    }
+}
+
+/* --- shares --------------------------------------------------------------------------------- */
+
+void ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
+{
+    if (maxmin->bandwidth_Bps[link] == 0) {
+        maxmin->bandwidth_Bps[link] = ar_cluster_link_bandwidth(maxmin->cluster, link);
         maxmin->known[maxmin->known_count++] = link;
     }
-    return known;
 }
 
 /* Counts the flows on all links; returns how many the fullest has. */
@@ -60,9 +123,8 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
     return most;
 }
 
-/* All flows wait on the links that they share. A link with one flow, or whose bandwidth is not
- * shared, bounds its flows, each alone. */
-static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
+/* All flows wait on the links that they share. A link with one flow bounds it. */
+static void flows_begin_waiting(struct ar_maxmin *maxmin, const struct ar_paths *paths)
 {
     uint32_t tight_count = 0;
     size_t left = 0;
@@ -72,9 +134,8 @@ static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
         maxmin->begin[flow] = left;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t link = paths->links[i];
-            const struct ar_maxmin_link *known = &maxmin->links[link];
             bool is_alone = maxmin->flows[link] == 1;
-            double Bps = is_alone ? known->bandwidth_Bps : HUGE_VAL;
+            double Bps = is_alone ? maxmin->bandwidth_Bps[link] : HUGE_VAL;
             bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
             maxmin->links_left[left] = link;
             left += !is_alone;
@@ -86,7 +147,7 @@ static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
         uint32_t link = maxmin->used[i];
         if (maxmin->flows[link] > 1) {
             maxmin->waiting[link] = maxmin->flows[link];
-            maxmin->left_Bps[link] = maxmin->links[link].bandwidth_Bps;
+            maxmin->left_Bps[link] = maxmin->bandwidth_Bps[link];
             maxmin->tight[tight_count++] = link;
         }
     }
@@ -94,7 +155,7 @@ static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
 }
 
 /* The least of what the links of a path have. */
-static double least(const double *of_links, const uint32_t *links, size_t count)
+static double least_of_links(const double *of_links, const uint32_t *links, size_t count)
 {
     double least_Bps = HUGE_VAL;
     for (size_t i = 0; i < count; i++) {
@@ -115,7 +176,7 @@ static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
         const uint32_t *links = maxmin->links_left + maxmin->begin[flow];
-        double level = least(maxmin->share_Bps, links, count);
+        double level = least_of_links(maxmin->share_Bps, links, count);
         level = level < maxmin->bounds_Bps[flow] ? level : maxmin->bounds_Bps[flow];
         maxmin->levels[flow] = level;
         for (size_t j = 0; j < count; j++) {
@@ -124,7 +185,7 @@ static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
     }
 }
 
-static void take(struct ar_maxmin *maxmin, size_t flow, double rate_Bps)
+static void flow_take_share(struct ar_maxmin *maxmin, size_t flow, double rate_Bps)
 {
     for (size_t j = maxmin->begin[flow]; j < maxmin->begin[flow + 1]; j++) {
         maxmin->waiting[maxmin->links_left[j]]--;
@@ -135,7 +196,7 @@ static void take(struct ar_maxmin *maxmin, size_t flow, double rate_Bps)
 /* One round: settles whom it can of the open flows; returns how many are left. A flow is settled
  * where a link of its path gives to all of its flows the least that they get anywhere: then no
  * other link leaves anything of it to them. */
-static size_t settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_Bps)
+static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_Bps)
 {
     size_t left = 0, settled = 0;
     find_levels(maxmin, open_count);
@@ -147,8 +208,8 @@ static size_t settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i], first = maxmin->begin[flow];
         double level = maxmin->levels[flow];
-        double final_Bps =
-            least(maxmin->final_Bps, maxmin->links_left + first, maxmin->begin[flow + 1] - first);
+        double final_Bps = least_of_links(maxmin->final_Bps, maxmin->links_left + first,
+                                          maxmin->begin[flow + 1] - first);
         bool is_final = level >= maxmin->bounds_Bps[flow] || final_Bps <= level * (1 + SAME_SHARE);
         rates_Bps[flow] = is_final ? level : -1;
         settled += is_final;
@@ -158,14 +219,14 @@ static size_t settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_
         if (rates_Bps[flow] < 0) {
             maxmin->open[left++] = flow;
         } else {
-            take(maxmin, flow, rates_Bps[flow]);
+            flow_take_share(maxmin, flow, rates_Bps[flow]);
         }
     }
     return left;
 }
 
 /* Room for shares and rates of the flows whose paths are known. */
-static enum ar_status make_room(struct ar_maxmin *maxmin, struct ar_error *err)
+static void shares_make_room(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
@@ -182,40 +243,27 @@ static enum ar_status make_room(struct ar_maxmin *maxmin, struct ar_error *err)
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
-    AR_NEED(!arena->is_broken, err, "the sharing of links");
-    return AR_OK;
 }
 
-static void share(struct ar_maxmin *maxmin)
+static void links_share_out(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
     if (count_flows(maxmin, paths) == 1) { /* no two meet */
         memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
         return;
     }
-    begin(maxmin, paths);
+    flows_begin_waiting(maxmin, paths);
     for (size_t open = paths->count; open > 0;) {
-        open = settle(maxmin, open, maxmin->rates_Bps);
+        open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
 }
 
-enum ar_status ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
-                                    size_t count, uint32_t period, struct ar_error *err)
+void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                    uint32_t period)
 {
-    AR_TRY(ar_paths_find(maxmin->arena, maxmin->cluster, flows, count, &maxmin->paths, err));
-    if (period > 0) {
-        ar_paths_fold(&maxmin->paths, maxmin->cluster, period);
-    }
-    return AR_OK;
-}
-
-enum ar_status ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                              uint32_t period, struct ar_error *err)
-{
-    AR_TRY(ar_maxmin_find_paths(maxmin, flows, count, period, err));
-    AR_TRY(make_room(maxmin, err));
-    share(maxmin);
-    return AR_OK;
+    ar_maxmin_find_paths(maxmin, flows, count, period);
+    shares_make_room(maxmin);
+    links_share_out(maxmin);
 }
 
 /* Sums in another order may differ in the last digits. */
@@ -230,12 +278,11 @@ uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32
     uint32_t narrowest = 0;
     double min_Bps = -1;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-        const struct ar_maxmin_link *link = &maxmin->links[paths->links[i]];
-        uint32_t on_link = maxmin->flows[paths->links[i]];
-        double each_Bps = link->bandwidth_Bps / on_link;
+        uint32_t link = paths->links[i], on_link = maxmin->flows[link];
+        double each_Bps = maxmin->bandwidth_Bps[link] / on_link;
         if (min_Bps < 0 || each_Bps < min_Bps) {
             min_Bps = each_Bps;
-            narrowest = paths->links[i];
+            narrowest = link;
             *flows = on_link;
         }
     }

@@ -79,13 +79,13 @@ Test(closed, a_message_is_the_largest_part_of_the_largest_channel)
 {
     struct ar_cluster *cluster = load_flat();
     struct ar_collective collective = support_collective(cluster, "ring", 4, 1);
-    struct ar_closed *closed;
+    struct ar_flows *closed;
     struct ar_error err;
     collective.channels = 2;
-    cr_assert_eq(ar_closed_create(&collective, &closed, &err), AR_OK);
-    cr_expect_eq(ar_closed_message_bytes(closed, 0, 9), 2 * 4);
-    cr_expect_eq(ar_closed_message_bytes(closed, 0, 8), 1 * 4);
-    ar_closed_destroy(closed);
+    cr_assert_eq(ar_flows_create(&collective, &closed, &err), AR_OK);
+    cr_expect_eq(ar_flows_message_bytes(closed, 0, 9), 2 * 4);
+    cr_expect_eq(ar_flows_message_bytes(closed, 0, 8), 1 * 4);
+    ar_flows_destroy(closed);
 }
 
 Test(closed, without_latency_a_ring_saturates_at_twice_the_payload_over_the_bandwidth)

@@ -53,9 +53,9 @@ Test(closed_limits, it_says_that_messages_of_different_sizes_share_a_link)
 
 static void expect_refused(const struct ar_collective *collective, const char *expected)
 {
-    struct ar_closed *plan = NULL;
+    struct ar_flows *plan = NULL;
     struct ar_error err = {.text = ""};
-    cr_expect_eq(ar_closed_create(collective, &plan, &err), AR_USAGE);
+    cr_expect_eq(ar_flows_create(collective, &plan, &err), AR_USAGE);
     cr_expect_null(plan);
     cr_expect_not_null(strstr(err.text, expected), "%s", err.text);
 }

@@ -108,13 +108,13 @@ struct ar_collective support_collective_of(const struct ar_cluster *cluster,
 
 struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements)
 {
-    struct ar_closed *plan = NULL;
+    struct ar_flows *plan = NULL;
     struct ar_closed_time time;
     struct ar_error err;
-    enum ar_status status = ar_closed_create(collective, &plan, &err);
+    enum ar_status status = ar_flows_create(collective, &plan, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     ar_closed_evaluate(plan, elements, &time);
-    ar_closed_destroy(plan);
+    ar_flows_destroy(plan);
     return time;
 }
 

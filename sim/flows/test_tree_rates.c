@@ -3,16 +3,15 @@
 #include <stdlib.h>
 
 #include "ar_link_load.h"
-#include "ar_pattern.h"
+#include "flows.h"
 #include "test_support.h"
-#include "tree_rates.h"
 
 /* The first phase of a tree, with as many parts as asked for. */
 struct bed {
-    struct ar_closed *plan;
+    struct ar_flows *plan;
     struct ar_phase phase;
     const struct ar_pattern *pattern;
-    struct tree_rates *rates;
+    struct ar_tree_rates *rates;
     struct ar_arena arena;
 };
 
@@ -20,21 +19,18 @@ static struct bed make(const struct ar_collective *tree, uint32_t parts)
 {
     struct ar_error err = {.text = ""};
     struct bed bed = {.arena = {NULL}};
-    const struct ar_phase *phases;
-    cr_assert(ar_closed_create(tree, &bed.plan, &err) == AR_OK, "%s", err.text);
-    ar_closed_phases(bed.plan, &phases, &bed.pattern);
-    bed.phase = phases[0];
+    cr_assert(ar_flows_create(tree, &bed.plan, &err) == AR_OK, "%s", err.text);
+    bed.pattern = bed.plan->patterns;
+    bed.phase = bed.plan->phases[0];
     bed.phase.parts = parts;
-    cr_assert(tree_rates_create(&bed.arena, tree, &bed.phase, bed.pattern, &bed.rates, &err) ==
-                  AR_OK,
-              "%s", err.text);
+    bed.rates = flows_tree_create(&bed.arena, tree, &bed.phase, bed.pattern);
     return bed;
 }
 
 static void drop(struct bed *bed)
 {
     ar_arena_end(&bed->arena);
-    ar_closed_destroy(bed->plan);
+    ar_flows_destroy(bed->plan);
 }
 
 static void path_of(const struct ar_collective *tree, const struct ar_pattern *pattern,
@@ -83,7 +79,7 @@ Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
     uint32_t *on_link = calloc(ar_cluster_links_count(dgx2), sizeof *on_link);
     for (tree.channels = 1; tree.channels <= 16; tree.channels += 5) {
         struct bed bed = make(&tree, 1);
-        const struct tree_shares *shares = tree_rates_find(bed.rates, 64);
+        const struct ar_tree_shares *shares = flows_tree_find(bed.rates, 64);
         for (uint32_t hop = 0; hop < bed.pattern->hops_count; hop++) {
             double expected_Bps = share_by_hand(&tree, bed.pattern, hop, on_link);
             cr_expect(support_near(shares->rates_Bps[hop], expected_Bps, 1e-12),
@@ -101,7 +97,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
     struct ar_collective tree = support_collective(abci, "tree", 4, 2);
     struct bed bed = make(&tree, 8);
     for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
-        const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
+        const struct ar_tree_shares *shares = flows_tree_find(bed.rates, bytes);
         for (uint32_t i = 0; i < 8 * bed.pattern->hops_count; i++) {
             struct ar_path path;
             path_of(&tree, bed.pattern, i % bed.pattern->hops_count, &path);
@@ -119,16 +115,16 @@ Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
     struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
     tree.channels = 16;
     struct bed bed = make(&tree, 8);
-    double small_Bps = tree_rates_find(bed.rates, 100)->slowest_Bps;
-    double large_Bps = tree_rates_find(bed.rates, 1e6)->slowest_Bps;
+    double small_Bps = flows_tree_find(bed.rates, 100)->slowest_Bps;
+    double large_Bps = flows_tree_find(bed.rates, 1e6)->slowest_Bps;
     cr_expect_gt(small_Bps, 1.5 * large_Bps);
     for (double bytes = 200; bytes < 1e5; bytes *= 1.3) {
-        cr_expect_eq(tree_rates_find(bed.rates, 100)->slowest_Bps, small_Bps);
-        const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
+        cr_expect_eq(flows_tree_find(bed.rates, 100)->slowest_Bps, small_Bps);
+        const struct ar_tree_shares *shares = flows_tree_find(bed.rates, bytes);
         cr_expect_geq(shares->slowest_Bps, large_Bps);
-        cr_expect_eq(shares, tree_rates_find(bed.rates, bytes), "the same answer again");
+        cr_expect_eq(shares, flows_tree_find(bed.rates, bytes), "the same answer again");
     }
-    cr_expect_eq(tree_rates_find(bed.rates, 1e6)->slowest_Bps, large_Bps);
+    cr_expect_eq(flows_tree_find(bed.rates, 1e6)->slowest_Bps, large_Bps);
     drop(&bed);
 }
 

@@ -90,13 +90,13 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
 
 /** A message from one device to another: how long it occupies their ports, and how much later it
  * is there. */
-struct ar_hop {
+struct ar_hop_time {
     double time_s;
     double latency_s;
 };
 
 struct ar_hops {
-    struct ar_hop (*find)(const void *context, uint32_t from, uint32_t to, uint64_t bytes);
+    struct ar_hop_time (*find)(const void *context, uint32_t from, uint32_t to, uint64_t bytes);
     const void *context;
 };
 

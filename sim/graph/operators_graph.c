@@ -46,7 +46,7 @@ static struct message *find_message(const struct placed *placed, uint32_t produc
     return i != AR_NO_TASK ? &placed->list[i] : NULL;
 }
 
-static struct ar_hop hop_of(const struct placed *placed, uint32_t producer, uint32_t to)
+static struct ar_hop_time hop_of(const struct placed *placed, uint32_t producer, uint32_t to)
 {
     return placed->hops->find(placed->hops->context, placed->devices[producer], to,
                               placed->operators->list[producer].output_bytes);
@@ -68,7 +68,7 @@ static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint
                                                             .ready_s = ready_s};
         placed->messages[producer] = placed->list_count++;
     }
-    struct ar_hop hop = hop_of(placed, producer, to);
+    struct ar_hop_time hop = hop_of(placed, producer, to);
     return ready_s + hop.time_s + hop.latency_s;
 }
 
@@ -176,7 +176,7 @@ static void add_messages(struct placed *placed)
     for (uint32_t i = 0; i < placed->list_count; i++) {
         struct message *message = &placed->list[i];
         uint32_t from = placed->devices[message->producer];
-        struct ar_hop hop = hop_of(placed, message->producer, message->to);
+        struct ar_hop_time hop = hop_of(placed, message->producer, message->to);
         const struct ar_work work = {.kind = AR_TASK_MESSAGE,
                                      .time_s = hop.time_s,
                                      .latency_s = hop.latency_s,

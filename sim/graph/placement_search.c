@@ -83,8 +83,8 @@ static double end_on(const struct search *search, const double *ends_s, const do
         uint32_t other = operators->needs[op->needs_first + j];
         double there_s = ends_s[other];
         if (search->devices[other] != device) {
-            struct ar_hop hop = hops->find(hops->context, search->devices[other], device,
-                                           operators->list[other].output_bytes);
+            struct ar_hop_time hop = hops->find(hops->context, search->devices[other], device,
+                                                operators->list[other].output_bytes);
             there_s += hop.time_s + hop.latency_s;
         }
         start_s = fmax(start_s, there_s);

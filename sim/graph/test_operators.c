@@ -8,10 +8,10 @@
 /* Hops of 1 s, and of 10 bytes per second. */
 static const double latency_s = 1, rate_Bps = 10;
 
-static struct ar_hop hop(const void *context, uint32_t from, uint32_t to, uint64_t bytes)
+static struct ar_hop_time hop(const void *context, uint32_t from, uint32_t to, uint64_t bytes)
 {
     (void)context, (void)from, (void)to;
-    return (struct ar_hop){.time_s = (double)bytes / rate_Bps, .latency_s = latency_s};
+    return (struct ar_hop_time){.time_s = (double)bytes / rate_Bps, .latency_s = latency_s};
 }
 
 static const struct ar_hops hops = {.find = hop};

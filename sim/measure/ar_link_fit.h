@@ -76,7 +76,7 @@ void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_C
  * than two rows for each or by many rows to 1e-4. Fastest where rows of one collective follow each
  * other. AR_BAD_DATA, with clusters and `fit` as they were: fewer than 3 rows, less than two sizes,
  * rows that depend on nothing, no convergence, a residual beyond 1000 %; other errors are those of
- * ar_closed_create(). */
+ * ar_flows_create(). */
 enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,
                            const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
                            struct ar_error *err);

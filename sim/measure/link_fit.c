@@ -28,7 +28,7 @@ static size_t group_end(const struct ar_link_row *rows, size_t count, size_t fir
     return end;
 }
 
-static void evaluate(const struct ar_closed *closed, const struct ar_link_row *rows, size_t count,
+static void evaluate(const struct ar_flows *closed, const struct ar_link_row *rows, size_t count,
                      double *times_s)
 {
     for (size_t i = 0; i < count; i++) {
@@ -43,10 +43,10 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
 {
     for (size_t i = 0; i < count;) {
         size_t end = group_end(rows, count, i);
-        struct ar_closed *closed;
-        AR_TRY(ar_closed_create(&rows[i].collective, &closed, err));
+        struct ar_flows *closed;
+        AR_TRY(ar_flows_create(&rows[i].collective, &closed, err));
         evaluate(closed, &rows[i], end - i, &times_s[i]);
-        ar_closed_destroy(closed);
+        ar_flows_destroy(closed);
         i = end;
     }
     return AR_OK;
@@ -138,7 +138,7 @@ enum {
 struct forms {
     bool is_made;
     double costs[AR_LINK_COSTS_COUNT];
-    struct ar_closed **closed; /* [group] */
+    struct ar_flows **closed; /* [group] */
 };
 
 /* The rows and the numbers that are fitted to them. */
@@ -178,7 +178,7 @@ static enum ar_status set_costs(const struct data *data, const double *values, s
 static void forget(struct data *data, struct forms *forms)
 {
     for (size_t i = 0; forms->closed != NULL && i < data->groups; i++) {
-        ar_closed_destroy(forms->closed[i]);
+        ar_flows_destroy(forms->closed[i]);
         forms->closed[i] = NULL;
     }
     forms->is_made = false;
@@ -198,14 +198,11 @@ static bool has_these(const struct data *data, const struct forms *forms)
 
 /* Closed forms know the paths and look the other numbers up when they are evaluated, but for the
  * shares of trees, which hang on all. */
-static bool has_tree(const struct ar_closed *closed)
+static bool has_tree(const struct ar_flows *closed)
 {
-    const struct ar_phase *phases;
-    const struct ar_pattern *patterns;
-    uint32_t count = ar_closed_phases(closed, &phases, &patterns);
     bool has = false;
-    for (uint32_t i = 0; i < count; i++) {
-        has = has || (phases[i].kind == AR_PHASE_TREE && phases[i].steps > 0);
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        has = has || closed->patterns[i].tree != NULL;
     }
     return has;
 }
@@ -224,7 +221,7 @@ static enum ar_status find_forms(struct data *data, struct forms **found, struct
     data->next = (data->next + 1) % SLOTS;
     forget(data, forms);
     for (size_t i = 0; i < data->groups; i++) {
-        AR_TRY(ar_closed_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
+        AR_TRY(ar_flows_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
                                 &forms->closed[i], err));
     }
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
@@ -370,7 +367,7 @@ static enum ar_status make_groups(struct data *data, struct ar_arena *arena, str
     data->scratch_s = ar_arena_alloc(arena, 2 * data->count + 1, sizeof *data->scratch_s);
     data->ends = ar_arena_alloc(arena, data->count + 1, sizeof *data->ends);
     for (int i = 0; i < SLOTS; i++) {
-        data->slots[i].closed = ar_arena_alloc(arena, data->count + 1, sizeof(struct ar_closed *));
+        data->slots[i].closed = ar_arena_alloc(arena, data->count + 1, sizeof(struct ar_flows *));
         if (data->slots[i].closed == NULL) {
             return ar_error_no_memory(err, "the rows of a fit");
         }

@@ -37,8 +37,8 @@ struct ar_job {
     /** The collective itself; of a trace that of its gradients. Of other steps its cluster, window
      * and bytes of an element, its algorithm (NULL: the first of each operation) and channels. */
     struct ar_collective collective;
-    const struct ar_closed
-        *plan;               /**< of that collective, for many jobs; NULL: made when it is run */
+    const struct ar_flows
+        *flows;              /**< of that collective, for many jobs; NULL: made when it is run */
     uint64_t elements;       /**< of the payload of a collective */
     struct ar_fusion fusion; /**< how gradients of a trace become buckets */
     uint32_t fused_bytes;    /**< of a gradient as it is fused; 0: as on the wire */

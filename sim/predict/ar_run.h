@@ -18,7 +18,7 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
 
 /** The same of a bare collective that is run at several payloads: what does not depend on them is
  * kept in `*kept`, NULL at first, which the caller destroys. Steps leave it. */
-enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
+enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows **kept,
                            struct ar_row *row, struct ar_error *err);
 
 /** Answers the job of a scenario, which may ask for a timeline, and fills the row. */

@@ -1,6 +1,7 @@
 /* One collective, or the same one in all groups of a mesh at once. */
 #include <inttypes.h>
 
+#include "ar_closed.h"
 #include "ar_note.h"
 #include "ar_text.h"
 #include "kinds.h"
@@ -73,13 +74,13 @@ void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, st
 static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 {
     bool is_alone = ar_shape_ranks(&trial->collective.shape) == 1;
-    if (trial->library != NULL || (trial->plan == NULL && !is_alone)) {
+    if (trial->library != NULL || (trial->flows == NULL && !is_alone)) {
         return; /* no closed form: the parts are not known */
     }
     row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
     for (uint32_t i = 0; i < trial->jobs_count && !is_alone; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(trial->flows, trial->jobs[i].elements, &time);
         row->setup_s += time.setup_s;
         for (uint32_t phase = 0; phase < time.phases_count; phase++) {
             row->reduction_s += time.phases[phase].reduction_s;

@@ -79,16 +79,13 @@ static enum ar_status find_link_loads(struct timer *timer, uint32_t number, stru
     struct ar_link_load *loads = ar_arena_alloc(
         timer->timing->arena, ar_cluster_links_count(collective.cluster), sizeof *loads);
     sharing->loads[number] = loads;
-    const struct ar_closed *plan;
-    AR_TRY(timer_find_plan(timer, sharing->works[number], &plan, err));
-    if (plan == NULL) {
+    const struct ar_flows *flows;
+    AR_TRY(timer_find_flows(timer, sharing->works[number], &flows, err));
+    if (flows == NULL) {
         return ar_link_load_add(&collective, &elements, 1, loads, err);
     }
-    const struct ar_phase *phases;
-    const struct ar_pattern *patterns;
-    uint32_t phases_count = ar_closed_phases(plan, &phases, &patterns);
-    return ar_link_load_add_patterns(&collective, phases, patterns, phases_count, &elements, 1,
-                                     loads, err);
+    ar_link_load_add_flows(flows, &elements, 1, loads);
+    return AR_OK;
 }
 
 /* Works that are never beside others have no list. */

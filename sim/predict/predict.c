@@ -22,7 +22,7 @@ static struct ar_job make_baseline(const struct ar_job *job)
     }
     base.stragglers_count = 0;
     base.timeline = NULL;
-    base.plan = NULL;
+    base.flows = NULL;
     base.collective.algorithm = &ar_algorithm_ring;
     base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
     base.collective.channels = (job->collective.channels + channels_each - 1) / channels_each;

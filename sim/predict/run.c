@@ -44,26 +44,26 @@ enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_jo
     return status;
 }
 
-enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
+enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows **kept,
                            struct ar_row *row, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
     if (job.kind->is_collective && !job.engine->needs_library && *kept == NULL &&
-        ar_closed_create(&job.collective, kept, err) != AR_OK) {
+        ar_flows_create(&job.collective, kept, err) != AR_OK) {
         ar_run_describe(scenario, row);
         ar_copy_text(row->status, sizeof row->status, err->text);
         return err->status;
     }
-    job.plan = job.kind->is_collective ? *kept : NULL;
+    job.flows = job.kind->is_collective ? *kept : NULL;
     return ar_run_job(scenario, &job, &arena, &timing, row, err);
 }
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
 {
-    struct ar_closed *kept = NULL;
+    struct ar_flows *kept = NULL;
     enum ar_status status = ar_run_kept(scenario, &kept, row, err);
-    ar_closed_destroy(kept);
+    ar_flows_destroy(kept);
     return status;
 }

@@ -7,18 +7,18 @@
 #include "ar_link_load.h"
 #include "ar_timing.h"
 
-/** The plan of works that differ in their bytes alone. */
-struct timer_plan {
+/** The flows of works that differ in their bytes alone. */
+struct timer_flows {
     struct ar_work work; /**< the first one that has it */
-    const struct ar_closed *plan;
+    const struct ar_flows *flows;
 };
 
 struct timer {
     const struct ar_job *job;
-    struct ar_timing *timing;     /**< what is found out; all lies in its arena */
-    const struct ar_closed *plan; /**< of the job's own collective; NULL: none is needed */
-    struct timer_plan *plans;     /**< of works of the graph */
-    size_t plans_count;
+    struct ar_timing *timing;        /**< what is found out; all lies in its arena */
+    const struct ar_flows *flows;    /**< of the job's own collective; NULL: none is needed */
+    struct timer_flows *flows_known; /**< of works of the graph */
+    size_t flows_count;
     uint64_t works_messages; /**< of works that were timed once */
     struct ar_call *calls;   /**< [task]: room for a series, */
     struct ar_call_time *call_times;
@@ -87,9 +87,9 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
 enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing,
                            struct ar_error *err);
 
-/** The plan of a work, by its number, for an engine that needs one; else NULL. */
-enum ar_status timer_find_plan(struct timer *timer, uint32_t work, const struct ar_closed **plan,
-                               struct ar_error *err);
+/** The flows of a work, by its number, for an engine that has them; else NULL. */
+enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
+                                struct ar_error *err);
 
 /** The collective of a work. */
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,

@@ -94,48 +94,48 @@ uint64_t work_elements(const struct ar_work *work, const struct ar_collective *c
     return (work->bytes + element - 1) / element;
 }
 
-static void destroy_plan(void *plan)
+static void destroy_flows(void *flows)
 {
-    ar_closed_destroy(plan);
+    ar_flows_destroy(flows);
 }
 
-static enum ar_status create_plan(struct timer *timer, const struct ar_collective *collective,
-                                  const struct ar_closed **plan, struct ar_error *err)
+static enum ar_status create_flows(struct timer *timer, const struct ar_collective *collective,
+                                   const struct ar_flows **flows, struct ar_error *err)
 {
-    struct ar_closed *made;
-    AR_TRY(ar_closed_create(collective, &made, err));
-    *plan = ar_arena_own(timer->timing->arena, made, destroy_plan);
+    struct ar_flows *made;
+    AR_TRY(ar_flows_create(collective, &made, err));
+    *flows = ar_arena_own(timer->timing->arena, made, destroy_flows);
     return AR_OK;
 }
 
-/* Works that differ in their bytes alone have the same plan. */
-static bool work_has_plan_of(const struct ar_work *one, const struct ar_work *other)
+/* Works that differ in their bytes alone have the same flows. */
+static bool work_has_flows_of(const struct ar_work *one, const struct ar_work *other)
 {
     return one->kind == other->kind && one->operation == other->operation &&
            one->axes == other->axes && one->element_bytes == other->element_bytes &&
            one->from == other->from && one->to == other->to;
 }
 
-enum ar_status timer_find_plan(struct timer *timer, uint32_t work, const struct ar_closed **plan,
-                               struct ar_error *err)
+enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
+                                struct ar_error *err)
 {
     const struct ar_work *searched = &timer->timing->graph->works[work];
     struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, searched);
-    *plan = NULL;
-    if (!timer->job->engine->needs_plan || ar_shape_ranks(&collective.shape) <= 1) {
+    *flows = NULL;
+    if (!ar_engine_has_flows(timer->job->engine) || ar_shape_ranks(&collective.shape) <= 1) {
         return AR_OK;
     }
-    for (size_t i = 0; i < timer->plans_count; i++) {
-        if (work_has_plan_of(&timer->plans[i].work, searched)) {
-            *plan = timer->plans[i].plan;
+    for (size_t i = 0; i < timer->flows_count; i++) {
+        if (work_has_flows_of(&timer->flows_known[i].work, searched)) {
+            *flows = timer->flows_known[i].flows;
             return AR_OK;
         }
     }
-    timer->plans = ar_arena_grow(timer->timing->arena, timer->plans, timer->plans_count, 1,
-                                 sizeof *timer->plans);
+    timer->flows_known = ar_arena_grow(timer->timing->arena, timer->flows_known, timer->flows_count,
+                                       1, sizeof *timer->flows_known);
     AR_TRY(ar_collective_check(&collective, err));
-    AR_TRY(create_plan(timer, &collective, plan, err));
-    timer->plans[timer->plans_count++] = (struct timer_plan){*searched, *plan};
+    AR_TRY(create_flows(timer, &collective, flows, err));
+    timer->flows_known[timer->flows_count++] = (struct timer_flows){*searched, *flows};
     return AR_OK;
 }
 
@@ -154,9 +154,9 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
                              .band = job->band};
     timer->calls[0] = (struct ar_call){.elements = work_elements(work, &trial.collective)};
     if (is_all) {
-        trial.plan = timer->plan;
+        trial.flows = timer->flows;
     } else {
-        AR_TRY(timer_find_plan(timer, number, &trial.plan, err));
+        AR_TRY(timer_find_flows(timer, number, &trial.flows, err));
     }
     AR_TRY(ar_trial_run(&trial, job->engine, err));
     work->time_s =
@@ -237,7 +237,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         .collective = work_collective(timer->job, &timing->layout, work),
         .jobs = timer->calls,
         .jobs_count = series->count,
-        .plan = work_is_own(timer->job, work) ? timer->plan : NULL,
+        .flows = work_is_own(timer->job, work) ? timer->flows : NULL,
         .rank_start_s = spread_role(timer, series->start_s, timer->series_start_s),
         .rank_factor = spread_role(timer, series->factor, timer->series_factor),
         .library = timer->job->library,
@@ -277,7 +277,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     uint32_t tasks = timing->graph->tasks_count;
     timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
     timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
-    timer->plans_count = 0;
+    timer->flows_count = 0;
     graph_part_messages(timer->job, timing);
     return AR_OK;
 }
@@ -566,10 +566,10 @@ static enum ar_status time_graph(struct timer *timer, struct ar_error *err)
     struct ar_draw *draw;
     AR_TRY(timer_make_graph(timer, NULL, err));
     spread_ends(timer);
-    timer->plan = job->plan;
+    timer->flows = job->flows;
     if (!job->kind->has_layout && ar_shape_ranks(&job->collective.shape) > 1 &&
-        !job->engine->needs_library && job->plan == NULL) {
-        AR_TRY(create_plan(timer, &job->collective, &timer->plan, err));
+        !job->engine->needs_library && job->flows == NULL) {
+        AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
     }
     make_ranks(timer);
     AR_TRY(timer_find_overlap(timer, &overlap, err));

@@ -21,7 +21,7 @@ static void keep_for(struct sweep *sweep, const struct point *point)
                    last->variant == point->variant && last->payload_bytes > 0 &&
                    ar_shape_equal(&last->shape, &point->shape);
     if (!is_same) {
-        ar_closed_destroy(sweep->kept);
+        ar_flows_destroy(sweep->kept);
         sweep->kept = NULL;
     }
     sweep->kept_of = *point;
@@ -180,7 +180,7 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
         status = run_alone(sweep, err);
         sweep_close(sweep, status == AR_OK);
     }
-    ar_closed_destroy(sweep->kept);
+    ar_flows_destroy(sweep->kept);
     free(sweep);
     return status;
 }

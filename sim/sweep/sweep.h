@@ -38,7 +38,7 @@ struct sweep {
     double cost_s; /**< estimated for the points that are missing */
     /** Of a worker: what the collectives of the point that was computed last have in common with
      * those of other payloads; NULL: nothing. */
-    struct ar_closed *kept;
+    struct ar_flows *kept;
     struct point kept_of;
     struct ar_arena arena;
 };

@@ -13,7 +13,7 @@
 #define AR_BUNDLE_H
 
 #include "ar_arena.h"
-#include "ar_pattern.h"
+#include "ar_flows.h"
 
 /** The steps of its phase in which a row sends. */
 struct bundle_row {

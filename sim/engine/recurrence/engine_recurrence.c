@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_exchange.h"
 #include "ar_text.h"
 #include "ar_trial.h"
 #include "recurrence.h"
@@ -108,7 +107,7 @@ static double wait_for_links(struct recurrence *recurrence, double start_s, doub
     const struct ar_call *job = &recurrence->trial->jobs[recurrence->job];
     double begin_s = start_s + recurrence->setup_s + job->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
-                               ar_closed_least_s(recurrence->trial->plan, job->elements);
+                               ar_flows_least_s(recurrence->flows, job->elements);
     double missing_s = recurrence->links_free_s - finish_s;
     if (is_static(recurrence) || missing_s <= SAME_FRAC * finish_s) {
         return 0;
@@ -156,7 +155,9 @@ static void judge(const struct recurrence *recurrence)
         trial->exact = true;
         for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact = ar_closed_is_exact(trial->plan, trial->jobs[i].elements, is_queued);
+            trial->exact =
+                ar_flows_why_not_exact(recurrence->flows, trial->jobs[i].elements)[0] == '\0' &&
+                !(is_queued && ar_flows_are_ragged(recurrence->flows));
         }
     }
     ar_copy_text(trial->note, sizeof trial->note,
@@ -178,8 +179,10 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         .copy_s_per_byte = facts->copy_s_per_byte,
         .cost = &facts->message,
     };
-    recurrence.phases_count =
-        ar_closed_phases(trial->plan, &recurrence.phases, &recurrence.patterns);
+    AR_TRY(ar_trial_flows(trial, &recurrence.flows, err));
+    recurrence.phases_count = recurrence.flows->phases_count;
+    recurrence.phases = recurrence.flows->phases;
+    recurrence.patterns = recurrence.flows->patterns;
     AR_TRY(recurrence_create(&arena, &recurrence, err));
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         run_job(&recurrence, i);
@@ -198,7 +201,6 @@ const struct ar_engine ar_engine_recurrence = {
              "where sharing is static",
     .has_messages = true,
     .has_timeline = true,
-    .needs_plan = true,
     .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
     .run = run,
 };

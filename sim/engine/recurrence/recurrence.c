@@ -313,13 +313,13 @@ void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_
     }
 }
 
-/* Of the present job: messages differ by an element at most, and the largest decide. */
-static const double *tree_rates_of(const struct recurrence *recurrence, uint32_t phase)
+/* Rates of the parts of a tree in the present job: messages differ by an element at most, and the
+ * largest decide. */
+static const double *find_part_rates(const struct recurrence *recurrence, uint32_t phase)
 {
-    const struct ar_closed *plan = recurrence->trial->plan;
     uint64_t elements = recurrence->trial->jobs[recurrence->job].elements;
-    return ar_closed_part_rates(plan, phase,
-                                (double)ar_closed_message_bytes(plan, phase, elements));
+    uint64_t bytes = ar_flows_message_bytes(recurrence->flows, phase, elements);
+    return ar_flows_tree_shares(recurrence->flows, phase, (double)bytes)->rates_Bps;
 }
 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
@@ -340,7 +340,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
             run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
             recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
-                                tree_rates_of(recurrence, i), lane, elements);
+                                find_part_rates(recurrence, i), lane, elements);
         } else if (phase->steps > 0) {
             recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], lane, elements,
                                  first_step);

@@ -17,6 +17,7 @@
 #ifndef AR_RECURRENCE_H
 #define AR_RECURRENCE_H
 
+#include "ar_flows.h"
 #include "ar_trial.h"
 #include "bundle.h"
 
@@ -50,6 +51,7 @@ struct recurrence {
     struct ar_order order;
     uint32_t positions; /**< of a lane */
     uint32_t ranks;     /**< of all groups */
+    const struct ar_flows *flows;
     uint32_t phases_count;
     const struct ar_phase *phases;
     const struct ar_pattern *patterns;
@@ -112,13 +114,11 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
                           uint32_t first_step);
 
 /** Runs a phase whose peers change from step to step. */
-struct ar_exchange;
 void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phase *phase,
                              const struct ar_exchange *exchange, uint32_t lane, uint64_t elements,
                              uint32_t first_step);
 
 /** Runs a phase in which switches sum; how many numbers all phases need for that, `sums_s`. */
-struct ar_line_sums;
 void recurrence_run_sums(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_line_sums *sums, uint32_t lane, uint64_t elements,
                          uint32_t first_step);

@@ -1,7 +1,6 @@
 /* Phases whose peers change from step to step. */
 #include <string.h>
 
-#include "ar_exchange.h"
 #include "recurrence.h"
 
 /* An exchange on one lane: what stays the same from step to step. */

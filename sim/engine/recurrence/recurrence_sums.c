@@ -1,7 +1,6 @@
 /* Phases in which switches sum: a pipeline. */
 #include <string.h>
 
-#include "ar_line_sums.h"
 #include "recurrence.h"
 
 static double later(double a_s, double b_s)
@@ -45,7 +44,7 @@ static void run_stage(const struct sums_run *run, const uint32_t *first, uint32_
 {
     const struct ar_collective *collective = run->recurrence->collective;
     for (uint32_t i = first[0]; i < first[1]; i++) {
-        uint64_t largest = line_sum_elements(collective, &run->sums->lines[i].line, elements, step);
+        uint64_t largest = ar_line_elements(collective, &run->sums->lines[i].line, elements, step);
         run_line(run, i - (uint32_t)(run->lines - run->sums->lines), part,
                  (double)(largest * collective->element_bytes));
     }

@@ -8,7 +8,7 @@
 /* A recurrence ready to run one channel, its ranks at pseudo-random times. */
 static const struct ar_message_cost no_cost = {.is_any = false};
 
-static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar_trial *trial,
+static void make(struct ar_arena *arena, const struct ar_flows *plan, struct ar_trial *trial,
                  uint32_t channel, struct recurrence *recurrence)
 {
     struct ar_error err = {.text = ""};
@@ -19,7 +19,10 @@ static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar
                                       .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
-    recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
+    recurrence->flows = plan;
+    recurrence->phases_count = plan->phases_count;
+    recurrence->phases = plan->phases;
+    recurrence->patterns = plan->patterns;
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
@@ -72,12 +75,12 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_error err = {.text = ""};
-    struct ar_closed *plan;
+    struct ar_flows *plan;
     struct ar_arena arena = {NULL};
     struct recurrence arrays;
     struct recurrence moves;
     char what[80];
-    cr_assert(ar_closed_create(collective, &plan, &err) == AR_OK, "%s", err.text);
+    cr_assert(ar_flows_create(collective, &plan, &err) == AR_OK, "%s", err.text);
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         make(&arena, plan, &trial, channel, &arrays);
         make(&arena, plan, &trial, channel, &moves);
@@ -92,7 +95,7 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         expect_same_states(&arrays, &moves, what);
         ar_arena_end(&arena);
     }
-    ar_closed_destroy(plan);
+    ar_flows_destroy(plan);
 }
 
 static void compare_windows(struct ar_collective collective)

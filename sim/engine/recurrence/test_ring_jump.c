@@ -26,7 +26,7 @@ static double start_of(enum starts starts, uint32_t position, uint32_t *state)
     }
 }
 
-static void run(struct ar_arena *arena, const struct ar_closed *plan, struct ar_trial *trial,
+static void run(struct ar_arena *arena, const struct ar_flows *plan, struct ar_trial *trial,
                 uint32_t channel, enum starts starts, double jumps_from, uint64_t elements,
                 struct recurrence *recurrence)
 {
@@ -38,7 +38,10 @@ static void run(struct ar_arena *arena, const struct ar_closed *plan, struct ar_
                                       .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
-    recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
+    recurrence->flows = plan;
+    recurrence->phases_count = plan->phases_count;
+    recurrence->phases = plan->phases;
+    recurrence->patterns = plan->patterns;
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
@@ -80,13 +83,13 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_error err = {.text = ""};
-    struct ar_closed *plan;
+    struct ar_flows *plan;
     struct ar_arena arena = {NULL};
     struct recurrence jumps;
     struct recurrence walks;
     uint32_t rings_jumped = 0;
     char what[120];
-    cr_assert(ar_closed_create(collective, &plan, &err) == AR_OK, "%s", err.text);
+    cr_assert(ar_flows_create(collective, &plan, &err) == AR_OK, "%s", err.text);
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
         run(&arena, plan, &trial, channel, starts, 0, elements, &jumps);
         run(&arena, plan, &trial, channel, starts, INFINITY, elements, &walks);
@@ -97,7 +100,7 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
         rings_jumped += jumps.rings_jumped;
         ar_arena_end(&arena);
     }
-    ar_closed_destroy(plan);
+    ar_flows_destroy(plan);
     return rings_jumped;
 }
 

@@ -4,7 +4,6 @@
 
 #include "ar_actors.h"
 #include "ar_clock.h"
-#include "ar_phase_flows.h"
 #include "ar_simgrid_xml.h"
 #include "simgrid_task.h"
 
@@ -12,8 +11,8 @@
 
 /* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
  * other routes. */
-static enum ar_status find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
-                                 struct ar_flow **pairs, size_t *count, struct ar_error *err)
+static struct ar_flow *find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
+                                  size_t *count)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_phase_flows flows;
@@ -23,18 +22,18 @@ static enum ar_status find_pairs(const struct ar_collective *collective, struct 
     for (uint32_t i = 0; i < phases_count; i++) {
         patterns += ar_phase_patterns(&phases[i]);
     }
-    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
-    *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof **pairs);
+    ar_phase_flows_create(arena, collective, phases, phases_count, &flows);
+    struct ar_flow *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof *pairs);
     *count = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
             ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
-            memcpy(*pairs + *count, flows.flows, flows.flows_count * sizeof **pairs);
+            memcpy(pairs + *count, flows.flows, flows.flows_count * sizeof *pairs);
             *count += flows.flows_count;
         }
         first_step += phases[i].steps;
     }
-    return AR_OK;
+    return pairs;
 }
 
 /* The pairs of some works. */
@@ -56,10 +55,9 @@ static enum ar_status add_collective(const struct ar_collective *collective, str
                                      struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_flow *pairs;
     size_t count;
     AR_TRY(ar_collective_check(collective, err));
-    AR_TRY(find_pairs(collective, &scratch, &pairs, &count, err));
+    const struct ar_flow *pairs = find_pairs(collective, &scratch, &count);
     add_routes(routes, pairs, count);
     return AR_OK;
 }
@@ -237,9 +235,7 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
                     {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
                     {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
-        struct ar_flow *pairs;
-        AR_TRY(find_pairs(collective, &arena, &pairs, &task.pairs_count, err));
-        task.pairs = pairs;
+        task.pairs = find_pairs(collective, &arena, &task.pairs_count);
     }
     AR_TRY(simgrid_task_run(&task, err));
     trial->memory_bytes = task.memory_bytes;

@@ -7,7 +7,6 @@
 
 #include <simgrid/engine.h>
 
-#include "ar_line_sums.h"
 #include "collective_run.h"
 
 /* A line in a stage. */
@@ -116,7 +115,7 @@ static double latency_of(const struct line_switch *own, uint32_t part)
 {
     const struct ar_collective *collective = own->run->collective;
     uint32_t step = own->first_step + part * own->phase->period + own->stage;
-    uint64_t largest = line_sum_elements(collective, &own->line, own->elements, step);
+    uint64_t largest = ar_line_elements(collective, &own->line, own->elements, step);
     return ar_line_latency_s(&own->sum, own->run->cost,
                              (double)(largest * collective->element_bytes));
 }

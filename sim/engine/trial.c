@@ -21,6 +21,11 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
     return AR_OK;
 }
 
+bool ar_engine_has_flows(const struct ar_engine *engine)
+{
+    return engine->has_messages && !engine->is_simulation;
+}
+
 double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
                         double collectives, double messages, bool is_even)
 {
@@ -67,19 +72,14 @@ static void run_alone(struct ar_trial *trial)
     trial->exact = true;
 }
 
-static enum ar_status run_with_plan(struct ar_trial *trial, const struct ar_engine *engine,
-                                    struct ar_error *err)
+enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,
+                              struct ar_error *err)
 {
-    struct ar_closed *plan;
-    if (!engine->needs_plan || trial->plan != NULL) {
-        return engine->run(trial, err);
+    if (trial->flows == NULL) {
+        AR_TRY(ar_flows_create(&trial->collective, &trial->own_flows, err));
     }
-    AR_TRY(ar_closed_create(&trial->collective, &plan, err));
-    trial->plan = plan;
-    enum ar_status status = engine->run(trial, err);
-    trial->plan = NULL;
-    ar_closed_destroy(plan);
-    return status;
+    *flows = trial->flows != NULL ? trial->flows : trial->own_flows;
+    return AR_OK;
 }
 
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
@@ -96,7 +96,9 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
         run_alone(trial);
     } else {
-        status = run_with_plan(trial, engine, err);
+        status = engine->run(trial, err);
+        ar_flows_destroy(trial->own_flows);
+        trial->own_flows = NULL;
     }
     trial->wall_s = ar_clock_s() - began_s;
     return status;

@@ -1,9 +1,10 @@
-#include "ar_line_sums.h"
+/* Phases of sums: what the lines of each stage of the pipeline can do. */
+#include "flows.h"
 
 #include <math.h>
 
 /* A phase of sums while it is resolved. */
-struct resolving {
+struct sums_scratch {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
     uint32_t first_step;
@@ -16,23 +17,25 @@ struct resolving {
     uint32_t *messages; /* [link]: of all stages */
 };
 
-static struct ar_move move_at(const struct resolving *at, uint32_t position, uint32_t stage)
+static struct ar_move sums_move(const struct sums_scratch *at, uint32_t position, uint32_t stage)
 {
     return ar_algorithm_move(at->collective->algorithm, &at->collective->shape, at->phase->pieces,
                              position, at->first_step + stage);
 }
 
-static size_t flow_of(const struct resolving *at, uint32_t lane, uint32_t stage, uint32_t position)
+static size_t sums_flow(const struct sums_scratch *at, uint32_t lane, uint32_t stage,
+                        uint32_t position)
 {
     return 2 * (((size_t)lane * at->phase->period + stage) * at->positions + position);
 }
 
 /* What the flows of a stage put on links, times `sign`. */
-static void add_stage(const struct resolving *at, uint32_t stage, double sign, double *loads)
+static void sums_add_stage(const struct sums_scratch *at, uint32_t stage, double sign,
+                           double *loads)
 {
     const struct ar_paths *paths = at->paths;
     for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
-        size_t first = flow_of(at, lane, stage, 0);
+        size_t first = sums_flow(at, lane, stage, 0);
         for (size_t flow = first; flow < first + 2 * (size_t)at->positions; flow++) {
             for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
                 ar_maxmin_know(at->maxmin, paths->links[i]);
@@ -42,22 +45,22 @@ static void add_stage(const struct resolving *at, uint32_t stage, double sign, d
     }
 }
 
-static void find_buffers(const struct resolving *at, struct link_sums *sums)
+static void sums_find_buffers(const struct sums_scratch *at, double *carried)
 {
     const struct ar_phase *phase = at->phase;
     for (uint32_t stage = 0; stage < phase->period; stage++) {
         for (uint32_t position = 0; position < at->positions; position++) {
-            struct ar_move move = move_at(at, position, stage);
+            struct ar_move move = sums_move(at, position, stage);
             bool receives = move.receive != AR_RECEIVE_NONE;
             for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
-                size_t flow = flow_of(at, lane, stage, position);
+                size_t flow = sums_flow(at, lane, stage, position);
                 at->buffers[flow] = move.sends ? (double)move.send_span.count / phase->pieces : 0;
                 at->buffers[flow + 1] =
                     receives ? (double)move.receive_span.count / phase->pieces : 0;
             }
         }
-        add_stage(at, stage, 1, at->all);
-        add_stage(at, stage, (double)phase->steps / phase->period, sums->carried);
+        sums_add_stage(at, stage, 1, at->all);
+        sums_add_stage(at, stage, (double)phase->steps / phase->period, carried);
     }
     for (size_t flow = 0; flow < at->paths->count; flow++) {
         for (size_t i = at->paths->begin[flow]; i < at->paths->begin[flow + 1]; i++) {
@@ -67,8 +70,8 @@ static void find_buffers(const struct resolving *at, struct link_sums *sums)
 }
 
 /* The slowest of the ways of a member, to the switch and from it. */
-static void add_member(const struct resolving *at, size_t first_flow, double largest,
-                       struct ar_line_sum *sum, struct ar_line_sums *made)
+static void line_add_member(const struct sums_scratch *at, size_t first_flow, double largest,
+                            struct ar_line_sum *sum, struct ar_line_sums *made)
 {
     const struct ar_paths *paths = at->paths;
     for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
@@ -77,7 +80,7 @@ static void add_member(const struct resolving *at, size_t first_flow, double lar
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && at->buffers[flow] > 0;
              i++) {
             uint32_t link = paths->links[i];
-            double s_per_byte = 1 / (at->maxmin->links[link].bandwidth_Bps * largest);
+            double s_per_byte = 1 / (at->maxmin->bandwidth_Bps[link] * largest);
             double pace_s = at->all[link] * s_per_byte;
             sum->alone_s_per_byte = fmax(sum->alone_s_per_byte, at->stage[link] * s_per_byte);
             made->is_shared |= at->messages[link] > 1;
@@ -91,8 +94,8 @@ static void add_member(const struct resolving *at, size_t first_flow, double lar
     }
 }
 
-uint64_t line_sum_elements(const struct ar_collective *collective, const struct ar_line *line,
-                           uint64_t elements, uint32_t step)
+uint64_t ar_line_elements(const struct ar_collective *collective, const struct ar_line *line,
+                          uint64_t elements, uint32_t step)
 {
     struct ar_move move =
         ar_algorithm_move(collective->algorithm, &collective->shape, elements, line->first, step);
@@ -101,21 +104,21 @@ uint64_t line_sum_elements(const struct ar_collective *collective, const struct 
     return sent > received ? sent : received;
 }
 
-static struct ar_line_sum sum_of(const struct resolving *at, const struct ar_line *line,
-                                 uint32_t lane, uint32_t stage, struct ar_line_sums *made)
+static struct ar_line_sum line_resolve(const struct sums_scratch *at, const struct ar_line *line,
+                                       uint32_t lane, uint32_t stage, struct ar_line_sums *made)
 {
     struct ar_line_sum sum = {.line = *line, .tier = AR_TIER_NVLINK};
-    sum.pieces = (uint32_t)line_sum_elements(at->collective, line, at->phase->pieces,
-                                             at->first_step + stage);
+    sum.pieces =
+        (uint32_t)ar_line_elements(at->collective, line, at->phase->pieces, at->first_step + stage);
     double largest = (double)sum.pieces / at->phase->pieces;
     for (uint32_t i = 0; i < line->count; i++) {
-        add_member(at, flow_of(at, lane, stage, line->first + i * line->stride), largest, &sum,
-                   made);
+        line_add_member(at, sums_flow(at, lane, stage, line->first + i * line->stride), largest,
+                        &sum, made);
     }
     return sum;
 }
 
-static bool are_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
+static bool are_lines_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
 {
     return a->latency_s == b->latency_s && a->pieces == b->pieces &&
            fabs(a->alone_s_per_byte - b->alone_s_per_byte) <= 1e-9 * b->alone_s_per_byte &&
@@ -123,71 +126,72 @@ static bool are_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
 }
 
 /* The lines of a stage on all lanes; they have their place, which counts on lane by lane. */
-static void find_stage(const struct resolving *at, uint32_t stage, struct ar_line_sums *made)
+static void sums_find_stage(const struct sums_scratch *at, uint32_t stage,
+                            struct ar_line_sums *made)
 {
     const struct ar_line_sum *any = NULL;
-    add_stage(at, stage, 1, at->stage);
+    sums_add_stage(at, stage, 1, at->stage);
     for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
         uint32_t index = made->first[lane * made->stages + stage];
         for (uint32_t position = 0; position < at->positions; position++) {
-            struct ar_line line = move_at(at, position, stage).line;
+            struct ar_line line = sums_move(at, position, stage).line;
             if (line.first == position) {
                 struct ar_line_sum *sum = &made->lines[index++];
-                *sum = sum_of(at, &line, lane, stage, made);
+                *sum = line_resolve(at, &line, lane, stage, made);
                 any = any != NULL ? any : sum;
-                made->is_uniform = made->is_uniform && are_alike(sum, any);
+                made->is_uniform = made->is_uniform && are_lines_alike(sum, any);
             }
         }
     }
-    add_stage(at, stage, -1, at->stage);
+    sums_add_stage(at, stage, -1, at->stage);
 }
 
 /* Counts the lines of each stage; returns those of a lane. */
-static uint32_t count_lines(const struct resolving *at, struct ar_line_sums *made)
+static uint32_t sums_count_lines(const struct sums_scratch *at, struct ar_line_sums *made)
 {
     uint32_t lines = 0;
     for (uint32_t i = 0; i < ar_collective_lanes(at->collective) * made->stages; i++) {
         made->first[i] = lines;
         for (uint32_t position = 0; position < at->positions; position++) {
-            lines += move_at(at, position, i % made->stages).line.first == position;
+            lines += sums_move(at, position, i % made->stages).line.first == position;
         }
     }
     made->first[ar_collective_lanes(at->collective) * made->stages] = lines;
     return lines;
 }
 
-enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collective *collective,
-                                 const struct ar_phase *phase, uint32_t first_step,
-                                 const struct ar_phase_flows *flows, struct ar_maxmin *rates,
-                                 struct link_sums *sums, struct ar_line_sums **line_sums,
-                                 struct ar_error *err)
+void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *phase,
+                        uint32_t first_step, struct ar_pattern *pattern)
 {
-    struct ar_line_sums *made = ar_arena_alloc(arena, 1, sizeof *made);
+    const struct ar_collective *collective = scratch->collective;
+    const struct ar_phase_flows *flows = &scratch->peers;
+    struct ar_line_sums *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
     size_t links = ar_cluster_links_count(collective->cluster);
     size_t stages = (size_t)ar_collective_lanes(collective) * phase->period;
-    struct resolving at = {
+    struct sums_scratch at = {
         .collective = collective,
         .phase = phase,
         .first_step = first_step,
         .positions = ar_shape_ranks(&collective->shape),
-        .paths = &rates->paths,
-        .maxmin = rates,
-        .buffers = ar_arena_alloc(rates->arena, flows->flows_count, sizeof *at.buffers),
-        .all = ar_arena_alloc(rates->arena, links, sizeof *at.all),
-        .stage = ar_arena_alloc(rates->arena, links, sizeof *at.stage),
-        .messages = ar_arena_alloc(rates->arena, links, sizeof *at.messages),
+        .paths = &scratch->rates.paths,
+        .maxmin = &scratch->rates,
+        .buffers = ar_arena_alloc(scratch->room, flows->flows_count, sizeof *at.buffers),
+        .all = ar_arena_alloc(scratch->room, links, sizeof *at.all),
+        .stage = ar_arena_alloc(scratch->room, links, sizeof *at.stage),
+        .messages = ar_arena_alloc(scratch->room, links, sizeof *at.messages),
     };
-    AR_NEED(made && at.buffers && at.all && at.stage && at.messages, err, "the sums of switches");
-    *made = (struct ar_line_sums){.stages = phase->period, .is_uniform = true};
-    AR_TRY(ar_maxmin_find_paths(rates, flows->flows, flows->flows_count, 0, err));
-    made->first = ar_arena_alloc(arena, stages + 1, sizeof *made->first);
-    AR_NEED(made->first, err, "the sums of switches");
-    made->lines = ar_arena_alloc(arena, count_lines(&at, made), sizeof *made->lines);
-    AR_NEED(made->lines, err, "the sums of switches");
-    find_buffers(&at, sums);
+    ar_maxmin_find_paths(&scratch->rates, flows->flows, flows->flows_count, 0);
+    *made = (struct ar_line_sums){
+        .stages = phase->period,
+        .first = ar_arena_alloc(scratch->arena, stages + 1, sizeof *made->first),
+        .is_uniform = true,
+    };
+    made->lines = ar_arena_alloc(scratch->arena, sums_count_lines(&at, made), sizeof *made->lines);
+    sums_find_buffers(&at, scratch->carried);
     for (uint32_t stage = 0; stage < phase->period; stage++) {
-        find_stage(&at, stage, made);
+        sums_find_stage(&at, stage, made);
     }
-    *line_sums = made;
-    return AR_OK;
+    pattern->line_sums = made;
+    pattern->is_uniform = made->is_uniform;
+    pattern->is_shared = made->is_shared;
 }

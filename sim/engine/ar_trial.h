@@ -31,6 +31,7 @@
 #define AR_TRIAL_H
 
 #include "ar_engine.h"
+#include "ar_flows.h"
 
 /** One collective of the stream. */
 struct ar_call {
@@ -72,8 +73,8 @@ struct ar_trial {
     struct ar_collective collective;
     const struct ar_call *jobs;
     uint32_t jobs_count;
-    const struct ar_closed *plan;     /**< of the collective, for many trials; NULL: made by
-                                           ar_trial_run() where the engine needs it */
+    const struct ar_flows *flows;     /**< of the collective, for many trials; NULL: made by
+                                           engines that need them (ar_trial_flows()) */
     const double *rank_start_s;       /**< [rank], at least 0; NULL: 0 for all */
     const double *rank_factor;        /**< [rank], above 0: of compute time; NULL: 1 for all */
     const double *agreed_s;           /**< [job]: all ranks have agreed that the job may start, in
@@ -92,6 +93,7 @@ struct ar_trial {
     char options[AR_OPTIONS_TEXT]; /**< engine version and settings that matter to the result */
     bool exact;                    /**< false: the engine neglects something, see `note` */
     char note[AR_OPTIONS_TEXT];    /**< what it neglects; "" if nothing */
+    struct ar_flows *own_flows;    /**< NULL but while it runs */
 };
 
 /** When a job is ready on a rank, or may start there. */
@@ -123,6 +125,11 @@ static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t j
 
 /** When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
+
+/** The flows of the collective for an engine that needs them; those that it makes end with the
+ * run. */
+enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **flows,
+                              struct ar_error *err);
 
 /** Checks the trial and runs it. A collective of one rank takes no time and no engine. */
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,

@@ -6,7 +6,6 @@
 #ifndef AR_ENGINE_H
 #define AR_ENGINE_H
 
-#include "ar_closed.h"
 #include "ar_collective.h"
 #include "ar_library_fit.h"
 
@@ -30,7 +29,6 @@ struct ar_engine {
     bool has_messages;  /**< follows the messages on the links of the cluster */
     bool has_timeline;  /**< says when ranks do what */
     bool is_simulation; /**< the reference for others; each message is simulated */
-    bool needs_plan;    /**< trial->plan */
     bool needs_library; /**< trial->library: knows the times of its calls, and of no messages */
     bool is_fitted;     /**< to measurements, so that its times have a band */
     struct ar_engine_cost cost;
@@ -52,6 +50,10 @@ struct ar_engine {
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err);
+
+/** Whether an engine puts times on the flows of a collective (ar_flows.h), so that they are worth
+ * keeping for further trials. */
+bool ar_engine_has_flows(const struct ar_engine *engine);
 
 /** Estimated time of a trial of so many collectives and messages in all; `is_even`: ranks start
  * together. */

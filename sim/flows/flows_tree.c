@@ -1,4 +1,22 @@
-#include "tree_rates.h"
+/* Trees: which rate each part has on each hop.
+ *
+ * Not all hops of a tree are busy at the same time: of a chain of H hops at most P carry something
+ * while P parts pass, fewer while it fills and empties, and small messages spend most of their time
+ * in latencies. So a hop is taken to be under way from when the first part reaches its sender until
+ * the last part has left, and shares each link with the hops that are under way at the same time,
+ * in equal parts. With D the time that a part occupies the slowest share of a hop:
+ *
+ * - the first part leaves as soon as it has arrived over all hops that lead to the sender, at once
+ *   where there are none; it arrives D + L (and gamma b, if it reduces) later;
+ * - the others follow at the pace of the slowest hop on their way, slower if they wait for a window
+ *   below P; the hop is busy until D after the last one has left.
+ *
+ * D depends on who is under way, and that on D: the first round takes the shares of all hops
+ * together, each further one those of the round before, until they stay the same.
+ *
+ * Neglected: that a fast hop behind a slow one is idle between two parts,
+ * and that who is held up elsewhere leaves room to others on its links. */
+#include "flows.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +34,7 @@ enum { ROUNDS_MAX = 4 };
 #define FUZZ 1e-6
 
 /* When a hop is under way. */
-struct course {
+struct hop_times {
     double start_s;     /* of the first part */
     double pace_s;      /* from part to part */
     double part_s;      /* that a part occupies the hop, at its slowest */
@@ -25,20 +43,20 @@ struct course {
     double slowest_Bps; /* of its parts with a rate */
 };
 
-/* Which hops something happens to, turn by turn. */
+/* The hops to which something happens in each turn. */
 struct timetable {
-    uint32_t *begin; /* [turn]: of its hops */
+    uint32_t *begin; /* [turn]: its first hop */
     uint32_t *hops;
 };
 
-/* What is known of a position. */
-struct station {
-    double reached_s; /* by the first part, over all hops that lead here */
-    double pace_s;    /* of the slowest of them */
+/* When parts come to a position. */
+struct position_times {
+    double reached_s; /* the first part is here, over all hops that lead here */
+    double pace_s;    /* from part to part, on the slowest of them */
 };
 
-/* What never changes of a hop. */
-struct way {
+/* The links of a hop. */
+struct hop_links {
     double alone_Bps;    /* while no other hop is under way */
     uint32_t alone_link; /* the one that gives it no more then */
     uint32_t first;      /* in `shared`: the links that other hops of the phase use, too */
@@ -55,14 +73,14 @@ struct use {
 /* Sizes whose shares are kept: a training step has a few sizes of buckets, again and again. */
 enum { SIZES = 8 };
 
-/* The shares of a size. */
+/* The shares of messages of one size. */
 struct answer {
     bool is_given;
     double bytes;
-    struct tree_shares shares;
+    struct ar_tree_shares shares;
 };
 
-struct tree_rates {
+struct ar_tree_rates {
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
     uint32_t parts;
@@ -71,19 +89,19 @@ struct tree_rates {
     const struct ar_message_cost *cost;
     double turns_per_s;
     uint32_t turns;
-    struct way *ways; /* [hop] */
+    struct hop_links *ways; /* [hop] */
     uint32_t *shared; /* [way of a hop]: numbers of its shared links, one way after the other */
     uint32_t shared_count;
-    struct course *courses;   /* [hop] */
-    struct station *stations; /* [position], on one lane */
-    struct use *uses;         /* [shared link], in the order in which hops come to them */
-    double *shares_Bps;       /* [shared link]: of a hop */
+    struct hop_times *times;          /* [hop] */
+    struct position_times *positions; /* [position], on one lane */
+    struct use *uses;                 /* [shared link], in the order in which hops come to them */
+    double *shares_Bps;               /* [shared link]: of a hop */
     uint32_t uses_count;
-    struct timetable firsts;   /* the first part leaves, */
-    struct timetable each;     /* a part leaves: a hop stands there once for each, */
-    struct timetable ends;     /* the last part has left */
-    double *rates_Bps;         /* [part][hop], at present */
-    struct tree_shares shares; /* at present */
+    struct timetable firsts;      /* the first part leaves, */
+    struct timetable each;        /* a part leaves: a hop stands there once for each, */
+    struct timetable ends;        /* the last part has left */
+    double *rates_Bps;            /* [part][hop], at present */
+    struct ar_tree_shares shares; /* at present */
     uint32_t answers_given;
     struct answer answers[SIZES];
     double *answers_Bps; /* [answer][part][hop]: pages that nobody writes to cost nothing */
@@ -94,11 +112,11 @@ struct tree_rates {
 #define SEVERAL (UINT32_MAX - 1)
 
 /* A link that nobody else uses in this phase bounds a hop alone. */
-static void find_way(struct tree_rates *rates, const struct ar_path *path, uint32_t *number_of,
-                     struct way *way)
+static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *path,
+                           uint32_t *number_of, struct hop_links *way)
 {
     const struct ar_cluster *cluster = rates->collective->cluster;
-    *way = (struct way){.alone_Bps = HUGE_VAL, .first = rates->shared_count};
+    *way = (struct hop_links){.alone_Bps = HUGE_VAL, .first = rates->shared_count};
     for (uint32_t i = 0; i < path->links_count; i++) {
         uint32_t link = path->links[i];
         double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
@@ -120,7 +138,7 @@ static void find_way(struct tree_rates *rates, const struct ar_path *path, uint3
 }
 
 /* Notes which links one hop uses, and which several; counts those of all hops. */
-static size_t count_links(const struct ar_path *path, uint32_t *number_of)
+static size_t path_count_links(const struct ar_path *path, uint32_t *number_of)
 {
     for (uint32_t i = 0; i < path->links_count; i++) {
         uint32_t *number = &number_of[path->links[i]];
@@ -131,7 +149,7 @@ static size_t count_links(const struct ar_path *path, uint32_t *number_of)
 
 /* The path of every hop: counts their links as long as there is no room for their ways, finds these
  * when there is. Returns how many links they have in all. */
-static size_t walk_paths(struct tree_rates *rates, uint32_t *number_of)
+static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
 {
     struct ar_order order = ar_collective_order(rates->collective);
     const struct ar_pattern *pattern = rates->pattern;
@@ -143,76 +161,71 @@ static size_t walk_paths(struct tree_rates *rates, uint32_t *number_of)
                             ar_order_rank(&order, lane, pattern->hops[i].from),
                             ar_order_rank(&order, lane, pattern->hops[i].to), &path);
             if (rates->shared == NULL) {
-                links_count += count_links(&path, number_of);
+                links_count += path_count_links(&path, number_of);
             } else {
-                find_way(rates, &path, number_of, &rates->ways[i]);
+                hop_find_links(rates, &path, number_of, &rates->ways[i]);
             }
         }
     }
     return links_count;
 }
 
-static enum ar_status find_ways(struct ar_arena *arena, struct tree_rates *rates,
-                                struct ar_error *err)
+static void tree_find_links(struct ar_arena *arena, struct ar_tree_rates *rates)
 {
     uint32_t links = ar_cluster_links_count(rates->collective->cluster);
     uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
     rates->ways = ar_arena_alloc(arena, rates->pattern->hops_count, sizeof *rates->ways);
     rates->uses = ar_arena_alloc(arena, links, sizeof *rates->uses);
     rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
-    AR_NEED(!arena->is_broken, err, "the rates of a tree");
-    rates->shared = ar_arena_alloc(arena, walk_paths(rates, number_of), sizeof *rates->shared);
-    AR_NEED(rates->shared, err, "the rates of a tree");
-    walk_paths(rates, number_of);
-    return AR_OK;
+    rates->shared = ar_arena_alloc(arena, tree_walk_paths(rates, number_of), sizeof *rates->shared);
+    tree_walk_paths(rates, number_of);
 }
 
-static struct timetable make_timetable(struct ar_arena *arena, size_t entries)
+static struct timetable timetable_make(struct ar_arena *arena, size_t entries)
 {
     return (struct timetable){.begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof(uint32_t)),
                               .hops = ar_arena_alloc(arena, entries, sizeof(uint32_t))};
 }
 
-enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
-                                 const struct ar_phase *phase, const struct ar_pattern *pattern,
-                                 struct tree_rates **rates, struct ar_error *err)
+struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
+                                        const struct ar_collective *collective,
+                                        const struct ar_phase *phase,
+                                        const struct ar_pattern *pattern)
 {
     size_t hops = pattern->hops_count;
-    struct tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_NEED(made, err, "the rates of a tree");
-    *made = (struct tree_rates){
+    struct ar_tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct ar_tree_rates){
         .collective = collective,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
         .reduces = phase->copies_from > 0,
-        .courses = ar_arena_alloc(arena, hops, sizeof *made->courses),
-        .stations =
-            ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations),
+        .times = ar_arena_alloc(arena, hops, sizeof *made->times),
+        .positions =
+            ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->positions),
         .answers_Bps =
             ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps),
-        .firsts = make_timetable(arena, hops),
-        .each = make_timetable(arena, hops * phase->parts),
-        .ends = make_timetable(arena, hops),
+        .firsts = timetable_make(arena, hops),
+        .each = timetable_make(arena, hops * phase->parts),
+        .ends = timetable_make(arena, hops),
     };
-    AR_TRY(find_ways(arena, made, err));
-    *rates = made;
-    return AR_OK;
+    tree_find_links(arena, made);
+    return made;
 }
 
 /* That a part takes on its way over a hop, and occupies it at some rate. */
-static double latency_s(const struct tree_rates *rates, uint32_t hop)
+static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 {
     return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
 }
 
-static double busy_s(const struct tree_rates *rates, uint32_t hop, double rate_Bps)
+static double tree_busy_s(const struct ar_tree_rates *rates, uint32_t hop, double rate_Bps)
 {
     return ar_hop_busy_s(&rates->pattern->hops[hop], rates->cost, rate_Bps, rates->bytes);
 }
 
 /* The shares of all hops together. */
-static void begin_with_all(struct tree_rates *rates)
+static void rates_begin_with_all(struct ar_tree_rates *rates)
 {
     const struct ar_hop *hops = rates->pattern->hops;
     const struct ar_hop *slowest = &hops[0];
@@ -220,132 +233,134 @@ static void begin_with_all(struct tree_rates *rates)
         for (uint32_t part = 0; part < rates->parts; part++) {
             rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] = hops[i].rate_Bps;
         }
-        rates->courses[i].part_s = busy_s(rates, i, hops[i].rate_Bps);
+        rates->times[i].part_s = tree_busy_s(rates, i, hops[i].rate_Bps);
         slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
     }
-    rates->shares = (struct tree_shares){.rates_Bps = rates->rates_Bps,
-                                         .slowest_Bps = slowest->rate_Bps,
-                                         .slowest_link = slowest->link,
-                                         .slowest_flows = slowest->flows};
+    rates->shares = (struct ar_tree_shares){.rates_Bps = rates->rates_Bps,
+                                            .slowest_Bps = slowest->rate_Bps,
+                                            .slowest_link = slowest->link,
+                                            .slowest_flows = slowest->flows};
 }
 
-static double last_start_s(const struct tree_rates *rates, const struct course *course)
+static double last_part_start_s(const struct ar_tree_rates *rates, const struct hop_times *times)
 {
-    return course->start_s + (rates->parts - 1) * course->pace_s;
+    return times->start_s + (rates->parts - 1) * times->pace_s;
 }
 
 /* From part to part on a hop that nobody upstream holds up: one leaves after the other, and those
  * that do not fit the window when the first of it has arrived. */
-static double own_pace_s(const struct tree_rates *rates, uint32_t hop, double part_s)
+static double hop_own_pace_s(const struct ar_tree_rates *rates, uint32_t hop, double part_s)
 {
     uint32_t window = rates->collective->window;
-    return window < rates->parts ? fmax(part_s, (part_s + latency_s(rates, hop)) / window) : part_s;
+    return window < rates->parts ? fmax(part_s, (part_s + tree_latency_s(rates, hop)) / window)
+                                 : part_s;
 }
 
 /* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
  * stand in an order in which none comes before what leads to it. */
-static double start_hops(struct tree_rates *rates, uint32_t lane)
+static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
 {
     const struct ar_collective *collective = rates->collective;
     const struct ar_pattern *pattern = rates->pattern;
     double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
     double reduce_s = rates->reduces ? gamma * rates->bytes : 0;
     double end_s = 0;
-    memset(rates->stations, 0, ar_shape_ranks(&collective->shape) * sizeof *rates->stations);
+    memset(rates->positions, 0, ar_shape_ranks(&collective->shape) * sizeof *rates->positions);
     for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
         const struct ar_hop *hop = &pattern->hops[i];
-        const struct station *from = &rates->stations[hop->from];
-        struct station *to = &rates->stations[hop->to];
-        struct course *course = &rates->courses[i];
-        course->start_s = from->reached_s;
-        course->pace_s = fmax(from->pace_s, own_pace_s(rates, i, course->part_s));
-        to->reached_s =
-            fmax(to->reached_s, course->start_s + course->part_s + latency_s(rates, i) + reduce_s);
-        to->pace_s = fmax(to->pace_s, course->pace_s);
-        end_s = fmax(end_s, last_start_s(rates, course) + course->part_s);
+        const struct position_times *from = &rates->positions[hop->from];
+        struct position_times *to = &rates->positions[hop->to];
+        struct hop_times *times = &rates->times[i];
+        times->start_s = from->reached_s;
+        times->pace_s = fmax(from->pace_s, hop_own_pace_s(rates, i, times->part_s));
+        to->reached_s = fmax(to->reached_s,
+                             times->start_s + times->part_s + tree_latency_s(rates, i) + reduce_s);
+        to->pace_s = fmax(to->pace_s, times->pace_s);
+        end_s = fmax(end_s, last_part_start_s(rates, times) + times->part_s);
     }
     return end_s;
 }
 
-static double longest_hop_s(const struct tree_rates *rates)
+static double tree_longest_hop_s(const struct ar_tree_rates *rates)
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        longest_s = fmax(longest_s, rates->courses[i].part_s + latency_s(rates, i));
+        longest_s = fmax(longest_s, rates->times[i].part_s + tree_latency_s(rates, i));
     }
     return longest_s;
 }
 
-static uint32_t turn_of(const struct tree_rates *rates, const struct course *course, uint32_t part)
+static uint32_t turn_of_part(const struct ar_tree_rates *rates, const struct hop_times *times,
+                             uint32_t part)
 {
-    return (uint32_t)((course->start_s + part * course->pace_s) * rates->turns_per_s + FUZZ);
+    return (uint32_t)((times->start_s + part * times->pace_s) * rates->turns_per_s + FUZZ);
 }
 
 /* Counts what is in a turn. */
-static void expect(struct timetable *timetable, uint32_t turn)
+static void timetable_count(struct timetable *timetable, uint32_t turn)
 {
     timetable->begin[turn + 2]++;
 }
 
 /* After all of it was counted. */
-static void sum_up(struct timetable *timetable, uint32_t turns)
+static void timetable_sum(struct timetable *timetable, uint32_t turns)
 {
     for (uint32_t turn = 1; turn <= turns; turn++) {
         timetable->begin[turn + 1] += timetable->begin[turn];
     }
 }
 
-static void note(struct timetable *timetable, uint32_t turn, uint32_t hop)
+static void timetable_add(struct timetable *timetable, uint32_t turn, uint32_t hop)
 {
     timetable->hops[timetable->begin[turn + 1]++] = hop;
 }
 
 /* Cuts the time into turns, and sorts the hops by those in which something happens to them. */
-static void cut_into_turns(struct tree_rates *rates)
+static void time_cut_into_turns(struct ar_tree_rates *rates)
 {
     uint32_t hops_count = rates->pattern->hops_count;
     double end_s = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
-        end_s = fmax(end_s, start_hops(rates, lane));
+        end_s = fmax(end_s, lane_start_hops(rates, lane));
     }
-    rates->turns_per_s = 1 / fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
+    rates->turns_per_s = 1 / fmax(tree_longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
     memset(rates->firsts.begin, 0, (TURNS_MAX + 4) * sizeof *rates->firsts.begin);
     memset(rates->each.begin, 0, (TURNS_MAX + 4) * sizeof *rates->each.begin);
     memset(rates->ends.begin, 0, (TURNS_MAX + 4) * sizeof *rates->ends.begin);
     for (uint32_t i = 0; i < hops_count; i++) {
-        struct course *course = &rates->courses[i];
-        double end = (last_start_s(rates, course) + course->part_s) * rates->turns_per_s;
-        uint32_t after_last = turn_of(rates, course, rates->parts - 1) + 1;
-        course->end = (uint32_t)ceil(end - FUZZ);
-        course->end = course->end > after_last ? course->end : after_last;
-        course->next = 0;
-        course->slowest_Bps = HUGE_VAL;
-        rates->turns = course->end > rates->turns ? course->end : rates->turns;
-        expect(&rates->firsts, turn_of(rates, course, 0));
-        expect(&rates->ends, course->end);
+        struct hop_times *times = &rates->times[i];
+        double end = (last_part_start_s(rates, times) + times->part_s) * rates->turns_per_s;
+        uint32_t after_last = turn_of_part(rates, times, rates->parts - 1) + 1;
+        times->end = (uint32_t)ceil(end - FUZZ);
+        times->end = times->end > after_last ? times->end : after_last;
+        times->next = 0;
+        times->slowest_Bps = HUGE_VAL;
+        rates->turns = times->end > rates->turns ? times->end : rates->turns;
+        timetable_count(&rates->firsts, turn_of_part(rates, times, 0));
+        timetable_count(&rates->ends, times->end);
         for (uint32_t part = 0; part < rates->parts; part++) {
-            expect(&rates->each, turn_of(rates, course, part));
+            timetable_count(&rates->each, turn_of_part(rates, times, part));
         }
     }
-    sum_up(&rates->firsts, rates->turns);
-    sum_up(&rates->each, rates->turns);
-    sum_up(&rates->ends, rates->turns);
+    timetable_sum(&rates->firsts, rates->turns);
+    timetable_sum(&rates->each, rates->turns);
+    timetable_sum(&rates->ends, rates->turns);
     for (uint32_t i = 0; i < hops_count; i++) {
-        const struct course *course = &rates->courses[i];
-        note(&rates->firsts, turn_of(rates, course, 0), i);
-        note(&rates->ends, course->end, i);
+        const struct hop_times *times = &rates->times[i];
+        timetable_add(&rates->firsts, turn_of_part(rates, times, 0), i);
+        timetable_add(&rates->ends, times->end, i);
         for (uint32_t part = 0; part < rates->parts; part++) {
-            note(&rates->each, turn_of(rates, course, part), i);
+            timetable_add(&rates->each, turn_of_part(rates, times, part), i);
         }
     }
 }
 
 /* A hop begins to use its links, or no longer does: what a hop gets there from now on; of nobody it
  * is infinite. */
-static inline void change_flows(struct tree_rates *rates, uint32_t hop, int by)
+static inline void hop_change_flows(struct ar_tree_rates *rates, uint32_t hop, int by)
 {
-    const struct way *way = &rates->ways[hop];
+    const struct hop_links *way = &rates->ways[hop];
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t number = rates->shared[way->first + i];
         struct use *use = &rates->uses[number];
@@ -354,20 +369,20 @@ static inline void change_flows(struct tree_rates *rates, uint32_t hop, int by)
     }
 }
 
-static void enter(struct tree_rates *rates, uint32_t hop)
+static void hop_enter(struct ar_tree_rates *rates, uint32_t hop)
 {
-    change_flows(rates, hop, 1);
+    hop_change_flows(rates, hop, 1);
 }
 
-static void leave(struct tree_rates *rates, uint32_t hop)
+static void hop_leave(struct ar_tree_rates *rates, uint32_t hop)
 {
-    change_flows(rates, hop, -1);
+    hop_change_flows(rates, hop, -1);
 }
 
 /* What a hop gets now. */
-static double share_of(struct tree_rates *rates, uint32_t hop)
+static double hop_share_Bps(struct ar_tree_rates *rates, uint32_t hop)
 {
-    const struct way *way = &rates->ways[hop];
+    const struct hop_links *way = &rates->ways[hop];
     double share_Bps = way->alone_Bps;
     uint32_t narrowest = AR_NEVER;
     for (uint32_t i = 0; i < way->count; i++) {
@@ -388,17 +403,17 @@ static double share_of(struct tree_rates *rates, uint32_t hop)
 }
 
 /* Gives the next part of a hop, which leaves now, the share of its hop. */
-static void give_share(struct tree_rates *rates, uint32_t hop)
+static void part_give_share(struct ar_tree_rates *rates, uint32_t hop)
 {
-    struct course *course = &rates->courses[hop];
-    double share_Bps = share_of(rates, hop);
-    course->slowest_Bps = share_Bps < course->slowest_Bps ? share_Bps : course->slowest_Bps;
-    rates->rates_Bps[course->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
+    struct hop_times *times = &rates->times[hop];
+    double share_Bps = hop_share_Bps(rates, hop);
+    times->slowest_Bps = share_Bps < times->slowest_Bps ? share_Bps : times->slowest_Bps;
+    rates->rates_Bps[times->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
 }
 
 /* To all hops of a turn. */
-static void let_all(struct tree_rates *rates, const struct timetable *timetable, uint32_t turn,
-                    void (*happen)(struct tree_rates *rates, uint32_t hop))
+static void timetable_run(struct ar_tree_rates *rates, const struct timetable *timetable,
+                          uint32_t turn, void (*happen)(struct ar_tree_rates *rates, uint32_t hop))
 {
     for (uint32_t i = timetable->begin[turn]; i < timetable->begin[turn + 1]; i++) {
         happen(rates, timetable->hops[i]);
@@ -406,41 +421,41 @@ static void let_all(struct tree_rates *rates, const struct timetable *timetable,
 }
 
 /* The hops that are under way, turn by turn. */
-static void run_turns(struct tree_rates *rates)
+static void turns_run(struct ar_tree_rates *rates)
 {
     rates->shares.slowest_Bps = HUGE_VAL;
     for (uint32_t turn = 0; turn <= rates->turns; turn++) {
-        let_all(rates, &rates->ends, turn, leave);
-        let_all(rates, &rates->firsts, turn, enter);
-        let_all(rates, &rates->each, turn, give_share);
+        timetable_run(rates, &rates->ends, turn, hop_leave);
+        timetable_run(rates, &rates->firsts, turn, hop_enter);
+        timetable_run(rates, &rates->each, turn, part_give_share);
     }
 }
 
 /* Takes the slowest share of each hop for the next round; says whether they stay the same. */
-static bool settle(struct tree_rates *rates)
+static bool rates_settle(struct ar_tree_rates *rates)
 {
     bool is_same = true;
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        double part_s = busy_s(rates, i, rates->courses[i].slowest_Bps);
-        is_same = is_same && fabs(part_s - rates->courses[i].part_s) <= SAME_TIME * part_s;
-        rates->courses[i].part_s = part_s;
+        double part_s = tree_busy_s(rates, i, rates->times[i].slowest_Bps);
+        is_same = is_same && fabs(part_s - rates->times[i].part_s) <= SAME_TIME * part_s;
+        rates->times[i].part_s = part_s;
     }
     return is_same;
 }
 
-static void find_shares(struct tree_rates *rates, double bytes)
+static void shares_find(struct ar_tree_rates *rates, double bytes)
 {
     rates->bytes = bytes;
-    begin_with_all(rates);
+    rates_begin_with_all(rates);
     bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->gap_s == 0);
     for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
-        cut_into_turns(rates);
-        run_turns(rates);
-        is_settled = settle(rates);
+        time_cut_into_turns(rates);
+        turns_run(rates);
+        is_settled = rates_settle(rates);
     }
 }
 
-const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes)
+const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
 {
     for (uint32_t i = 0; i < SIZES; i++) {
         if (rates->answers[i].is_given && rates->answers[i].bytes == bytes) {
@@ -450,7 +465,7 @@ const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes
     uint32_t index = rates->answers_given++ % SIZES;
     size_t capacity = (size_t)rates->pattern->hops_count * rates->parts;
     rates->rates_Bps = rates->answers_Bps + index * capacity;
-    find_shares(rates, bytes);
+    shares_find(rates, bytes);
     rates->answers[index] =
         (struct answer){.is_given = true, .bytes = bytes, .shares = rates->shares};
     return &rates->answers[index].shares;

@@ -16,7 +16,7 @@
  * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
  *
  * In a phase that is a tree, D is that of a part on a hop: of b over what the hop has of its links
- * while others are under way (tree_rates.h). The phase takes the longest sum, over all hops, of the
+ * while others are under way (flows_tree.c). The phase takes the longest sum, over all hops, of the
  * time in which the first part reaches the hop, along the way on which the sum of L + D (and gamma
  * b, if it reduces) is longest; L + D of the first part there; the time in which the last part goes
  * on from there, on the longest way; and what the P - 1 other parts add, the longer of
@@ -27,14 +27,14 @@
  * The bound is **hops** where the ways take longer than the others add. A tree is never exact:
  * which hops are under way together is an estimate.
  *
- * In a phase that is an exchange (ar_exchange.h), a step takes the longest L + b/r of its messages,
+ * In a phase that is an exchange (ar_flows.h), a step takes the longest L + b/r of its messages,
  * plus gamma b if it reduces; the phase the sum of its steps. Where
  * all messages go at once it takes the longest of them, each until the busiest link of its path has
  * carried all, and all reductions. The sum is exact where the messages of each step are alike and
  * either all ranks take part in every step or no two messages share a link.
  *
  * In a phase of sums, A is the time of a part in a stage alone and R that from part to part while
- * all stages are at work (ar_line_sums.h), of the slowest line. It takes the sum of A + L over the
+ * all stages are at work (ar_flows.h), of the slowest line. It takes the sum of A + L over the
  * stages, and (P - 1) R, or, if that is longer, A + L for every W parts, of the slowest stage. It
  * is exact where the lines of a stage are alike, parts have equal sizes and no two stages share a
  * link.
@@ -42,14 +42,14 @@
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.
- * Else it is at least ar_closed_least_s(), by which the longest phase is then longer. It neglects
+ * Else it is at least ar_flows_least_s(), by which the longest phase is then longer. It neglects
  * that phases of different ranks overlap, that a link is free while its other flows wait, and paths
  * that partly travel and partly wait; `why` says which. Measured differences are in sim/README.md.
  */
 #ifndef AR_CLOSED_H
 #define AR_CLOSED_H
 
-#include "ar_collective.h"
+#include "ar_flows.h"
 
 enum ar_bound { AR_BOUND_HOPS, AR_BOUND_PORT, AR_BOUND_WINDOW };
 
@@ -81,39 +81,8 @@ struct ar_closed_time {
     const char *why;     /**< static text: why the time is not exact, "" if it is */
 };
 
-/** The flows of all phases of a collective, resolved once for any buffer size. */
-struct ar_closed;
-struct ar_pattern;
-
-/** Checks the collective and resolves its flows; O(ranks * channels) time and memory. It does
- * not outlive the cluster. Freed with ar_closed_destroy(). */
-enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **closed,
-                                struct ar_error *err);
-
-/** Frees one; NULL is allowed. */
-void ar_closed_destroy(struct ar_closed *closed);
-
-/** The phases of the collective and the flows of each; both are its own. Returns how many. */
-uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase **phases,
-                          const struct ar_pattern **patterns);
-
-/** The rate in bytes per second that each part of `bytes` bytes has on each hop of a phase that is
- * a tree with steps: [part][hop of its pattern]; valid until seven other sizes were asked for. */
-const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes);
-
-/** The least time that a collective of `elements` elements takes without setup: that of its
- * busiest link for its bytes. The elements count as rounded up so that all messages have equal
- * sizes. */
-double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements);
-
-/** Bytes of the largest message of a phase. */
-uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements);
-
-/** ar_closed_time.exact, or exact_in_queue, without the time; O(ranks * channels) at most. */
-bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue);
-
 /** Time of one collective of `elements` elements; O(ranks * lanes). */
-void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
+void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
                         struct ar_closed_time *time);
 
 #endif

@@ -1,0 +1,586 @@
+/* The closed form, and the engine that puts it in place of each collective of a stream. */
+#include "ar_closed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "ar_trial.h"
+
+const char *ar_bound_name(enum ar_bound bound)
+{
+    static const char *const names[] = {"hops", "port", "window"};
+    return names[bound];
+}
+
+/* A phase of a collective on so many elements. */
+struct closed_phase {
+    const struct ar_flows *flows;
+    uint32_t index;
+    const struct ar_phase *phase;
+    const struct ar_pattern *pattern;
+    const struct ar_message_cost *cost;
+    uint64_t elements;
+    double bytes;   /* of the largest message */
+    double gamma_s; /* to reduce a byte */
+};
+
+static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *hop)
+{
+    return ar_hop_latency_s(hop, at->cost, at->bytes);
+}
+
+/* --- walks ----------------------------------------------------------------------------------- */
+
+static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
+{
+    return ar_hop_busy_s(hop, at->cost, hop->rate_Bps, at->bytes);
+}
+
+static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop)
+{
+    return hop_latency_s(at, hop) + walk_busy_s(at, hop);
+}
+
+/* Consecutive hops of a walk; around a ring there may be more of them than the ring has. */
+struct stretch {
+    const struct ar_walk *walk;
+    uint32_t first;
+    uint32_t count;
+    double time_s;
+};
+
+/* The slowest stretch of `steps` hops of a walk, by a sliding sum over one round. */
+static struct stretch walk_slowest_stretch(const struct closed_phase *at,
+                                           const struct ar_walk *walk, uint32_t steps)
+{
+    const struct ar_hop *hops = at->pattern->hops + walk->first;
+    double round_s = 0;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        round_s += walk_hop_s(at, &hops[i]);
+    }
+    uint32_t laps = walk->is_ring ? steps / walk->count : 0;
+    uint32_t rest =
+        walk->is_ring ? steps % walk->count : (steps < walk->count ? steps : walk->count);
+    double sum_s = 0;
+    for (uint32_t i = 0; i < rest; i++) {
+        sum_s += walk_hop_s(at, &hops[i]);
+    }
+    struct stretch slowest = {
+        .walk = walk, .first = 0, .count = laps * walk->count + rest, .time_s = sum_s};
+    uint32_t starts = walk->is_ring ? walk->count : walk->count - rest + 1;
+    for (uint32_t first = 1; rest > 0 && first < starts; first++) {
+        sum_s -= walk_hop_s(at, &hops[first - 1]);
+        sum_s += walk_hop_s(at, &hops[(first + rest - 1) % walk->count]);
+        if (sum_s > slowest.time_s) {
+            slowest.first = first;
+            slowest.time_s = sum_s;
+        }
+    }
+    slowest.time_s += laps * round_s;
+    return slowest;
+}
+
+static void stretch_charge(const struct closed_phase *at, const struct stretch *stretch,
+                           struct ar_phase_time *time)
+{
+    const struct ar_hop *hops = at->pattern->hops + stretch->walk->first;
+    uint32_t count = stretch->walk->count;
+    uint32_t laps = stretch->count / count;
+    uint32_t rest = stretch->count % count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ar_hop *hop = &hops[(stretch->first + i) % count];
+        uint32_t times = laps + (i < rest);
+        time->latency_s[hop->tier] += times * hop_latency_s(at, hop);
+        time->bandwidth_s[hop->tier] += times * walk_busy_s(at, hop);
+    }
+}
+
+static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, bool with_latency)
+{
+    const struct ar_hop *slowest = &at->pattern->hops[0];
+    double slowest_s = 0;
+    for (uint32_t i = 0; i < at->pattern->hops_count; i++) {
+        const struct ar_hop *hop = &at->pattern->hops[i];
+        double time_s = walk_busy_s(at, hop) + (with_latency ? hop_latency_s(at, hop) : 0);
+        if (time_s > slowest_s) {
+            slowest = hop;
+            slowest_s = time_s;
+        }
+    }
+    return slowest;
+}
+
+/* A port or window bound: the slowest hop pays `latencies` and `transfers`. */
+static void hop_charge(const struct closed_phase *at, const struct ar_hop *hop, double latencies,
+                       double transfers, struct ar_phase_time *time)
+{
+    time->latency_s[hop->tier] = latencies * hop_latency_s(at, hop);
+    time->bandwidth_s[hop->tier] = transfers * walk_busy_s(at, hop);
+}
+
+static struct stretch walks_slowest_stretch(const struct closed_phase *at)
+{
+    struct stretch slowest = {.time_s = -1};
+    for (uint32_t i = 0; i < at->pattern->walks_count; i++) {
+        struct stretch stretch = walk_slowest_stretch(at, &at->pattern->walks[i], at->phase->steps);
+        slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
+    }
+    return slowest;
+}
+
+/* The longest of the three bounds (ar_closed.h), and the terms that it is made of. */
+static void walks_time(const struct closed_phase *at, struct ar_phase_time *time)
+{
+    uint32_t steps = at->phase->steps, window = at->flows->collective.window;
+    double reduction_s = at->phase->copies_from * at->gamma_s * at->bytes;
+    uint32_t turns = (steps + window - 1) / window;
+    struct stretch slowest = walks_slowest_stretch(at);
+    const struct ar_hop *port = walks_slowest_hop(at, false);
+    const struct ar_hop *turn = walks_slowest_hop(at, true);
+    double hops_s = slowest.time_s + reduction_s;
+    double port_s = steps * walk_busy_s(at, port) + hop_latency_s(at, port);
+    double window_s = turns * walk_hop_s(at, turn);
+    time->slowest_Bps = port->rate_Bps;
+    time->slowest_link = port->link;
+    time->slowest_flows = port->flows;
+    if (hops_s >= port_s && hops_s >= window_s) {
+        time->bound = AR_BOUND_HOPS;
+        time->time_s = hops_s;
+        time->reduction_s = reduction_s;
+        stretch_charge(at, &slowest, time);
+    } else if (port_s >= window_s) {
+        time->bound = AR_BOUND_PORT;
+        time->time_s = port_s;
+        hop_charge(at, port, 1, steps, time);
+    } else {
+        time->bound = AR_BOUND_WINDOW;
+        time->time_s = window_s;
+        hop_charge(at, turn, turns, turns, time);
+    }
+}
+
+/* --- trees ----------------------------------------------------------------------------------- */
+
+/* A position in a tree, on one lane. */
+struct tree_position {
+    double reached_s;  /* the first part is here */
+    double left_s;     /* from here on for the last part, until it is where it ends */
+    uint32_t hop;      /* by which the first part came last; AR_NEVER at a leaf */
+    uint32_t next_hop; /* by which the last part takes longest; AR_NEVER where it ends */
+};
+
+/* A tree on one lane. */
+struct tree {
+    const struct closed_phase *at;
+    const struct ar_tree_shares *shares;
+    struct tree_position *positions;
+    double reduce_s;     /* of a part that arrives */
+    uint32_t first, end; /* hops of the lane */
+};
+
+/* The time for which a part occupies a hop. */
+static double tree_part_s(const struct tree *tree, uint32_t hop, uint32_t part)
+{
+    double rate_Bps = tree->shares->rates_Bps[(size_t)part * tree->at->pattern->hops_count + hop];
+    return ar_hop_busy_s(&tree->at->pattern->hops[hop], tree->at->cost, rate_Bps, tree->at->bytes);
+}
+
+static uint32_t tree_last_part(const struct tree *tree)
+{
+    return tree->at->phase->parts - 1;
+}
+
+/* Sends the first part to every position, and the last one on from there. The hops stand in an
+ * order in which none comes before what leads to it. */
+static void tree_walk(const struct tree *tree)
+{
+    struct tree_position *positions = tree->positions;
+    for (uint32_t i = 0; i < ar_shape_ranks(&tree->at->flows->collective.shape); i++) {
+        positions[i] = (struct tree_position){.hop = AR_NEVER, .next_hop = AR_NEVER};
+    }
+    for (uint32_t i = tree->first; i < tree->end; i++) {
+        const struct ar_hop *hop = &tree->at->pattern->hops[i];
+        struct tree_position *to = &positions[hop->to];
+        double reached_s =
+            positions[hop->from].reached_s + hop_latency_s(tree->at, hop) + tree_part_s(tree, i, 0);
+        if (reached_s + tree->reduce_s > to->reached_s) {
+            to->reached_s = reached_s + tree->reduce_s;
+            to->hop = i;
+        }
+    }
+    for (uint32_t i = tree->end; i-- > tree->first;) {
+        const struct ar_hop *hop = &tree->at->pattern->hops[i];
+        struct tree_position *from = &positions[hop->from];
+        double left_s = hop_latency_s(tree->at, hop) + tree_part_s(tree, i, tree_last_part(tree)) +
+                        tree->reduce_s;
+        if (left_s + positions[hop->to].left_s > from->left_s) {
+            from->left_s = left_s + positions[hop->to].left_s;
+            from->next_hop = i;
+        }
+    }
+}
+
+static void tree_charge_part(const struct tree *tree, uint32_t index, uint32_t part,
+                             struct ar_phase_time *time)
+{
+    const struct ar_hop *hop = &tree->at->pattern->hops[index];
+    time->latency_s[hop->tier] += hop_latency_s(tree->at, hop);
+    time->bandwidth_s[hop->tier] += tree_part_s(tree, index, part);
+    time->reduction_s += tree->reduce_s;
+}
+
+/* The time that the other parts add to that of the first one on a hop. */
+struct tree_delay {
+    double time_s;
+    enum ar_bound bound;
+    double latencies;
+    double bandwidth_s;
+};
+
+static struct tree_delay tree_delay_on(const struct tree *tree, uint32_t index)
+{
+    const struct ar_hop *hop = &tree->at->pattern->hops[index];
+    double waits = tree_last_part(tree) / tree->at->flows->collective.window;
+    double window_s = waits * (hop_latency_s(tree->at, hop) + tree_part_s(tree, index, 0));
+    double port_s = 0;
+    for (uint32_t part = 1; part < tree->at->phase->parts; part++) {
+        port_s += tree_part_s(tree, index, part);
+    }
+    return port_s >= window_s ? (struct tree_delay){port_s, AR_BOUND_PORT, 0, port_s}
+                              : (struct tree_delay){window_s, AR_BOUND_WINDOW, waits,
+                                                    waits * tree_part_s(tree, index, 0)};
+}
+
+/* The time by way of a hop: its latency and reduction are paid by the first part. */
+static double tree_time_over(const struct tree *tree, uint32_t index)
+{
+    const struct ar_hop *hop = &tree->at->pattern->hops[index];
+    const struct tree_position *positions = tree->positions;
+    return positions[hop->from].reached_s + hop_latency_s(tree->at, hop) +
+           tree_part_s(tree, index, 0) + tree->reduce_s + tree_delay_on(tree, index).time_s +
+           positions[hop->to].left_s;
+}
+
+/* Splits the time by way of a hop. */
+static void tree_charge(const struct tree *tree, uint32_t index, struct ar_phase_time *time)
+{
+    const struct ar_hop *hops = tree->at->pattern->hops;
+    const struct tree_position *positions = tree->positions;
+    struct tree_delay delay = tree_delay_on(tree, index);
+    memset(time->latency_s, 0, sizeof time->latency_s);
+    memset(time->bandwidth_s, 0, sizeof time->bandwidth_s);
+    time->reduction_s = 0;
+    time->time_s = tree_time_over(tree, index);
+    time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
+    for (uint32_t at = positions[hops[index].from].hop; at != AR_NEVER;
+         at = positions[hops[at].from].hop) {
+        tree_charge_part(tree, at, 0, time);
+    }
+    tree_charge_part(tree, index, 0, time);
+    time->latency_s[hops[index].tier] += delay.latencies * hop_latency_s(tree->at, &hops[index]);
+    time->bandwidth_s[hops[index].tier] += delay.bandwidth_s;
+    for (uint32_t at = positions[hops[index].to].next_hop; at != AR_NEVER;
+         at = positions[hops[at].to].next_hop) {
+        tree_charge_part(tree, at, tree_last_part(tree), time);
+    }
+}
+
+/* The longest way through the tree, over all hops of all lanes. */
+static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_collective *collective = &at->flows->collective;
+    const struct ar_tree_shares *shares = ar_flows_tree_shares(at->flows, at->index, at->bytes);
+    struct tree tree = {.at = at,
+                        .shares = shares,
+                        .positions = ar_arena_alloc(&arena, ar_shape_ranks(&collective->shape),
+                                                    sizeof *tree.positions),
+                        .reduce_s = at->phase->copies_from > 0 ? at->gamma_s * at->bytes : 0};
+    time->slowest_Bps = shares->slowest_Bps;
+    time->slowest_link = shares->slowest_link;
+    time->slowest_flows = shares->slowest_flows;
+    for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+        uint32_t slowest = AR_NEVER;
+        double slowest_s = time->time_s;
+        tree.first = at->pattern->lane_hops[lane];
+        tree.end = at->pattern->lane_hops[lane + 1];
+        tree_walk(&tree);
+        for (uint32_t i = tree.first; i < tree.end; i++) {
+            double over_s = tree_time_over(&tree, i);
+            if (over_s > slowest_s) {
+                slowest = i;
+                slowest_s = over_s;
+            }
+        }
+        if (slowest != AR_NEVER) {
+            tree_charge(&tree, slowest, time);
+        }
+    }
+}
+
+/* --- exchanges ------------------------------------------------------------------------------- */
+
+/* Adds the message of a step that arrives last. */
+static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
+                                 struct ar_phase_time *time)
+{
+    const struct ar_flows *flows = at->flows;
+    const struct ar_exchange *exchange = at->pattern->exchange;
+    const struct ar_exchange_step *messages = &exchange->steps[step];
+    const struct ar_message_kind *slowest = NULL;
+    double slowest_s = -1, bytes = 0, most_bytes = 0;
+    for (uint32_t i = 0; i < messages->kinds_count; i++) {
+        const struct ar_message_kind *kind = &exchange->kinds[messages->first_kind + i];
+        double kind_bytes =
+            (double)(ar_flows_piece_elements(flows, at->index, kind->pieces, at->elements) *
+                     flows->collective.element_bytes);
+        double kind_s = ar_message_latency_s(kind, at->cost, kind_bytes) +
+                        ar_message_busy_s(kind, at->cost, kind_bytes);
+        most_bytes = kind_bytes > most_bytes ? kind_bytes : most_bytes;
+        if (kind_s > slowest_s) {
+            slowest = kind;
+            slowest_s = kind_s;
+            bytes = kind_bytes;
+        }
+    }
+    if (slowest == NULL) {
+        return;
+    }
+    time->latency_s[slowest->tier] += ar_message_latency_s(slowest, at->cost, bytes);
+    time->bandwidth_s[slowest->tier] += ar_message_busy_s(slowest, at->cost, bytes);
+    double moves_s_per_byte =
+        at->phase->moves * ar_cluster_facts(flows->collective.cluster)->copy_s_per_byte;
+    time->reduction_s +=
+        (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
+    time->time_s += slowest_s;
+    if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
+        time->slowest_Bps = slowest->rate_Bps;
+        time->slowest_link = slowest->link;
+        time->slowest_flows = slowest->flows;
+    }
+}
+
+/* Step after step; or the longest one, if all go at once, and all reductions after it. */
+static void exchange_time(const struct closed_phase *at, struct ar_phase_time *time)
+{
+    const struct ar_phase *phase = at->phase;
+    struct ar_phase_time none = *time;
+    struct ar_phase_time longest = *time;
+    double reduction_s = 0;
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        struct ar_phase_time *own = phase->is_at_once ? &none : time;
+        struct ar_phase_time before = none;
+        exchange_charge_step(at, step, own);
+        if (phase->is_at_once) {
+            longest = none.time_s > longest.time_s ? none : longest;
+            reduction_s += none.reduction_s;
+            none = before;
+        }
+    }
+    if (phase->is_at_once) {
+        *time = longest;
+        time->reduction_s = reduction_s;
+    }
+    time->time_s += time->reduction_s;
+}
+
+/* --- sums ------------------------------------------------------------------------------------ */
+
+/* The slowest line of a stage, on all lanes: the longest of each of its times. */
+static struct ar_line_sum sums_slowest_line(const struct ar_line_sums *sums, uint32_t lanes,
+                                            uint32_t stage)
+{
+    struct ar_line_sum slowest = {.latency_s = -1};
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        const uint32_t *first = &sums->first[lane * sums->stages + stage];
+        for (uint32_t i = first[0]; i < first[1]; i++) {
+            const struct ar_line_sum *line = &sums->lines[i];
+            struct ar_line_sum before = slowest;
+            bool is_slower =
+                slowest.latency_s < 0 || line->pace_s_per_byte > slowest.pace_s_per_byte;
+            slowest = is_slower ? *line : slowest;
+            slowest.latency_s = fmax(before.latency_s, line->latency_s);
+            slowest.alone_s_per_byte = fmax(before.alone_s_per_byte, line->alone_s_per_byte);
+        }
+    }
+    return slowest;
+}
+
+/* The time that the parts behind the first one add at a stage. */
+struct sums_wait {
+    double latency_s, bandwidth_s;
+    enum ar_bound bound;
+};
+
+static struct sums_wait sums_wait_at(const struct ar_line_sum *line, uint32_t parts,
+                                     uint32_t window, double bytes)
+{
+    uint32_t turns = (parts + window - 1) / window - 1;
+    double alone_s = bytes * line->alone_s_per_byte;
+    double port_s = (parts - 1) * bytes * line->pace_s_per_byte;
+    /* The last of the parts that its window holds follow each other. */
+    double behind_s = (parts - 1 - turns * window) * bytes * line->pace_s_per_byte;
+    if (turns * (line->latency_s + alone_s) + behind_s <= port_s) {
+        return (struct sums_wait){0, port_s, parts > 1 ? AR_BOUND_PORT : AR_BOUND_HOPS};
+    }
+    return (struct sums_wait){turns * line->latency_s, turns * alone_s + behind_s, AR_BOUND_WINDOW};
+}
+
+/* With A the time of a part in a stage alone, R that from part to part while all stages are at
+ * work, L the latency, each of the slowest line of a stage: the sum of A + L over the stages and
+ * the time that the P - 1 other parts add at the slowest one, R each, or, if its window is full,
+ * A + L for every W parts. */
+static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
+{
+    const struct ar_collective *collective = &at->flows->collective;
+    const struct ar_line_sums *sums = at->pattern->line_sums;
+    double piece_bytes = (double)(ar_flows_piece_elements(at->flows, at->index, 1, at->elements) *
+                                  collective->element_bytes);
+    uint32_t lanes = ar_collective_lanes(collective);
+    struct sums_wait longest = {.bandwidth_s = -1};
+    enum ar_tier tier = AR_TIER_NVLINK;
+    for (uint32_t stage = 0; stage < sums->stages; stage++) {
+        struct ar_line_sum line = sums_slowest_line(sums, lanes, stage);
+        double own_bytes = piece_bytes * line.pieces;
+        double bytes = ar_line_busy_bytes(&line, at->cost, own_bytes);
+        line.latency_s = ar_line_latency_s(&line, at->cost, own_bytes);
+        struct sums_wait wait =
+            sums_wait_at(&line, at->phase->steps / at->phase->period, collective->window, bytes);
+        time->latency_s[line.tier] += line.latency_s;
+        time->bandwidth_s[line.tier] += bytes * line.alone_s_per_byte;
+        time->time_s += line.latency_s + bytes * line.alone_s_per_byte;
+        if (wait.latency_s + wait.bandwidth_s > longest.latency_s + longest.bandwidth_s) {
+            longest = wait;
+            tier = line.tier;
+            time->slowest_Bps = 1 / line.pace_s_per_byte;
+            time->slowest_link = line.link;
+            time->slowest_flows = line.flows;
+        }
+    }
+    time->bound = longest.bound;
+    time->latency_s[tier] += longest.latency_s;
+    time->bandwidth_s[tier] += longest.bandwidth_s;
+    time->time_s += longest.latency_s + longest.bandwidth_s;
+}
+
+/* --- all phases ------------------------------------------------------------------------------ */
+
+static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t elements,
+                       struct ar_phase_time *time)
+{
+    const struct ar_collective *collective = &flows->collective;
+    struct closed_phase at = {
+        .flows = flows,
+        .index = index,
+        .phase = &flows->phases[index],
+        .pattern = &flows->patterns[index],
+        .cost = &ar_cluster_facts(collective->cluster)->message,
+        .elements = elements,
+        .gamma_s = ar_cluster_reduce_cost(collective->cluster,
+                                          (double)(elements * collective->element_bytes)),
+    };
+    *time = (struct ar_phase_time){.name = at.phase->name, .steps = at.phase->steps};
+    if (at.phase->steps == 0) {
+        return;
+    }
+    time->message_bytes = ar_flows_message_bytes(flows, index, elements);
+    at.bytes = (double)time->message_bytes;
+    switch (at.phase->kind) {
+    case AR_PHASE_WALK:
+        walks_time(&at, time);
+        break;
+    case AR_PHASE_TREE:
+        tree_time(&at, time);
+        break;
+    case AR_PHASE_EXCHANGE:
+        exchange_time(&at, time);
+        break;
+    case AR_PHASE_SUMS:
+        sums_time(&at, time);
+        break;
+    }
+}
+
+/* Lets the longest phase wait for the busiest link. */
+static void time_wait_for_links(double missing_s, struct ar_closed_time *time)
+{
+    struct ar_phase_time *longest = &time->phases[0];
+    for (uint32_t i = 1; i < time->phases_count; i++) {
+        longest = time->phases[i].time_s > longest->time_s ? &time->phases[i] : longest;
+    }
+    double *longest_s = &longest->bandwidth_s[0];
+    for (int tier = 1; tier < AR_TIERS_COUNT; tier++) {
+        longest_s =
+            longest->bandwidth_s[tier] > *longest_s ? &longest->bandwidth_s[tier] : longest_s;
+    }
+    *longest_s += missing_s;
+    longest->time_s += missing_s;
+    longest->bound = AR_BOUND_PORT;
+    time->time_s += missing_s;
+}
+
+void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
+                        struct ar_closed_time *time)
+{
+    *time = (struct ar_closed_time){.phases_count = flows->phases_count};
+    time->setup_s = ar_collective_setup_s(&flows->collective, elements);
+    time->time_s = time->setup_s;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        phase_time(flows, i, elements, &time->phases[i]);
+        time->time_s += time->phases[i].time_s;
+    }
+    time->why = ar_flows_why_not_exact(flows, elements);
+    time->exact = time->why[0] == '\0';
+    double missing_s = time->setup_s + ar_flows_least_s(flows, elements) - time->time_s;
+    if (!time->exact && missing_s > 0) {
+        time_wait_for_links(missing_s, time);
+    }
+    time->exact_in_queue = time->exact && !ar_flows_are_ragged(flows);
+}
+
+/* --- the engine ------------------------------------------------------------------------------ */
+
+/* Collectives one after the other, each as long as its copies and its closed form, from the time at
+ * which it is ready on all ranks. */
+static enum ar_status closed_run(struct ar_trial *trial, struct ar_error *err)
+{
+    const struct ar_flows *flows;
+    double free_s = 0;
+    AR_TRY(ar_trial_flows(trial, &flows, err));
+    trial->exact = true;
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(flows, trial->jobs[i].elements, &time);
+        bool is_even;
+        double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
+        bool is_queued = i > 0 && free_s > ready_s;
+        double start_s = ready_s > free_s ? ready_s : free_s;
+        free_s = start_s + trial->jobs[i].copy_s + time.time_s;
+        trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
+        if (!time.exact || !is_even || (is_queued && !time.exact_in_queue)) {
+            trial->exact = false;
+            ar_copy_text(trial->note, sizeof trial->note,
+                         !time.exact ? time.why
+                         : is_even   ? "queued all-reduces overlap"
+                                     : "all ranks wait for the last to start");
+        }
+    }
+    if (trial->rank_finish_s != NULL) {
+        for (uint32_t rank = 0; rank < ar_collective_ranks(&trial->collective); rank++) {
+            trial->rank_finish_s[rank] = free_s;
+        }
+    }
+    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    ar_copy_text(trial->options, sizeof trial->options,
+                 trial->exact ? "closed exact" : "closed approximate");
+    return AR_OK;
+}
+
+const struct ar_engine ar_engine_closed = {
+    .name = "closed",
+    .title = "closed form: instant; exact where it says so, an estimate elsewhere",
+    .has_messages = true,
+    .cost = {.trial_s = 30e-6, .rank_s = 100e-9},
+    .run = closed_run,
+};

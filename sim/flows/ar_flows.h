@@ -1,0 +1,240 @@
+/** \file ar_flows.h
+ * The flows of a collective: which messages share which links of the cluster, and at which rate.
+ *
+ * They are resolved once for buffers of all sizes, and shared by all that put times on the
+ * collective: the closed form, the engines, the loads of links. What is known of a phase depends on
+ * its kind (ar_algorithm.h):
+ *
+ * - **walks**: every position keeps its peers, so the messages of a step are a fixed set of flows.
+ *   The rate of a hop is its max-min fair share while all these flows of all lanes are under way
+ *   together (ar_maxmin.h); on a platform file, what SimGrid gives it.
+ * - **trees**: hops like those of walks. The rate of each part on each hop depends on its size, and
+ *   is found when somebody asks for it (ar_flows_tree_shares()).
+ * - **exchanges**: peers change from step to step. The messages of a step, on all lanes, are taken
+ *   to be under way together, each at its max-min fair share. In a phase in which all go at once,
+ *   all messages of the phase are, and a message arrives when the busiest link of its path can have
+ *   carried all that goes over it: its rate is its size over that time.
+ * - **sums**: in a stage of a line all members send to the switch and get from it at the same time:
+ *   a switch passes on what it sums while more of it comes. So a part takes as long as the busiest
+ *   link of the line, and a latency. What members send goes up the tree of switches that joins
+ *   them, once over each link, and comes down so (AR_SWITCH). While other stages are at work on
+ *   other parts, they take their share of the links: every stage of the pipeline is then as fast as
+ *   the busiest link of its line can carry a part of all stages.
+ */
+#ifndef AR_FLOWS_H
+#define AR_FLOWS_H
+
+#include "ar_arena.h"
+#include "ar_collective.h"
+
+/* --- walks and trees ------------------------------------------------------------------------ */
+
+struct ar_hop {
+    uint32_t from; /**< position that sends */
+    uint32_t to;
+    double latency_s;
+    double rate_Bps;
+    enum ar_tier tier;
+    uint32_t link;       /**< the link of its path with the least bandwidth per flow */
+    uint32_t flows;      /**< on that link */
+    uint32_t first_step; /**< step of the phase in which it carries the first message */
+    uint32_t sends;      /**< messages that it carries, one in every step or period from then on */
+};
+
+/** The time that a message of `bytes` spends on its way over a hop. */
+static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
+                                      double bytes)
+{
+    return hop->latency_s + ar_message_extra_s(cost, hop->tier, bytes);
+}
+
+/** The time for which a message of `bytes` occupies a hop on which it has this rate. */
+static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
+                                   double rate_Bps, double bytes)
+{
+    return bytes / rate_Bps + ar_message_gap_s(cost, hop->tier);
+}
+
+/** Hops that follow each other: around a ring, or along a chain. */
+struct ar_walk {
+    uint32_t lane;
+    uint32_t first; /**< in ar_pattern.hops */
+    uint32_t count;
+    bool is_ring;
+};
+
+/** The shares of links that the parts have in a phase that is a tree, for one size of message. */
+struct ar_tree_shares {
+    const double *rates_Bps; /**< [part][hop] */
+    double slowest_Bps;      /**< the least of them */
+    uint32_t slowest_link;   /**< where it is the share of a link */
+    uint32_t slowest_flows;  /**< under way on that link then */
+};
+
+/* --- exchanges ------------------------------------------------------------------------------ */
+
+/** Messages of a step that are alike, so that a step in which all are takes O(1). */
+struct ar_message_kind {
+    double latency_s;
+    double rate_Bps;
+    /** Messages that the busier one of its ranks has while it is under way: 1, or the steps of a
+     * phase in which all go at once. Each keeps the rank busy (ar_message_cost.h). */
+    uint32_t turns;
+    uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
+    enum ar_tier tier;
+    uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
+    uint32_t flows; /**< these messages */
+};
+
+/** The time that a message of `bytes` spends on its way. */
+static inline double ar_message_latency_s(const struct ar_message_kind *kind,
+                                          const struct ar_message_cost *cost, double bytes)
+{
+    return kind->latency_s + ar_message_extra_s(cost, kind->tier, bytes);
+}
+
+/** The time for which a message of `bytes` occupies its links and its ranks. */
+static inline double ar_message_busy_s(const struct ar_message_kind *kind,
+                                       const struct ar_message_cost *cost, double bytes)
+{
+    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
+}
+
+struct ar_exchange_step {
+    uint32_t ahead;        /**< every position sends to the one so many ahead; 0: see `peers` */
+    uint32_t first, count; /**< positions that may send */
+    const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
+    uint32_t first_kind, kinds_count;
+    bool is_shared; /**< some message has less than the bandwidth of its path */
+    /** [lane][position - first]: number of the kind of its message, in the one of the two arrays
+     * that is there; neither is, if all messages are of one kind. */
+    const uint16_t *narrow;
+    const uint32_t *wide;
+};
+
+struct ar_exchange {
+    uint32_t positions;
+    struct ar_exchange_step *steps; /**< [step of the phase] */
+    struct ar_message_kind *kinds;
+    uint32_t kinds_count;
+    uint32_t smallest, largest; /**< pieces of a message */
+    bool is_uniform;            /**< the messages of each step are alike */
+    bool is_full;               /**< all positions send in every step */
+    bool is_shared;             /**< some message has less than the bandwidth of its path */
+    /** In this phase and the exchanges before it, every link carries messages of one sender or for
+     * one receiver only, so that never two are on it, whoever is late. */
+    bool is_private;
+};
+
+/* --- sums ----------------------------------------------------------------------------------- */
+
+/** A line of members in a stage, on a lane. */
+struct ar_line_sum {
+    struct ar_line line;
+    double latency_s;
+    double alone_s_per_byte; /**< of the largest message, while no other stage is at work */
+    double pace_s_per_byte;  /**< while all are: from part to part */
+    uint32_t pieces;         /**< of ar_phase.pieces: the largest message */
+    enum ar_tier tier;
+    uint32_t link;  /**< the busiest one of the line while all stages are at work */
+    uint32_t flows; /**< messages that it carries for each part */
+};
+
+/** The latency of a part whose largest message has so many bytes. */
+static inline double ar_line_latency_s(const struct ar_line_sum *sum,
+                                       const struct ar_message_cost *cost, double bytes)
+{
+    return sum->latency_s + ar_message_extra_s(cost, sum->tier, bytes);
+}
+
+/** The bytes for which such a part keeps links busy, with what the software of the members adds. */
+static inline double ar_line_busy_bytes(const struct ar_line_sum *sum,
+                                        const struct ar_message_cost *cost, double bytes)
+{
+    return bytes + ar_message_gap_s(cost, sum->tier) / sum->alone_s_per_byte;
+}
+
+struct ar_line_sums {
+    uint32_t stages;
+    struct ar_line_sum *lines; /**< lane after lane, stage after stage */
+    uint32_t *first;           /**< [lane * stages + stage]: its first line, and the end */
+    bool is_uniform;           /**< the lines of each stage are alike */
+    bool is_shared;            /**< some link has messages of several lines, or stages */
+    bool is_met;               /**< some link has messages of several stages */
+};
+
+/** Elements that the largest message of a line has in a step, of a part of the buffer: those of
+ * the move of its first member. */
+uint64_t ar_line_elements(const struct ar_collective *collective, const struct ar_line *line,
+                          uint64_t elements, uint32_t step);
+
+/* --- a collective --------------------------------------------------------------------------- */
+
+/** The flows of a phase; all zero if it has no steps. */
+struct ar_pattern {
+    struct ar_hop *hops; /**< lane after lane, in the order of the walks, or of the steps in
+                              which the hops of a tree begin: none before what leads to it */
+    uint32_t hops_count;
+    uint32_t *lane_hops; /**< first hop of each lane, and the end */
+    struct ar_walk *walks;
+    uint32_t walks_count;       /**< 0 in a tree */
+    uint32_t *step_hops;        /**< in a tree: first hop of a lane that begins in each step of the
+                                     phase, and the end, counted from the lane's first; else NULL */
+    struct ar_tree_rates *tree; /**< of a tree, for ar_flows_tree_shares(); else NULL */
+    struct ar_exchange *exchange; /**< of an exchange, which has nothing of the above; else NULL */
+    struct ar_line_sums *line_sums; /**< of sums, which have nothing of the above either */
+    bool is_uniform;                /**< all hops, messages of a step or lines of a stage alike */
+    bool is_shared; /**< some hop or message has less than the bandwidth of its path */
+};
+
+struct ar_flows {
+    struct ar_collective collective;
+    uint32_t phases_count;
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_pattern patterns[AR_PHASES_MAX];
+    /** How long the busiest link needs for what all phases send over it, for each byte of the
+     * buffer of a channel, if messages have equal sizes. */
+    double busiest_s_per_byte;
+    uint64_t even_elements; /**< of such a buffer, whose messages have equal sizes in all phases */
+    bool is_plain;          /**< made without the short cuts of fast_*.c */
+    struct ar_arena memory;
+};
+
+/** Checks the collective and resolves its flows; O(ranks * lanes) time and memory for a phase of
+ * walks. They do not outlive the cluster. Freed with ar_flows_destroy(). */
+enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,
+                               struct ar_error *err);
+
+/** The same without the short cuts of fast_*.c, which engines leave out for these flows, too: for
+ * tests that the results are the same. */
+enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
+                                     struct ar_flows **flows, struct ar_error *err);
+
+/** Frees flows; NULL is allowed. */
+void ar_flows_destroy(struct ar_flows *flows);
+
+/** The shares in a phase that is a tree and whose messages are `bytes` long; valid until seven
+ * other sizes were asked for. At once for the last eight sizes, else O(hops * parts). */
+const struct ar_tree_shares *ar_flows_tree_shares(const struct ar_flows *flows, uint32_t phase,
+                                                  double bytes);
+
+/** Elements of the largest message of so many pieces of the buffer of a channel. */
+uint64_t ar_flows_piece_elements(const struct ar_flows *flows, uint32_t phase, uint32_t pieces,
+                                 uint64_t elements);
+
+/** Bytes of the largest message of a phase. */
+uint64_t ar_flows_message_bytes(const struct ar_flows *flows, uint32_t phase, uint64_t elements);
+
+/** The least time that a collective of `elements` elements takes without setup: that of its
+ * busiest link for its bytes. The elements count as rounded up so that all messages have equal
+ * sizes. */
+double ar_flows_least_s(const struct ar_flows *flows, uint64_t elements);
+
+/** Why the closed form of so many elements is not what a simulation of all messages finds; static
+ * text, "" if it is. O(ranks * channels) at most. */
+const char *ar_flows_why_not_exact(const struct ar_flows *flows, uint64_t elements);
+
+/** Whether ranks finish at different times, and so begin the next collective. */
+bool ar_flows_are_ragged(const struct ar_flows *flows);
+
+#endif

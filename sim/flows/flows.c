@@ -1,0 +1,391 @@
+#include "flows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- walks and trees ------------------------------------------------------------------------- */
+
+static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t place,
+                                  struct ar_pattern *pattern)
+{
+    const struct ar_maxmin *rates = &scratch->rates;
+    const struct ar_phase_flows *peers = &scratch->peers;
+    size_t flow = peers->flow_of[place];
+    struct ar_hop hop = {
+        .from = (uint32_t)(place % ar_shape_ranks(&scratch->collective->shape)),
+        .to = peers->peers[place],
+        .latency_s = rates->paths.latency_s[flow],
+        .rate_Bps = rates->rates_Bps[flow],
+        .tier = rates->paths.tiers[flow],
+        .first_step = peers->first_steps[place],
+        .sends = peers->sends[place],
+    };
+    hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
+    pattern->is_shared |= ar_maxmin_is_shared(rates, flow);
+    return hop;
+}
+
+/* Lays out the hops of a tree, those of each lane by the step in which they begin. */
+static void tree_lay_out(const struct flows_scratch *scratch, const struct ar_phase *phase,
+                         struct ar_pattern *pattern)
+{
+    const struct ar_phase_flows *peers = &scratch->peers;
+    size_t each = (size_t)ar_shape_ranks(&scratch->collective->shape) * phase->period;
+    uint32_t *next = ar_arena_alloc(scratch->room, phase->steps, sizeof *next);
+    uint32_t *begin = ar_arena_alloc(scratch->arena, phase->steps + 1, sizeof *begin);
+    for (size_t place = 0; place < each; place++) {
+        if (peers->peers[place] != AR_NEVER) {
+            begin[peers->first_steps[place] + 1]++;
+        }
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        begin[step + 1] += begin[step];
+    }
+    for (uint32_t lane = 0; lane < ar_collective_lanes(scratch->collective); lane++) {
+        pattern->lane_hops[lane] = pattern->hops_count;
+        memcpy(next, begin, phase->steps * sizeof *next);
+        for (size_t place = lane * each; place < (lane + 1) * each; place++) {
+            if (peers->peers[place] != AR_NEVER) {
+                uint32_t index = next[peers->first_steps[place]]++;
+                pattern->hops[pattern->hops_count + index] = hop_of_place(scratch, place, pattern);
+            }
+        }
+        pattern->hops_count += begin[phase->steps];
+    }
+    pattern->step_hops = begin;
+}
+
+/* Appends the walk that begins at a position: its hops until it closes or ends. */
+static void walk_append(const struct flows_scratch *scratch, uint32_t lane, uint32_t start,
+                        struct ar_pattern *pattern)
+{
+    const uint32_t *peers = scratch->peers.peers;
+    size_t base = (size_t)lane * ar_shape_ranks(&scratch->collective->shape);
+    struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
+    size_t place = base + start;
+    *walk = (struct ar_walk){.lane = lane, .first = pattern->hops_count};
+    while (peers[place] != AR_NEVER && !scratch->is_visited[place]) {
+        scratch->is_visited[place] = true;
+        pattern->hops[pattern->hops_count++] = hop_of_place(scratch, place, pattern);
+        place = base + peers[place];
+    }
+    walk->count = pattern->hops_count - walk->first;
+    walk->is_ring = peers[place] != AR_NEVER;
+}
+
+/* Finds the walks of a lane: chains begin where nobody sends to; what is left are rings. */
+static void lane_find_walks(const struct flows_scratch *scratch, uint32_t lane,
+                            struct ar_pattern *pattern)
+{
+    uint32_t ranks = ar_shape_ranks(&scratch->collective->shape);
+    size_t first = (size_t)lane * ranks;
+    const uint32_t *peers = scratch->peers.peers + first;
+    bool *has_sender = scratch->has_sender + first, *is_visited = scratch->is_visited + first;
+    memset(has_sender, 0, ranks * sizeof *has_sender);
+    memset(is_visited, 0, ranks * sizeof *is_visited);
+    for (uint32_t position = 0; position < ranks; position++) {
+        if (peers[position] != AR_NEVER) {
+            has_sender[peers[position]] = true;
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t position = 0; position < ranks; position++) {
+            bool begins = pass == 0 ? !has_sender[position] : !is_visited[position];
+            if (begins && peers[position] != AR_NEVER) {
+                walk_append(scratch, lane, position, pattern);
+            }
+        }
+    }
+}
+
+/* Adds what the links carry in a phase, in buffers of a channel. */
+static void phase_add_carried(const struct flows_scratch *scratch, const struct ar_phase *phase)
+{
+    const struct ar_paths *paths = &scratch->rates.paths;
+    for (size_t place = 0, flow = 0; flow < paths->count; place++) {
+        if (scratch->peers.peers[place] == AR_NEVER) {
+            continue;
+        }
+        double buffers =
+            phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->peers.sends[place] / phase->parts;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            scratch->carried[paths->links[i]] += buffers;
+        }
+        flow++;
+    }
+}
+
+static bool are_hops_alike(const struct ar_pattern *pattern)
+{
+    for (uint32_t i = 1; i < pattern->hops_count; i++) {
+        const struct ar_hop *hop = &pattern->hops[i];
+        if (hop->latency_s != pattern->hops[0].latency_s ||
+            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Resolves a phase of walks or a tree. */
+static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_phase *phase,
+                               struct ar_pattern *pattern)
+{
+    uint32_t lanes = ar_collective_lanes(scratch->collective);
+    size_t flows = scratch->peers.flows_count;
+    pattern->hops = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->hops);
+    pattern->walks = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->walks);
+    pattern->lane_hops =
+        ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_hops);
+    ar_maxmin_find(&scratch->rates, scratch->peers.flows, flows, 0);
+    if (phase->kind == AR_PHASE_TREE) {
+        tree_lay_out(scratch, phase, pattern);
+    } else {
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            pattern->lane_hops[lane] = pattern->hops_count;
+            lane_find_walks(scratch, lane, pattern);
+        }
+    }
+    pattern->lane_hops[lanes] = pattern->hops_count;
+    if (phase->kind == AR_PHASE_TREE) {
+        pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
+    }
+    pattern->is_uniform = are_hops_alike(pattern);
+    phase_add_carried(scratch, phase);
+}
+
+/* --- a collective ---------------------------------------------------------------------------- */
+
+/* How long the busiest link needs, for each byte of the buffer of a channel. */
+static double find_busiest(const struct flows_scratch *scratch)
+{
+    const struct ar_maxmin *maxmin = &scratch->rates;
+    uint32_t period = scratch->period, ranks = ar_collective_ranks(scratch->collective);
+    double max_s_per_byte = 0;
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i], first = link, turns;
+        if (period < ranks) {
+            first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
+        }
+        double buffers = scratch->carried[link] + scratch->folded[first];
+        max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->bandwidth_Bps[link]);
+    }
+    return max_s_per_byte;
+}
+
+static void flows_resolve(struct ar_flows *flows)
+{
+    struct ar_arena room AR_ENDS_HERE = {NULL};
+    const struct ar_collective *collective = &flows->collective;
+    size_t links = ar_cluster_links_count(collective->cluster);
+    struct flows_scratch scratch = {
+        .collective = collective,
+        .arena = &flows->memory,
+        .room = &room,
+        .carried = ar_arena_alloc(&room, links, sizeof *scratch.carried),
+        .folded = ar_arena_alloc(&room, links, sizeof *scratch.folded),
+        .period = ar_collective_ranks(collective),
+    };
+    flows->phases_count =
+        ar_algorithm_phases(collective->algorithm, &collective->shape, flows->phases);
+    ar_phase_flows_create(&room, collective, flows->phases, flows->phases_count, &scratch.peers);
+    size_t places = scratch.peers.places_max;
+    scratch.has_sender = ar_arena_alloc(&room, places, sizeof *scratch.has_sender);
+    scratch.is_visited = ar_arena_alloc(&room, places, sizeof *scratch.is_visited);
+    ar_maxmin_create(&room, collective->cluster, &scratch.rates);
+    scratch.rates.is_plain = flows->is_plain;
+    flows->even_elements = ar_shape_ranks(&collective->shape);
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_phase *phase = &flows->phases[i];
+        struct ar_pattern *pattern = &flows->patterns[i];
+        if (phase->steps > 0 && phase->kind == AR_PHASE_EXCHANGE) {
+            flows_resolve_exchange(&scratch, phase, first_step, pattern);
+        } else if (phase->steps > 0) {
+            ar_phase_flows_find(collective, phase, first_step, &scratch.peers);
+            if (phase->kind == AR_PHASE_SUMS) {
+                flows_resolve_sums(&scratch, phase, first_step, pattern);
+            } else {
+                phase_resolve_hops(&scratch, phase, pattern);
+            }
+        }
+        first_step += phase->steps;
+        uint32_t parts = phase->pieces > 0 ? phase->pieces : phase->parts;
+        flows->even_elements *= flows->even_elements % parts != 0 ? parts : 1;
+    }
+    flows->busiest_s_per_byte = find_busiest(&scratch);
+}
+
+static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
+                                   struct ar_flows **flows, struct ar_error *err)
+{
+    AR_TRY(ar_collective_check(collective, err));
+    struct ar_flows *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        ar_memory_fail("the flows of a collective");
+    }
+    made->collective = *collective;
+    made->is_plain = is_plain;
+    flows_resolve(made);
+    *flows = made;
+    return AR_OK;
+}
+
+enum ar_status ar_flows_create(const struct ar_collective *collective, struct ar_flows **flows,
+                               struct ar_error *err)
+{
+    return flows_create(collective, false, flows, err);
+}
+
+enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
+                                     struct ar_flows **flows, struct ar_error *err)
+{
+    return flows_create(collective, true, flows, err);
+}
+
+void ar_flows_destroy(struct ar_flows *flows)
+{
+    if (flows != NULL) {
+        ar_arena_end(&flows->memory);
+        free(flows);
+    }
+}
+
+/* --- sizes ----------------------------------------------------------------------------------- */
+
+const struct ar_tree_shares *ar_flows_tree_shares(const struct ar_flows *flows, uint32_t phase,
+                                                  double bytes)
+{
+    return flows_tree_find(flows->patterns[phase].tree, bytes);
+}
+
+static uint64_t channel_elements(const struct ar_flows *flows, uint64_t elements)
+{
+    uint32_t channels = flows->collective.channels;
+    return (elements + channels - 1) / channels;
+}
+
+uint64_t ar_flows_piece_elements(const struct ar_flows *flows, uint32_t phase, uint32_t pieces,
+                                 uint64_t elements)
+{
+    uint32_t all = flows->phases[phase].pieces;
+    uint64_t each = channel_elements(flows, elements);
+    uint64_t most = (each + all - 1) / all * pieces;
+    return most < each ? most : each;
+}
+
+uint64_t ar_flows_message_bytes(const struct ar_flows *flows, uint32_t phase, uint64_t elements)
+{
+    const struct ar_exchange *exchange = flows->patterns[phase].exchange;
+    uint32_t parts = flows->phases[phase].parts;
+    uint64_t most = exchange != NULL
+                        ? ar_flows_piece_elements(flows, phase, exchange->largest, elements)
+                        : (channel_elements(flows, elements) + parts - 1) / parts;
+    return most * flows->collective.element_bytes;
+}
+
+double ar_flows_least_s(const struct ar_flows *flows, uint64_t elements)
+{
+    uint64_t even = flows->even_elements;
+    uint64_t each = (channel_elements(flows, elements) + even - 1) / even * even;
+    return flows->busiest_s_per_byte * (double)(each * flows->collective.element_bytes);
+}
+
+/* --- where sharing does not change while messages are under way ------------------------------- */
+
+static bool has_chains(const struct ar_flows *flows)
+{
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_pattern *pattern = &flows->patterns[i];
+        for (uint32_t j = 0; j < pattern->walks_count; j++) {
+            if (!pattern->walks[j].is_ring) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether some ranks of an exchange have less to do than others, and end before them. */
+static bool has_idle_ranks(const struct ar_flows *flows)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_exchange *exchange = flows->patterns[i].exchange;
+        has |= exchange != NULL && !exchange->is_full && !exchange->is_private;
+    }
+    return has;
+}
+
+bool ar_flows_are_ragged(const struct ar_flows *flows)
+{
+    return has_chains(flows) || has_idle_ranks(flows);
+}
+
+static const char *exchange_why_not_exact(const struct ar_flows *flows, uint32_t index,
+                                          uint64_t elements)
+{
+    const struct ar_exchange *exchange = flows->patterns[index].exchange;
+    uint32_t channels = flows->collective.channels;
+    uint32_t pieces = flows->phases[index].pieces;
+    bool are_whole = exchange->smallest == pieces;
+    bool goes_on_otherwise = false;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        goes_on_otherwise |= flows->patterns[i].exchange == NULL && flows->phases[i].steps > 0;
+    }
+    if (!exchange->is_uniform) {
+        return "the messages of a step differ";
+    }
+    if (elements % ((uint64_t)channels * (are_whole ? 1 : pieces)) != 0) {
+        return "messages of a step have different sizes";
+    }
+    if (!exchange->is_full && (exchange->is_shared || goes_on_otherwise) &&
+        flows->phases_count > 1) {
+        return "ranks begin phases at different times";
+    }
+    return "";
+}
+
+static const char *phase_why_not_exact(const struct ar_flows *flows, uint32_t index,
+                                       uint64_t elements)
+{
+    const struct ar_pattern *pattern = &flows->patterns[index];
+    uint64_t channels = flows->collective.channels;
+    if (flows->phases[index].steps == 0) {
+        return "";
+    }
+    switch (flows->phases[index].kind) {
+    case AR_PHASE_EXCHANGE:
+        return exchange_why_not_exact(flows, index, elements);
+    case AR_PHASE_SUMS:
+        return !pattern->is_uniform         ? "the lines of a stage of sums differ"
+               : pattern->line_sums->is_met ? "stages of a pipeline share links"
+               : elements % (channels * flows->phases[index].pieces) != 0
+                   ? "parts have different sizes"
+                   : "";
+    case AR_PHASE_TREE:
+        return "parts that go up a tree meet parts that come down";
+    case AR_PHASE_WALK:
+        break;
+    }
+    uint64_t whole = channels * ar_shape_ranks(&flows->collective.shape);
+    return !pattern->is_uniform ? "the hops of a phase differ"
+           : pattern->is_shared && elements % whole != 0
+               ? "messages of different sizes share a link"
+               : "";
+}
+
+const char *ar_flows_why_not_exact(const struct ar_flows *flows, uint64_t elements)
+{
+    bool is_shared = false;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const char *why = phase_why_not_exact(flows, i, elements);
+        if (why[0] != '\0') {
+            return why;
+        }
+        is_shared |= flows->phases[i].kind == AR_PHASE_WALK && flows->patterns[i].is_shared;
+    }
+    /* The head of a chain sends without waiting for a receive, so it runs ahead. */
+    return is_shared && has_chains(flows) ? "messages of different steps share a link" : "";
+}

@@ -1,0 +1,102 @@
+/** \file flows.h
+ * Private to sim/flows: how the phases of a collective are resolved, one after the other.
+ */
+#ifndef AR_FLOWS_PRIVATE_H
+#define AR_FLOWS_PRIVATE_H
+
+#include "ar_flows.h"
+#include "ar_maxmin.h"
+
+/** Who uses a link in all exchanges so far: one more than their place; 0: nobody yet. */
+struct link_users {
+    uint32_t sender, receiver;
+};
+
+/** Steps of a collective with the same messages, or each of them the other way round where the
+ * cluster is reversible (fast_steps.c). One of them is resolved. */
+struct like_steps {
+    uint32_t first;      /**< number of the step that is resolved for this one */
+    bool is_mirror;      /**< its messages are those of the first one the other way round */
+    bool goes_both_ways; /**< valid of the first one: for each step that is like it there is one
+                              that is its mirror, or it is its own */
+    uint32_t count;      /**< valid of the first one: so many steps are resolved by it */
+    const struct ar_exchange *exchange; /**< valid of the first one: where it is, once resolved */
+    const struct ar_exchange_step *made;
+};
+
+/** A place of the table that finds a kind of message again. */
+struct kind_slot {
+    uint32_t stamp; /**< of the step that has filled it */
+    uint32_t kind;
+};
+
+/** A step of an exchange while it is resolved. */
+struct exchange_scratch {
+    const struct ar_collective *collective;
+    struct ar_maxmin *rates;
+    uint32_t positions, lanes;
+    uint32_t period;         /**< positions after which the ranks and their paths repeat */
+    uint32_t folded;         /**< positions that stand for all, if all do the same; else all */
+    uint32_t *ranks;         /**< [lane][position] */
+    uint32_t *peers;         /**< [position]: the present step */
+    uint64_t *pieces;        /**< [position] */
+    struct like_steps *like; /**< [step of the collective] */
+    const struct like_steps *present; /**< the present step, and those that it stands for */
+    struct ar_flow *flows;
+    uint32_t *places;  /**< [flow]: who sends it */
+    uint32_t *senders; /**< [flow]: its position */
+    uint32_t flows_count;
+    uint32_t *kind_of;        /**< [place] */
+    double *loads;            /**< [link]: buffers of a channel, in the phase */
+    struct link_users *users; /**< [link] */
+    bool is_private;          /**< ar_exchange.is_private so far */
+    bool is_even;             /**< all messages of the present step have as many pieces */
+    struct kind_slot *slots;
+    uint32_t slots_mask;
+    uint32_t stamp;
+    uint32_t kinds_room;
+};
+
+/** A collective while it is resolved. */
+struct flows_scratch {
+    const struct ar_collective *collective;
+    struct ar_arena *arena;            /**< for the results */
+    struct ar_arena *room;             /**< ends when all is resolved */
+    struct ar_phase_flows peers;       /**< in the present phase */
+    struct ar_maxmin rates;            /**< of its flows */
+    double *carried;                   /**< [link]: in all phases so far, in buffers of a channel */
+    double *folded;                    /**< [link of the first period]: each link that comes from it
+                                            carries as much in addition */
+    uint32_t period;                   /**< of `folded` */
+    struct exchange_scratch *exchange; /**< NULL until there is one */
+    bool *has_sender;                  /**< [lane][position]: some position sends to it */
+    bool *is_visited;                  /**< [lane][position] */
+};
+
+/** Resolves a phase that is an exchange and begins with `first_step`; adds what links carry. */
+void flows_resolve_exchange(struct flows_scratch *scratch, const struct ar_phase *phase,
+                            uint32_t first_step, struct ar_pattern *pattern);
+
+/** Resolves a phase of sums; adds what links carry. */
+void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *phase,
+                        uint32_t first_step, struct ar_pattern *pattern);
+
+/** Makes what finds the shares of a tree, in the arena. The phase has steps; collective and pattern
+ * must outlive it. O(hops * parts) memory. */
+struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
+                                        const struct ar_collective *collective,
+                                        const struct ar_phase *phase,
+                                        const struct ar_pattern *pattern);
+
+/** As ar_flows_tree_shares(). */
+const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes);
+
+/** Makes room for some more kinds of messages. */
+void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
+                              struct ar_exchange *exchange, uint32_t count);
+
+/** Keeps peers and kinds of the present step in the arena. */
+void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                        bool is_shift, struct ar_exchange_step *step);
+
+#endif

@@ -1,0 +1,495 @@
+/* Exchanges: the messages of each step, told apart by kind, and what they do to the links. */
+#include "flows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fast.h"
+
+/* The period of the cluster into which the paths of the present phase are folded; 0: they are not,
+ * since the messages of all positions are looked at. */
+static uint32_t folded_period(const struct exchange_scratch *scratch)
+{
+    return scratch->folded < scratch->positions ? scratch->folded : 0;
+}
+
+/* --- users of links -------------------------------------------------------------------------- */
+
+enum { SEVERAL_USERS = UINT32_MAX };
+
+static void user_note(uint32_t *user, uint32_t who)
+{
+    *user = *user == 0 || *user == who ? who : SEVERAL_USERS;
+}
+
+/* The place that a message comes from or goes to, seen from where its link lies in the first
+ * period. */
+static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t first,
+                                uint32_t position, uint32_t turns)
+{
+    uint32_t back = turns * scratch->folded;
+    return first + (position >= back ? position - back : position + scratch->positions - back);
+}
+
+/* Notes who uses a link; says whether it is still used by one sender or by one receiver only. */
+static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint32_t sender,
+                     uint32_t receiver)
+{
+    struct link_users *users = &scratch->users[link];
+    user_note(&users->sender, 1 + sender);
+    user_note(&users->receiver, 1 + receiver);
+    return users->sender != SEVERAL_USERS || users->receiver != SEVERAL_USERS;
+}
+
+/* Whether all links of the present step are, and those of the steps that it stands for. */
+static bool are_links_private(struct exchange_scratch *scratch)
+{
+    const struct ar_paths *paths = &scratch->rates->paths;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        uint32_t position = scratch->senders[flow];
+        uint32_t first = scratch->places[flow] - position;
+        uint32_t to = scratch->peers[position];
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            uint32_t link = paths->links[i];
+            uint32_t turns = folded_period(scratch) > 0 ? paths->turns[i] : 0;
+            uint32_t sender = place_seen_from(scratch, first, position, turns);
+            uint32_t receiver = place_seen_from(scratch, first, to, turns);
+            if (!link_use(scratch, link, sender, receiver) ||
+                (scratch->present->goes_both_ways &&
+                 !link_use(scratch, ar_cluster_reverse_link(link), receiver, sender))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* --- what links carry ------------------------------------------------------------------------ */
+
+/* The size of a message, in buffers of a channel. */
+static double flow_buffers(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                           uint32_t flow)
+{
+    return (double)scratch->pieces[scratch->senders[flow]] / phase->pieces;
+}
+
+/* Where the present phase adds what links carry. */
+static double *carried_by_links(struct flows_scratch *all)
+{
+    if (folded_period(all->exchange) == 0) {
+        return all->carried;
+    }
+    all->period = all->exchange->period;
+    return all->folded;
+}
+
+/* Adds to what a link carries. Where each step has a mirror, half goes the other way. */
+static void link_carry(const struct exchange_scratch *scratch, uint32_t link, double buffers,
+                       double *carried)
+{
+    if (scratch->present->goes_both_ways) {
+        carried[link] += buffers / 2;
+        carried[ar_cluster_reverse_link(link)] += buffers / 2;
+    } else {
+        carried[link] += buffers;
+    }
+}
+
+/* Adds what the messages of the present step, and of those that it stands for, do to the links. */
+static void step_add_loads(struct flows_scratch *all, const struct ar_phase *phase)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    const struct ar_maxmin *rates = scratch->rates;
+    const struct ar_paths *paths = &rates->paths;
+    double *carried = carried_by_links(all);
+    uint32_t count = scratch->present->count;
+    double each = scratch->flows_count > 0 ? flow_buffers(scratch, phase, 0) * count : 0;
+    for (uint32_t i = 0; i < rates->used_count && scratch->is_even; i++) {
+        link_carry(scratch, rates->used[i], each * rates->flows[rates->used[i]], carried);
+    }
+    for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
+        double buffers = flow_buffers(scratch, phase, flow) * count;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            link_carry(scratch, paths->links[i], buffers, carried);
+        }
+    }
+    scratch->is_private = scratch->is_private && are_links_private(scratch);
+}
+
+/* --- kinds of messages ----------------------------------------------------------------------- */
+
+static bool is_same_kind(const struct ar_message_kind *a, const struct ar_message_kind *b)
+{
+    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->pieces == b->pieces &&
+           ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
+}
+
+/* The number of a kind among those of the step, from `first` on; a new one if there is none. */
+static uint32_t kind_find(struct exchange_scratch *scratch, struct ar_exchange *exchange,
+                          uint32_t first, const struct ar_message_kind *kind)
+{
+    uint64_t bits[2];
+    memcpy(&bits[0], &kind->rate_Bps, sizeof bits[0]);
+    memcpy(&bits[1], &kind->latency_s, sizeof bits[1]);
+    uint64_t hash = (bits[0] ^ bits[1] * 31 ^ kind->pieces) * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
+        struct kind_slot *slot = &scratch->slots[i & scratch->slots_mask];
+        if (slot->stamp != scratch->stamp) {
+            *slot = (struct kind_slot){scratch->stamp, exchange->kinds_count - first};
+            exchange->kinds[exchange->kinds_count++] = *kind;
+            return slot->kind;
+        }
+        if (is_same_kind(&exchange->kinds[first + slot->kind], kind)) {
+            return slot->kind;
+        }
+    }
+}
+
+/* The rate of a message of a phase that goes at once: it leaves the busiest link of its path as the
+ * last one of the phase. */
+static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
+{
+    const struct ar_paths *paths = &scratch->rates->paths;
+    double longest_s = 0;
+    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+        double busy_s = scratch->loads[paths->links[i]];
+        longest_s = busy_s > longest_s ? busy_s : longest_s;
+    }
+    double rate_Bps = longest_s > 0 ? buffers / longest_s : HUGE_VAL;
+    return rate_Bps < paths->bandwidth_Bps[flow] ? rate_Bps : paths->bandwidth_Bps[flow];
+}
+
+/* Finds the kinds of the messages of the present step, whose shares of the links are known. */
+static void step_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                            struct ar_exchange *exchange, struct ar_exchange_step *step)
+{
+    const struct ar_maxmin *rates = scratch->rates;
+    const struct ar_message_kind *last = NULL;
+    step->first_kind = exchange->kinds_count;
+    scratch->stamp++;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        struct ar_message_kind kind = {
+            .latency_s = rates->paths.latency_s[flow],
+            .rate_Bps = phase->is_at_once
+                            ? rate_at_once(scratch, flow, flow_buffers(scratch, phase, flow))
+                            : rates->rates_Bps[flow],
+            .turns = phase->is_at_once ? phase->steps : 1, /* some rank takes part in all steps */
+            .pieces = (uint32_t)scratch->pieces[scratch->senders[flow]],
+            .tier = rates->paths.tiers[flow],
+        };
+        bool is_last = last != NULL && is_same_kind(last, &kind);
+        uint32_t before = exchange->kinds_count;
+        uint32_t index = is_last ? (uint32_t)(last - exchange->kinds) - step->first_kind
+                                 : kind_find(scratch, exchange, step->first_kind, &kind);
+        scratch->kind_of[scratch->places[flow]] = index;
+        last = &exchange->kinds[step->first_kind + index];
+        if (exchange->kinds_count > before) {
+            struct ar_message_kind *made = &exchange->kinds[before];
+            made->link = ar_maxmin_narrowest(rates, flow, &made->flows);
+            step->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
+        }
+    }
+    step->kinds_count = exchange->kinds_count - step->first_kind;
+}
+
+void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
+                              struct ar_exchange *exchange, uint32_t count)
+{
+    uint32_t needed = exchange->kinds_count + count;
+    if (needed > scratch->kinds_room) {
+        exchange->kinds = ar_arena_grow(arena, exchange->kinds, scratch->kinds_room,
+                                        needed - scratch->kinds_room, sizeof *exchange->kinds);
+        scratch->kinds_room = needed;
+    }
+}
+
+/* Keeps which kinds the messages of a step are. */
+static void step_keep_kinds(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                            struct ar_exchange_step *step)
+{
+    size_t places = (size_t)scratch->lanes * step->count;
+    uint16_t *narrow = NULL;
+    uint32_t *wide = NULL;
+    if (step->kinds_count <= UINT16_MAX) {
+        step->narrow = narrow = ar_arena_alloc(arena, places, sizeof *narrow);
+    } else {
+        step->wide = wide = ar_arena_alloc(arena, places, sizeof *wide);
+    }
+    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
+        const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
+        size_t place = (size_t)lane * step->count;
+        for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
+            if (narrow != NULL) {
+                narrow[place + i] = (uint16_t)kinds[k];
+            } else {
+                wide[place + i] = kinds[k];
+            }
+        }
+    }
+}
+
+void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                        bool is_shift, struct ar_exchange_step *step)
+{
+    uint32_t end = scratch->positions;
+    if (is_shift) {
+        step->ahead = scratch->peers[0];
+        step->count = end;
+    } else {
+        while (end > 0 && scratch->peers[end - 1] == AR_NEVER) {
+            end--;
+        }
+        while (step->first < end && scratch->peers[step->first] == AR_NEVER) {
+            step->first++;
+        }
+        step->count = end - step->first;
+        uint32_t *peers = ar_arena_alloc(arena, step->count, sizeof *peers);
+        step->peers =
+            memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
+    }
+    if (step->kinds_count > 1) {
+        step_keep_kinds(arena, scratch, step);
+    }
+}
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
+{
+    struct ar_arena *room = all->room;
+    const struct ar_collective *collective = all->collective;
+    struct exchange_scratch *made = ar_arena_alloc(room, 1, sizeof *made);
+    struct ar_order order = ar_collective_order(collective);
+    uint32_t lanes = ar_collective_lanes(collective);
+    size_t places = (size_t)lanes * order.ranks;
+    size_t links = ar_cluster_links_count(collective->cluster);
+    uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
+    uint32_t slots = 16;
+    while (slots < 2 * places) {
+        slots *= 2;
+    }
+    *made = (struct exchange_scratch){
+        .collective = collective,
+        .rates = &all->rates,
+        .positions = order.ranks,
+        .lanes = lanes,
+        .period = order.ranks,
+        .ranks = ar_arena_alloc(room, places, sizeof *made->ranks),
+        .peers = ar_arena_alloc(room, order.ranks, sizeof *made->peers),
+        .pieces = ar_arena_alloc(room, order.ranks, sizeof *made->pieces),
+        .like = ar_arena_alloc(room, steps, sizeof *made->like),
+        .flows = ar_arena_alloc(room, places, sizeof *made->flows),
+        .places = ar_arena_alloc(room, places, sizeof *made->places),
+        .senders = ar_arena_alloc(room, places, sizeof *made->senders),
+        .kind_of = ar_arena_alloc(room, places, sizeof *made->kind_of),
+        .loads = ar_arena_alloc(room, links, sizeof *made->loads),
+        .users = ar_arena_alloc(room, links, sizeof *made->users),
+        .is_private = true,
+        .slots = ar_arena_alloc(room, slots, sizeof *made->slots),
+        .slots_mask = slots - 1,
+    };
+    for (size_t i = 0; i < places; i++) {
+        made->ranks[i] =
+            ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
+    }
+    if (is_plain) {
+        for (uint32_t step = 0; step < steps; step++) {
+            made->like[step] = (struct like_steps){.first = step, .count = 1};
+        }
+    } else {
+        made->period = fast_steps_period(made);
+        fast_steps_find(made, steps);
+    }
+    all->exchange = made;
+}
+
+/* Finds who sends how many pieces to whom in a step. Of a buffer with one element to a piece,
+ * elements are pieces. */
+static void step_find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                            uint32_t step)
+{
+    const struct ar_collective *collective = scratch->collective;
+    uint32_t positions = scratch->positions;
+    struct ar_sends sends = {
+        .end = phase->is_shift ? 1 : positions, .peers = scratch->peers, .counts = scratch->pieces};
+    ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
+    uint32_t ahead = scratch->peers[0];
+    for (uint32_t position = sends.end; position < scratch->folded; position++) {
+        uint32_t to_end = positions - position;
+        scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
+        scratch->pieces[position] = scratch->pieces[0];
+    }
+}
+
+/* Finds the messages of a step that stand for all. */
+static void step_find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                            uint32_t step)
+{
+    uint32_t flow = 0, first = AR_NEVER;
+    step_find_moves(scratch, phase, step);
+    scratch->present = &scratch->like[step];
+    scratch->is_even = true;
+    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
+        const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
+        for (uint32_t position = 0; position < scratch->folded; position++) {
+            if (scratch->peers[position] != AR_NEVER) {
+                first = first == AR_NEVER ? position : first;
+                scratch->is_even &= scratch->pieces[position] == scratch->pieces[first];
+                scratch->places[flow] = lane * scratch->positions + position;
+                scratch->senders[flow] = position;
+                scratch->flows[flow++] =
+                    (struct ar_flow){ranks[position], ranks[scratch->peers[position]]};
+            }
+        }
+    }
+    scratch->flows_count = flow;
+}
+
+static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase,
+                                   uint32_t step, struct ar_exchange *exchange,
+                                   struct ar_exchange_step *made)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    uint32_t period = folded_period(scratch);
+    step_find_flows(scratch, phase, step);
+    if (phase->is_at_once) { /* what its messages do to links has been added (phase_add_loads()) */
+        ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period);
+    } else {
+        ar_maxmin_find(scratch->rates, scratch->flows, scratch->flows_count, period);
+        step_add_loads(all, phase);
+    }
+    exchange_make_kinds_room(all->arena, scratch, exchange, scratch->flows_count);
+    memset(scratch->kind_of, 0,
+           (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
+    step_find_kinds(scratch, phase, exchange, made);
+    exchange_keep_step(all->arena, scratch, phase->is_shift, made);
+    scratch->like[step].exchange = exchange;
+    scratch->like[step].made = made;
+}
+
+/* --- phases ---------------------------------------------------------------------------------- */
+
+/* Adds what a step of a phase that goes at once puts on the links, `count` times. */
+static void step_add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                                   uint32_t count)
+{
+    const struct ar_paths *paths = &scratch->rates->paths;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        double buffers = flow_buffers(scratch, phase, flow) * count;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            uint32_t link = paths->links[i];
+            if (scratch->loads[link] == 0) {
+                ar_maxmin_know(scratch->rates, link);
+            }
+            scratch->loads[link] += buffers;
+        }
+    }
+    scratch->is_private = scratch->is_private && are_links_private(scratch);
+}
+
+/* Lets half of what goes over a link go the other way. */
+static void links_share_both_ways(struct exchange_scratch *scratch)
+{
+    struct ar_maxmin *maxmin = scratch->rates;
+    for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
+        ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
+    }
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
+        if (link < back) {
+            scratch->loads[link] = scratch->loads[back] =
+                (scratch->loads[link] + scratch->loads[back]) / 2;
+        }
+    }
+}
+
+/* All messages of a phase that goes at once, on the links together: `loads` are then how long each
+ * link takes, for each byte of a buffer. */
+static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *phase,
+                            uint32_t first_step)
+{
+    struct exchange_scratch *scratch = all->exchange;
+    const struct ar_maxmin *maxmin = scratch->rates;
+    uint32_t phases = 0; /* that are like this one */
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        scratch->loads[maxmin->known[i]] = 0;
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        const struct like_steps *like = &scratch->like[first_step + step];
+        if (like->first == first_step + step) {
+            bool is_twice = like->goes_both_ways && 2 * step + 1 != phase->steps;
+            phases = like->count / (is_twice ? 2 : 1);
+            step_find_flows(scratch, phase, first_step + step);
+            ar_maxmin_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
+                                 folded_period(scratch));
+            step_add_loads_at_once(scratch, phase, is_twice ? 2 : 1);
+        }
+    }
+    if (scratch->present->goes_both_ways) {
+        links_share_both_ways(scratch);
+    }
+    double *carried = carried_by_links(all);
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i];
+        carried[link] += scratch->loads[link] * phases;
+        scratch->loads[link] /= maxmin->bandwidth_Bps[link];
+    }
+}
+
+static bool are_kinds_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
+{
+    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
+    for (uint32_t i = 1; i < step->kinds_count; i++) {
+        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
+            fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *phase,
+                            uint32_t first_step, struct ar_pattern *pattern)
+{
+    struct ar_exchange *made = ar_arena_alloc(all->arena, 1, sizeof *made);
+    if (all->exchange == NULL) {
+        exchange_scratch_create(all, all->rates.is_plain);
+    }
+    struct exchange_scratch *scratch = all->exchange;
+    *made = (struct ar_exchange){
+        .positions = scratch->positions,
+        .steps = ar_arena_alloc(all->arena, phase->steps, sizeof *made->steps),
+        .smallest = UINT32_MAX,
+        .is_uniform = true,
+        .is_full = phase->messages == (uint64_t)phase->steps * scratch->positions,
+    };
+    scratch->kinds_room = 0;
+    scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
+    bool is_new = scratch->like[first_step].first >= first_step;
+    if (phase->is_at_once && is_new) { /* all steps are new, or all are like those of one phase */
+        phase_add_loads(all, phase, first_step);
+    }
+    for (uint32_t i = 0; i < phase->steps; i++) {
+        const struct like_steps *own = &scratch->like[first_step + i];
+        struct like_steps *first = &scratch->like[own->first];
+        struct ar_exchange_step *step = &made->steps[i];
+        if (first->made == NULL) {
+            step_resolve(all, phase, own->first, made, &made->steps[own->first - first_step]);
+        }
+        if (first != own) {
+            fast_steps_copy(all->arena, scratch, first, own->is_mirror, made, step);
+        }
+        made->is_uniform &= are_kinds_alike(made, step);
+        made->is_shared |= step->is_shared;
+        for (uint32_t k = 0; k < step->kinds_count; k++) {
+            uint32_t pieces = made->kinds[step->first_kind + k].pieces;
+            made->smallest = pieces < made->smallest ? pieces : made->smallest;
+            made->largest = pieces > made->largest ? pieces : made->largest;
+        }
+    }
+    scratch->is_private &= !phase->is_at_once || phase->steps == 1;
+    made->is_private = scratch->is_private;
+    pattern->exchange = made;
+    pattern->is_uniform = made->is_uniform;
+    pattern->is_shared = made->is_shared;
+}
