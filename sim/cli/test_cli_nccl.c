@@ -134,7 +134,7 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
                  "--shapes 8x8 --engine nccl "
                  "--format csv");
     cr_expect_eq(cli_lines_with(sweep.out, ",ok"), 9, "%s", sweep.out);
-    cr_expect_not_null(strstr(sweep.err, "1 of 5 points left out, which cannot run (tree); for "
+    cr_expect_not_null(strstr(sweep.err, "1 of 10 points left out, which cannot run (tree); for "
                                          "example: engine nccl: found algorithm "
                                          "tree, which nccl-2.3.7 does not have"),
                        "%s", sweep.err);

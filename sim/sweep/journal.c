@@ -308,7 +308,6 @@ enum ar_status journal_open(const struct journal_request *request, struct ar_are
     *journal = (struct journal){.points_count = request->points_count, .synced_s = ar_clock_s()};
     journal->places = ar_arena_alloc(arena, request->points_count, sizeof *journal->places);
     journal->is_ok = ar_arena_alloc(arena, request->points_count, sizeof *journal->is_ok);
-    AR_NEED(journal->places && journal->is_ok, err, "the rows of a sweep");
     write_header(request->fingerprint, request->points_count, header);
     enum ar_status status =
         read_there(request->directory, header, request->resumes, request->forces, journal, err);

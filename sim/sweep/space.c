@@ -48,6 +48,13 @@ static enum ar_status point_append(struct space *space, struct points *points,
 
 /* --- steps of a trace, and collectives alone -------------------------------------------------- */
 
+/* Points that cannot run, of all variants. */
+struct refused_points {
+    size_t count;
+    char names[REFUSED_TEXT]; /* of their algorithms */
+    struct ar_error reason;   /* why the last of them cannot */
+};
+
 /* The points of one variant while they are added to the space. */
 struct adding {
     struct space *space;
@@ -57,11 +64,9 @@ struct adding {
     const uint64_t *payloads_bytes; /* a point for each, of every algorithm and shape */
     size_t payloads_count;
     struct points *points;
-    uint32_t ring;              /* first point of the ring on as many ranks; UINT32_MAX: none */
-    bool has_noted_grids;       /* that no grid has this number of ranks */
-    size_t refused_count;       /* points that cannot run, */
-    char refused[REFUSED_TEXT]; /* names of their algorithms, */
-    struct ar_error reason;     /* and why the last of them cannot */
+    uint32_t ring;        /* first point of the ring on as many ranks; UINT32_MAX: none */
+    bool has_noted_grids; /* that no grid has this number of ranks */
+    struct refused_points *refused;
 };
 
 /* Adds a point, the first one of an algorithm and shape or that of a further payload. */
@@ -89,12 +94,12 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
 
 static void count_refused(struct adding *adding, const struct ar_algorithm *algorithm)
 {
+    char *names = adding->refused->names;
     const char *name = ar_algorithm_name(algorithm);
-    size_t length = strlen(adding->refused);
-    adding->refused_count += adding->payloads_count;
-    if (strstr(adding->refused, name) == NULL && length + strlen(name) + 8 < REFUSED_TEXT) {
-        snprintf(adding->refused + length, REFUSED_TEXT - length, "%s%s", length > 0 ? ", " : "",
-                 name);
+    size_t length = strlen(names);
+    adding->refused->count += adding->payloads_count;
+    if (strstr(names, name) == NULL && length + strlen(name) + 3 < REFUSED_TEXT) {
+        snprintf(names + length, REFUSED_TEXT - length, "%s%s", length > 0 ? ", " : "", name);
     }
 }
 
@@ -106,12 +111,12 @@ static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *
     struct point point = {.operation = adding->operation, .algorithm = algorithm, .shape = shape};
     struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     struct ar_collective collective = ar_scenario_collective(&scenario);
-    bool runs = ar_algorithm_check_shape(algorithm, &shape, &adding->reason) == AR_OK &&
-                ar_collective_check_sums(&collective, &adding->reason) == AR_OK;
+    bool runs = ar_algorithm_check_shape(algorithm, &shape, &adding->refused->reason) == AR_OK &&
+                ar_collective_check_sums(&collective, &adding->refused->reason) == AR_OK;
     if (runs) {
         AR_TRY(ar_scenario_check_runs(&scenario, err));
         runs = ar_engine_check(scenario.engine, &collective, ar_scenario_library(&scenario),
-                               &adding->reason) == AR_OK;
+                               &adding->refused->reason) == AR_OK;
     }
     if (!runs) {
         count_refused(adding, algorithm);
@@ -206,34 +211,28 @@ static enum ar_status check_shapes(const struct space *space, struct ar_error *e
     return list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err);
 }
 
-/* Notes which points are left out; an error if none is left. */
-static enum ar_status note_refused(const struct adding *adding, size_t taken, struct ar_error *err)
+/* A variant of which no point can run is an error. */
+static enum ar_status check_taken(const struct adding *adding, size_t taken, size_t refused_before,
+                                  struct ar_error *err)
 {
     const struct space_request *request = adding->space->request;
-    if (taken == 0 && adding->refused_count > 0) {
-        *err = adding->reason;
+    if (taken > 0) {
+        return AR_OK;
+    }
+    if (adding->refused->count > refused_before) {
+        *err = adding->refused->reason;
         return err->status;
     }
-    if (taken == 0) {
-        return ar_error_set(
-            err, AR_USAGE,
-            "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
-            request->shapes, request->gpus != NULL ? request->gpus : "");
-    }
-    if (adding->refused_count > 0) {
-        ar_note(request->notes,
-                "%zu of %zu points left out, which cannot run (%s); for example: %s",
-                adding->refused_count, adding->refused_count + taken, adding->refused,
-                adding->reason.text);
-    }
-    return AR_OK;
+    return ar_error_set(err, AR_USAGE,
+                        "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
+                        request->shapes, request->gpus != NULL ? request->gpus : "");
 }
 
 static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
 {
     static const uint64_t no_payload = 0;
     struct space *space = adding->space;
-    size_t before = space->steps.count;
+    size_t before = space->steps.count, refused_before = adding->refused->count;
     adding->points = &space->steps;
     adding->operation = &ar_operation_all_reduce;
     adding->payloads_bytes = &no_payload;
@@ -242,7 +241,7 @@ static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
         adding->has_noted_grids = false;
         AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
     }
-    return note_refused(adding, space->steps.count - before, err);
+    return check_taken(adding, space->steps.count - before, refused_before, err);
 }
 
 /* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
@@ -282,14 +281,14 @@ static enum ar_status add_collectives(struct adding *adding, const struct ar_ope
 static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
 {
     struct space *space = adding->space;
-    size_t before = space->bare.count;
+    size_t before = space->bare.count, refused_before = adding->refused->count;
     adding->points = &space->bare;
     for (size_t i = 0; i < space->operations_count; i++) {
         for (size_t j = 0; j < space->gpus_count; j++) {
             AR_TRY(add_collectives(adding, space->operations[i], space->gpus[j], err));
         }
     }
-    return note_refused(adding, space->bare.count - before, err);
+    return check_taken(adding, space->bare.count - before, refused_before, err);
 }
 
 /* The GPU counts on the cluster of a variant: those that are listed, or those of the mesh. */
@@ -326,9 +325,10 @@ static enum ar_status check_payloads(const struct space *space, const struct ar_
     return AR_OK;
 }
 
-static enum ar_status add_variant(struct space *space, uint32_t number, struct ar_error *err)
+static enum ar_status add_variant(struct space *space, uint32_t number,
+                                  struct refused_points *refused, struct ar_error *err)
 {
-    struct adding adding = {.space = space, .number = number};
+    struct adding adding = {.space = space, .number = number, .refused = refused};
     bool is_repeated = variants_repeats(&space->variants, number, true);
     if (variants_repeats(&space->variants, number, false)) {
         return AR_OK;
@@ -378,18 +378,24 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
 {
     const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
+    struct refused_points refused = {.count = 0};
     AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));
     }
     for (uint32_t i = 0; i < space->variants.count; i++) {
-        AR_TRY(add_variant(space, i, err));
+        AR_TRY(add_variant(space, i, &refused, err));
     }
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].twin += (uint32_t)space->steps_count;
         AR_TRY(point_append(space, &space->steps, &space->bare.list[i], err));
+    }
+    if (refused.count > 0) {
+        ar_note(request->notes,
+                "%zu of %zu points left out, which cannot run (%s); for example: %s", refused.count,
+                refused.count + space->steps.count, refused.names, refused.reason.text);
     }
     return AR_OK;
 }

@@ -41,7 +41,6 @@ const enum ar_key *variants_keys(bool is_laid_out)
 /* Adds a value; one that is there counts once. */
 static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
 {
-    AR_NEED(value, err, "the values of a sweep");
     for (size_t i = 0; i < axis->count; i++) {
         if (strcmp(axis->values[i], value) == 0) {
             return AR_OK;
@@ -100,9 +99,8 @@ static enum ar_status add_items(struct ar_arena *arena, struct axis *axis, int p
             kept--;
         }
         char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, kept, at);
-        AR_TRY(item != NULL && has_ranges && strchr(item, ':') != NULL
-                   ? add_range(arena, axis, item, err)
-                   : add_value(axis, item, err));
+        AR_TRY(has_ranges && strchr(item, ':') != NULL ? add_range(arena, axis, item, err)
+                                                       : add_value(axis, item, err));
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return AR_OK;
@@ -114,7 +112,6 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
     struct axis *axis = &variants->axes[variants->axes_count];
     *axis = shape;
     axis->values = ar_arena_alloc(&variants->arena, LIST_MAX, sizeof *axis->values);
-    AR_NEED(axis->name && axis->values, err, "the axes of a sweep");
     variants->axes_count++;
     return add_items(&variants->arena, axis, prefix_length, text, err);
 }
@@ -263,16 +260,15 @@ const char *variants_value(const struct variants *variants, size_t axis, uint32_
 }
 
 /* The settings as they are in a variant, in the scenario's arena. */
-static enum ar_status apply_settings(const struct variants *variants, uint32_t variant,
-                                     struct ar_scenario *scenario, struct ar_error *err)
+static void apply_settings(const struct variants *variants, uint32_t variant,
+                           struct ar_scenario *scenario)
 {
     const struct ar_settings *settings = &variants->request->settings;
     size_t count = settings->count;
     if (count == 0) {
-        return AR_OK; /* they are in the base */
+        return; /* they are in the base */
     }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, count, sizeof *list);
-    AR_NEED(list, err, "the settings");
     for (size_t i = 0; i < count; i++) {
         list[i] = settings->list[i];
     }
@@ -285,13 +281,12 @@ static enum ar_status apply_settings(const struct variants *variants, uint32_t v
     scenario->settings = (struct ar_settings){.list = list, .count = count};
     scenario->origins[AR_KEY_SET] =
         (struct ar_origin){.where = list[0].where, .status = list[0].status};
-    return AR_OK;
 }
 
-static enum ar_status apply(const struct variants *variants, uint32_t variant,
-                            struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status apply_values(const struct variants *variants, uint32_t variant,
+                                   struct ar_scenario *scenario, struct ar_error *err)
 {
-    AR_TRY(apply_settings(variants, variant, scenario, err));
+    apply_settings(variants, variant, scenario);
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, variant);
@@ -346,7 +341,7 @@ uint32_t variants_condition(const struct variants *variants, uint32_t variant)
 
 /* --- scenarios -------------------------------------------------------------------------------- */
 
-static void clear(struct variant_slot *slot)
+static void slot_clear(struct variant_slot *slot)
 {
     ar_arena_end(&slot->arena);
     slot->scenario = (struct ar_scenario){.cluster = NULL};
@@ -355,77 +350,56 @@ static void clear(struct variant_slot *slot)
 void variants_destroy(struct variants *variants)
 {
     for (size_t i = 0; i < VARIANTS_KEPT; i++) {
-        clear(&variants->slots[i]);
+        slot_clear(&variants->slots[i]);
     }
     for (size_t i = 0; i < VARIANT_CLUSTERS_KEPT; i++) {
-        clear(&variants->clusters[i]);
+        slot_clear(&variants->clusters[i]);
     }
     ar_arena_end(&variants->arena);
 }
 
-static enum ar_status begin(const struct variants *variants, uint32_t variant,
-                            struct variant_slot *slot, struct ar_error *err)
+/* Loads the cluster of a variant, or, if the cluster is there, the whole variant. */
+static enum ar_status slot_load(struct variants *variants, uint32_t variant,
+                                const struct variant_slot *cluster, struct variant_slot *slot,
+                                struct ar_error *err)
 {
-    clear(slot);
+    struct ar_scenario *scenario = &slot->scenario;
+    slot_clear(slot);
     slot->arena.bytes_max = AR_ARENA_BYTES_MAX;
-    slot->scenario = variants->request->base;
-    slot->scenario.arena = &slot->arena;
-    return apply(variants, variant, &slot->scenario, err);
-}
-
-static enum ar_status load_cluster(struct variants *variants, uint32_t variant,
-                                   struct variant_slot *slot, struct ar_error *err)
-{
-    AR_TRY(begin(variants, variant, slot, err));
-    return ar_scenario_load_cluster(&slot->scenario, variants->request->inputs, err);
-}
-
-/* The cluster of a variant, in memory or made. */
-static enum ar_status find_cluster(struct variants *variants, uint32_t variant,
-                                   const struct variant_slot **found, struct ar_error *err)
-{
-    uint32_t number = variant / variants->per_cluster;
-    struct variant_slot *slot = &variants->clusters[number % VARIANT_CLUSTERS_KEPT];
-    *found = slot;
-    if (slot->scenario.cluster != NULL && slot->number == number) {
-        return AR_OK;
+    *scenario = variants->request->base;
+    scenario->arena = &slot->arena;
+    enum ar_status status = apply_values(variants, variant, scenario, err);
+    if (status == AR_OK && cluster == NULL) {
+        status = ar_scenario_load_cluster(scenario, variants->request->inputs, err);
+    } else if (status == AR_OK) {
+        scenario->cluster = cluster->scenario.cluster;
+        scenario->table = cluster->scenario.table;
+        scenario->constants = cluster->scenario.constants;
+        status = ar_scenario_load(scenario, variants->request->inputs, err);
     }
-    slot->number = number;
-    slot->made = ++variants->clusters_made;
-    enum ar_status status = load_cluster(variants, variant, slot, err);
     if (status != AR_OK) {
-        clear(slot);
+        slot_clear(slot);
     }
     return status;
-}
-
-static enum ar_status load(struct variants *variants, uint32_t variant,
-                           const struct variant_slot *cluster, struct variant_slot *slot,
-                           struct ar_error *err)
-{
-    AR_TRY(begin(variants, variant, slot, err));
-    slot->scenario.cluster = cluster->scenario.cluster;
-    slot->scenario.table = cluster->scenario.table;
-    slot->scenario.constants = cluster->scenario.constants;
-    return ar_scenario_load(&slot->scenario, variants->request->inputs, err);
 }
 
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err)
 {
+    uint32_t number = variant / variants->per_cluster;
+    struct variant_slot *cluster = &variants->clusters[number % VARIANT_CLUSTERS_KEPT];
+    if (cluster->scenario.cluster == NULL || cluster->number != number) {
+        cluster->number = number;
+        cluster->made = ++variants->clusters_made;
+        AR_TRY(slot_load(variants, variant, NULL, cluster, err));
+    }
     uint32_t kept = variants->request->is_laid_out ? 1 : VARIANTS_KEPT; /* layouts are large */
     struct variant_slot *slot = &variants->slots[variant % kept];
-    const struct variant_slot *cluster;
-    AR_TRY(find_cluster(variants, variant, &cluster, err));
     *scenario = &slot->scenario;
     if (slot->scenario.cluster != NULL && slot->number == variant && slot->made == cluster->made) {
         return AR_OK;
     }
     slot->number = variant;
     slot->made = cluster->made;
-    enum ar_status status = load(variants, variant, cluster, slot, err);
-    if (status != AR_OK) {
-        clear(slot);
-    }
-    return status;
+    return slot_load(variants, variant, cluster, slot, err);
 }
