@@ -9,10 +9,10 @@
 
 enum { COUNT_MAX = 1000000, HELP_WIDTH = 80, HELP_COLUMN = 22 };
 
-/* What an option's field in struct arguments is. */
+/* The type of an option's field in struct arguments. */
 enum kind {
     FLAG,    /* bool; it takes no value */
-    TEXT,    /* const char *, as all of the following begin with a value */
+    TEXT,    /* const char *; this and the following take a value */
     COUNT,   /* uint32_t */
     BYTES,   /* uint32_t */
     SECONDS, /* double */
@@ -25,8 +25,8 @@ struct option_row {
     size_t offset;
     const char *standard; /* NULL: none */
     const char *help;
-    double min, max;      /* of numbers, */
-    const char *expected; /* in words if they have units */
+    double min, max;      /* limits of a number */
+    const char *expected; /* the limits in words, if they have units */
 };
 
 #define AT(field) offsetof(struct arguments, field)
@@ -97,37 +97,37 @@ static enum ar_status parse_size(const struct option_row *row, const char *where
     return AR_OK;
 }
 
-static enum ar_status store(const struct option_row *row, const char *text,
-                            struct arguments *arguments, struct ar_error *err)
+static enum ar_status store_option(const struct option_row *row, const char *text,
+                                   struct arguments *arguments, struct ar_error *err)
 {
-    void *place = (char *)arguments + row->offset;
+    void *field = (char *)arguments + row->offset;
     char where[32];
     uint64_t count = 0;
     double number = 0;
     snprintf(where, sizeof where, "--%s", row->name);
     switch (row->kind) {
     case FLAG:
-        *(bool *)place = true;
+        *(bool *)field = true;
         break;
     case TEXT:
-        *(const char **)place = text;
+        *(const char **)field = text;
         break;
     case COUNT:
         AR_TRY(ar_parse_count(where, text, (uint64_t)row->min, (uint64_t)row->max, &count, err));
-        *(uint32_t *)place = (uint32_t)count;
+        *(uint32_t *)field = (uint32_t)count;
         break;
     case BYTES:
         AR_TRY(parse_size(row, where, text, &number, err));
-        *(uint32_t *)place = (uint32_t)number;
+        *(uint32_t *)field = (uint32_t)number;
         break;
     case SECONDS:
-        AR_TRY(parse_size(row, where, text, place, err));
+        AR_TRY(parse_size(row, where, text, field, err));
         break;
     }
     return AR_OK;
 }
 
-/* Those that this program was built with; the first one is the default. */
+/* Backends that this program was built with. */
 static const struct backend *const backends[] = {
     &backend_host,
 #ifdef VALIDATE_HAS_MPI
@@ -143,7 +143,7 @@ static const struct backend *const backends[] = {
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
-/* The error says which there are, or that it is not in this build. */
+/* The error lists the backends, or says that this one is not in the build. */
 static enum ar_status find_by_name(const char *name, const struct backend **backend,
                                    struct ar_error *err)
 {
@@ -182,7 +182,7 @@ static enum ar_status find_memory(const struct backend *backend, struct argument
                         arguments->memory, backend->name, backend->memories[0]->name);
 }
 
-/* What options say of each other. */
+/* Looks up the backend, and refuses options that exclude each other. */
 static enum ar_status find_backend(struct arguments *arguments, const struct backend **backend,
                                    struct ar_error *err)
 {
@@ -208,7 +208,7 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
         int takes_value = rows[i].kind == FLAG ? no_argument : required_argument;
         longs[i] = (struct option){rows[i].name, takes_value, NULL, LONG_OPTION};
         AR_TRY(rows[i].standard == NULL ? AR_OK
-                                        : store(&rows[i], rows[i].standard, arguments, err));
+                                        : store_option(&rows[i], rows[i].standard, arguments, err));
     }
     opterr = 0;
     int index = -1;
@@ -226,7 +226,7 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
                                 rows[index].name, given[index], optarg);
         } else {
             given[index] = optarg;
-            AR_TRY(ar_error_as_usage(store(&rows[index], optarg, arguments, err), err));
+            AR_TRY(ar_error_as_usage(store_option(&rows[index], optarg, arguments, err), err));
         }
     }
     if (optind < argc) {

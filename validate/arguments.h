@@ -18,7 +18,7 @@ struct arguments {
     const char *memory; /**< NULL: the backend's default */
     const char *out;    /**< NULL: stdout */
     uint32_t root;
-    uint32_t ranks_per_node; /**< 0: what the backend finds */
+    uint32_t ranks_per_node; /**< 0: as the backend finds it */
     struct run_config config;
     bool check_only;
     bool probes;
@@ -27,8 +27,8 @@ struct arguments {
     bool version;
 };
 
-/** Parses `argv`; defaults are filled in. An option with a value may be given once. The backend and
- * its memory are found, unless help or version is all that is wanted. */
+/** Parses `argv` and fills in defaults. An option with a value may be given once. The backend and
+ * its memory are looked up unless --help or --version is given. */
 enum ar_status arguments_parse(int argc, char **argv, struct arguments *arguments,
                                const struct backend **backend, struct ar_error *err);
 

@@ -8,7 +8,7 @@
 #include "ar_output.h"
 #include "cases.h"
 
-/* Everything a run of the program has. */
+/* One run of the program. */
 struct session {
     int argc;
     char **argv;
@@ -18,7 +18,7 @@ struct session {
     struct machine machine;
     struct cases cases;
     size_t wrong;     /* cases with wrong elements */
-    bool fails_alone; /* this process failed, others of the run may not have */
+    bool fails_alone; /* this process failed, perhaps without the others */
 };
 
 /* Whether a launcher of processes has started this one as another than the first. MPI is not asked
@@ -120,7 +120,7 @@ static enum ar_status try_output(const struct session *session, struct ar_error 
     return AR_OK;
 }
 
-static enum ar_status measure(struct session *session, struct ar_error *err)
+static enum ar_status measure_cases(struct session *session, struct ar_error *err)
 {
     AR_TRY(try_output(session, err));
     AR_TRY(run_rows(session, err));
@@ -133,7 +133,7 @@ static enum ar_status run_session(void *context, struct ar_error *err)
     AR_TRY(session->backend->start(&session->arguments.config, &session->machine, err));
     AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, session->arena,
                         &session->cases, err));
-    enum ar_status status = measure(session, err);
+    enum ar_status status = measure_cases(session, err);
     session->fails_alone = status != AR_OK;
     AR_TRY(status);
     if (session->wrong > 0) {

@@ -1,5 +1,4 @@
-/* What is printed: rows, the joined probes of a tier. The other units are in the files
- * beside this one. */
+/* Rows as they are printed, and the joined probes of a tier. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

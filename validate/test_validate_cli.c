@@ -12,7 +12,7 @@ static const char header[] =
     "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,algbw_Bps,busbw_Bps,"
     "wrong,tier";
 
-/* What follows the comments. */
+/* The text behind the comments. */
 static const char *behind_comments(const char *text)
 {
     while (text[0] == '#') {

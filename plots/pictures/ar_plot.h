@@ -34,7 +34,7 @@
 #include "ar_error.h"
 #include "ar_plot_table.h"
 
-/** What to draw and where. */
+/** Which pictures are drawn, from which files, and where they go. */
 struct ar_plot_request {
     enum ar_plot_set set;
     const char *path;         /**< a directory with the files of the set, or its first file */

@@ -1,4 +1,4 @@
-/* What gnuplot is given, data and script, and what becomes of the SVG that it makes. */
+/* Data and scripts for gnuplot, and the values of points in the SVG that it makes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the cells of a column hold. */
+/* The contents of the cells of a column. */
 enum content {
     TEXT,
     STATUS, /* `ok`; other rows are skipped and counted */

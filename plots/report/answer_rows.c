@@ -1,5 +1,5 @@
-/* What rows of steps and collectives say: which algorithm is the fastest, by how much, and where
- * its time goes. */
+/* Sentences about rows of steps and collectives: which algorithm is the fastest, by how much, and
+ * where its time goes. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

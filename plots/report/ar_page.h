@@ -1,6 +1,6 @@
 /** \file ar_page.h
- * What a command left in a directory as one HTML file: the answer in words, pictures, a timeline,
- * tables, parameters, and the command that makes it again.
+ * One HTML file of the files that a command left in a directory: the answer in words, pictures, a
+ * timeline, tables, parameters, and the command that makes it again.
  *
  * The page needs nothing but itself: no network, no other file. Pictures are those of ar_plot.h,
  * whose points tell their values. Every number in the words is that of a row. Names, titles and

@@ -1,9 +1,10 @@
 /** \file cuda_kernels.h
- * What runs on a GPU: sums of two runs of elements, and nothing at all. Launches return at once.
+ * Kernels of the GPU: the sum of two runs of elements, and an empty kernel. Launches return at
+ * once.
  *
- * A sum is vectorised (16 bytes per thread and turn) when both runs lie alike to 16 bytes; elements
- * before the first multiple of 16 and behind the last one are added one by one. Runs that lie
- * differently are added one by one as a whole.
+ * A sum is vectorised (16 bytes per thread and iteration) when both runs have the same alignment
+ * modulo 16; elements before the first multiple of 16 and behind the last one are added one by one.
+ * Runs with different alignments are added one by one as a whole.
  */
 #ifndef AR_VALIDATE_CUDA_KERNELS_H
 #define AR_VALIDATE_CUDA_KERNELS_H

@@ -26,7 +26,7 @@ struct reduce_cut {
     uint64_t count;
 };
 
-/** Cuts a run. Runs that lie differently to 16 bytes have no vectors and are all tail. */
+/** Cuts a run. Runs whose alignments differ modulo 16 have no vectors and are all tail. */
 REDUCE_FUNCTION struct reduce_cut reduce_cut_run(uint32_t element_bytes, const void *sum,
                                                  const void *addend, uint64_t count)
 {

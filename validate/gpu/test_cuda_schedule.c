@@ -1,6 +1,6 @@
-/* What the host lays out for GPUs, run by the fake runtime of test_fake_cuda.h: it proves the order
- * of events, the places of messages and what each thread of a kernel adds. How threads are launched
- * needs a GPU. */
+/* The work that the host lays out for GPUs, run by the fake runtime of test_fake_cuda.h. It proves
+ * the order of events, the places of messages and what each thread of a kernel adds. How threads
+ * are launched needs a GPU. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -298,7 +298,7 @@ cudaError_t kernels_nothing(cudaStream_t stream)
     return push(stream, (struct operation){.kind = COPY, .to = &nowhere, .from = &nowhere});
 }
 
-/* What is laid out from here on goes to the graph. All that was before has run. */
+/* Work that is laid out from here on goes to the graph. All earlier work has run. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     (void)stream;

@@ -199,7 +199,7 @@ static const struct element_type *type_of(const struct asked *call)
     return call->type == ncclFloat32 ? &element_fp32 : &element_fp16;
 }
 
-/* What goes to a rank, in a room of its own, since buffers overlap. */
+/* The result of a rank, in memory of its own, since buffers overlap. */
 static unsigned char *outcome(struct asked *const *calls, size_t count, size_t rank, size_t *bytes)
 {
     const struct asked *call = calls[0];

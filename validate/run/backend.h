@@ -1,5 +1,5 @@
 /** \file backend.h
- * What runs measurements: threads of the host, processes of MPI, GPUs, NCCL.
+ * A backend runs measurements: by threads of the host, processes of MPI, GPUs, or NCCL.
  *
  * A program uses one backend. start() comes first, stop() last; in between run() is called for one
  * measurement after the other, by all processes of the run in the same order.
@@ -13,7 +13,7 @@
 
 enum { HOST_RANKS_MAX = 1024, BACKEND_MEMORIES = 2 };
 
-/** What a backend has found. */
+/** The machine as a backend found it. */
 struct machine {
     bool is_first;           /**< this process reports; the others are silent */
     uint32_t ranks_max;      /**< ranks it can run */
@@ -25,27 +25,28 @@ struct backend {
     const char *name;
     const char *summary;                             /**< one line for --help */
     const struct memory *memories[BACKEND_MEMORIES]; /**< the first is the default */
-    bool has_graphs;                                 /**< takes --graph */
+    bool has_graphs;                                 /**< accepts --graph */
     bool is_library; /**< has collectives of its own, with channels of its own: `nccl-allreduce` */
     bool (*can_run)(const struct ar_algorithm *algorithm); /**< NULL: all of them */
 
-    /** Starts libraries, looks at the machine. */
+    /** Starts libraries and looks at the machine. */
     enum ar_status (*start)(const struct run_config *config, struct machine *machine,
                             struct ar_error *err);
 
-    /** Ends them. `code` is 0, or the exit code of a process that failed alone: then the others of
-     * the run are ended too. Comes after a start() that failed as well. */
+    /** Ends the libraries, also after a start() that failed. `code` is 0, or the exit code of a
+     * process that failed alone: then the other processes of the run are ended too. */
     void (*stop)(int code);
 
-    /** Writes what it runs on and with as lines "# key: value". */
+    /** Writes the machine and the libraries as lines "# key: value". */
     void (*describe)(FILE *file);
 
-    /** The tier of the link between two of `ranks` ranks, static storage. NULL: it probes none. */
+    /** The tier of the link between two of `ranks` ranks, static storage. NULL: the backend has no
+     * probes. */
     const char *(*tier)(uint32_t ranks, uint32_t from, uint32_t to);
 
-    /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. All
-     * that it makes is the arena's, which ends when the measurement has; after a failure the
-     * program does, since a GPU or a peer that hangs would be waited for. */
+    /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. The
+     * arena ends with the measurement. After a failure the program ends, too: the next measurement
+     * would wait for the GPU or peer that hangs. */
     enum ar_status (*run)(const struct run_config *config, struct ar_arena *arena,
                           struct measurement *measurement, struct ar_error *err);
 };

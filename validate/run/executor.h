@@ -17,7 +17,7 @@
 
 struct cursor;
 
-/** What a rank executes, and with what. */
+/** The work of a rank, and its means. */
 struct execution {
     const struct measurement *measurement;
     const struct run_config *config;

@@ -44,14 +44,14 @@ struct run_config {
     const struct memory *memory;
 };
 
-/** What a measurement is: a collective, or a probe of one property of the machine. */
+/** A measurement is a collective, or a probe of one property of the machine. */
 enum probe {
     PROBE_NONE,
     PROBE_LATENCY,   /**< half a round trip of a small message between two ranks */
     PROBE_BANDWIDTH, /**< one rank sends the payload to another */
     PROBE_COPY,      /**< the payload is copied within the memory of a rank */
     PROBE_REDUCE,    /**< the payload is added to a buffer of the same rank */
-    PROBE_LAUNCH,    /**< what it costs to start all ranks on nothing; on a GPU, a kernel */
+    PROBE_LAUNCH,    /**< all ranks start and do nothing; on a GPU, an empty kernel */
 };
 
 /** Column `algorithm` of a probe. */

@@ -1,13 +1,13 @@
 /** \file payload.h
- * What the ranks put in and what must come out.
+ * The contents of the ranks' buffers before and after a collective.
  *
- * Which elements a rank begins with, and whose contributions it must end with, is said by the
- * operation (ar_operation.h), for the position that the rank has on each channel. Rank r puts into
- * element i a small integer, a hash of r and i modulo PAYLOAD_PERIOD; the period is prime and
- * larger than a cache, so that a part that ends up in the wrong place shows. What a rank does not
- * begin with is not a number; what it need not end with is not looked at. Sums that are expected
- * are formed from the integers, not from the elements. Values are so small that no sum of any
- * subset of the ranks is rounded.
+ * The operation (ar_operation.h) decides which elements a rank begins with, and whose contributions
+ * it must end with, for the position that the rank has on each channel. Rank r begins with a small
+ * integer in element i, a hash of r and i modulo PAYLOAD_PERIOD; the period is prime and larger
+ * than a cache, so that a part in the wrong place is noticed. Elements that a rank does not begin
+ * with are NaN; elements that it need not end with are not checked. Expected sums are formed from
+ * the integers, not from the elements. Values are so small that no sum of any subset of the ranks
+ * is rounded.
  */
 #ifndef AR_VALIDATE_PAYLOAD_H
 #define AR_VALIDATE_PAYLOAD_H
@@ -19,18 +19,18 @@ enum { PAYLOAD_PERIOD = 65521 };
 struct payload {
     const struct measurement *measurement;
     uint64_t period;          /**< elements of the pattern: the period, or all if they are fewer */
-    const unsigned char *sum; /**< of all ranks, one period */
+    const unsigned char *sum; /**< the sum over all ranks, one period */
 };
 
-/** Elements of a rank that are alike. */
+/** Consecutive elements of a rank with the same rank or ranks as contributors. */
 struct payload_stretch {
     struct ar_span span;
     bool holds;          /**< the rank begins with its own contribution */
-    uint32_t wants;      /**< contributions of so many ranks; 0: not looked at */
-    uint32_t *wanted_of; /**< ranks; NULL: of all */
+    uint32_t wants;      /**< number of contributors at the end; 0: not checked */
+    uint32_t *wanted_of; /**< the contributors; NULL: all ranks */
 };
 
-/** What one rank begins and ends with. */
+/** The expected contents of one rank. */
 struct payload_view {
     const struct payload *payload;
     uint32_t rank;
@@ -47,16 +47,16 @@ uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t
 enum ar_status payload_create(const struct measurement *measurement, struct ar_arena *arena,
                               struct payload *payload, struct ar_error *err);
 
-/** Asks the operation what a rank begins and ends with. O(N) for operations without parts, else
- * O(N^2) on each channel. */
+/** Asks the operation for the contents of a rank. O(N) for operations without parts, else O(N^2) on
+ * each channel. */
 struct payload_view payload_see(const struct payload *payload, uint32_t rank,
                                 struct ar_arena *arena);
 
 /** Writes all elements of a rank. */
 void payload_fill(const struct payload_view *view, unsigned char *buffer);
 
-/** Compares every element of a buffer with what is expected there, and adds what is wrong to
- * `mismatch`, which keeps the first one it is given. */
+/** Compares every element of a buffer with its expected value and adds the wrong ones to
+ * `mismatch`, which describes the first. */
 void payload_check(const struct payload_view *view, const unsigned char *buffer,
                    struct mismatch *mismatch);
 

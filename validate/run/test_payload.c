@@ -153,7 +153,7 @@ static struct payload make_parts(const struct ar_operation *operation)
     return payload;
 }
 
-/* What an element begins as, and ends as, on a rank. */
+/* The value of an element at the beginning, and at the end, on a rank. */
 static double filled(const struct payload *payload, uint32_t rank, uint64_t element)
 {
     _Alignas(4) unsigned char buffer[40];
