@@ -110,14 +110,14 @@ void answer_write_trust(FILE *text, const struct answer_trust *trust, const char
 {
     const char *engine = trust->engine != NULL ? trust->engine : "of each row";
     if (trust->estimates == 0) {
-        fprintf(text, "Here engine %s follows exactly what is sent%s", engine, more);
+        fprintf(text, "Here engine %s follows every message exactly%s", engine, more);
     } else if (trust->exact == 0) {
-        fprintf(text, "%s: engine %s neglects something of what is sent",
+        fprintf(text, "%s: engine %s does not follow every message exactly",
                 trust->estimates == 1 ? "This is an estimate" : "These are estimates", engine);
     } else {
         fprintf(text,
-                "Of the %zu %s %zu %s (column exact): engine %s neglects something of what is "
-                "sent there, and follows the others exactly",
+                "Of the %zu %s %zu %s (column exact): there engine %s does not follow every "
+                "message exactly",
                 trust->exact + trust->estimates, noun, trust->estimates,
                 trust->estimates == 1 ? "is an estimate" : "are estimates", engine);
     }
@@ -220,7 +220,7 @@ enum ar_status answer_results(struct page_parts *parts, const struct ar_csv *csv
     fputs(". ", text);
     if (banded > 0) {
         fprintf(text,
-                "%zu of %zu measured values are within the band of what is not known of the run. ",
+                "%zu of %zu measured values are within the band of what is unknown about the run. ",
                 inside, banded);
     }
     return AR_OK;
@@ -311,8 +311,8 @@ enum ar_status answer_sets(struct page_parts *parts, const struct ar_csv *csv, F
     }
     if (seen > 0) {
         fprintf(text,
-                "When something of the model was chosen, rows of %zu of the sets had been seen "
-                "(column seen). ",
+                "For %zu of the sets, rows that test the model had been looked at before a part of "
+                "it was chosen (column seen). ",
                 seen);
     }
     return AR_OK;

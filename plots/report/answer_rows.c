@@ -536,15 +536,15 @@ static void write_trust(FILE *text, const struct rows *rows)
         return;
     }
     answer_write_trust(text, &named, "rows named here",
-                       rows->is_step ? "; how long kernels take was measured, or is by a table"
+                       rows->is_step ? "; times of kernels were measured, or come from a table"
                                      : "");
     if (all.exact > 0 && all.estimates > 0) {
         fprintf(text, "%zu of all %zu rows %s. ", all.estimates, results,
                 all.estimates == 1 ? "is an estimate" : "are estimates");
     }
-    fputs(
-        "How far the model is from machines, 'allreckon accuracy' and 'allreckon reproduce' say. ",
-        text);
+    fputs("'allreckon accuracy' and 'allreckon reproduce' show how far predictions are from "
+          "machines. ",
+          text);
 }
 
 /* --- all ---------------------------------------------------------------------------------- */

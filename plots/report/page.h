@@ -98,7 +98,7 @@ struct answer_trust {
 void answer_add_trust(struct answer_trust *trust, ar_cell_flag exact, const char *engine);
 
 /** Writes whether what is sent is followed exactly in results, of which there is at least one.
- * \param noun what they are; \param more what follows "exactly what is sent" */
+ * \param noun what they are; \param more what follows "every message exactly" */
 void answer_write_trust(FILE *text, const struct answer_trust *trust, const char *noun,
                         const char *more);
 

@@ -106,17 +106,17 @@ Test(page, each_kind_of_file_has_its_answer)
          "run,gpus,phase,cluster,algorithm,shape,time_s,efficiency_frac,engine,exact\n"
          "a,64,total,c,torus2d,8x8,120,0.8,x,no\na,8,total,c,ring,-,60,0.4,x,no\n",
          "a on c takes 120 s on 64 GPUs (torus2d 8x8, scaling efficiency 80 %) and 60 s on 8 GPUs "
-         "(ring, scaling efficiency 40 %). These are estimates: engine x neglects something of "
-         "what is sent."},
+         "(ring, scaling efficiency 40 %). These are estimates: engine x does not follow "
+         "every message exactly."},
         {"train.csv",
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
          "a,64,1,c,ring,1,x,no\na,64,total,c,ring,120,x,no\nb,8,total,c,ring,60,x,yes\n",
          "a on c takes 120 s on 64 GPUs (ring). b on c takes 60 s on 8 GPUs (ring). Of the 2 times "
-         "1 is an estimate (column exact): engine x neglects"},
+         "1 is an estimate (column exact): there engine x does not follow"},
         {"train.csv",
          "run,gpus,phase,cluster,algorithm,time_s,engine,exact\n"
          "a,64,total,c,ring,120,simgrid,yes\na,8,total,c,ring,60,recurrence,no\n",
-         "Of the 2 times 1 is an estimate (column exact): engine of each row neglects"},
+         "Of the 2 times 1 is an estimate (column exact): there engine of each row does not"},
         {"kinds.csv",
          "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
          "all,0.02,0.021,0.04,0.03\n",
@@ -141,19 +141,18 @@ Test(page, rows_of_steps_and_collectives_have_their_answer)
          "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
          "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2560 samples per second. 90 "
          "ms of it is computing, 10 ms communication that nothing hides. Here engine "
-         "closed follows exactly what is sent; how long kernels take was measured"},
+         "closed follows every message exactly; times of kernels were measured"},
         {"step.csv",
          "cluster,gpus,algorithm,operation,payload_bytes,allreduce_s,engine,exact\n"
          "c,8,ring,allgather,1000,0.1,x,yes\nc,8,direct,allgather,8,0.01,x,no\n"
          "c,4,ring,allgather,8,1,x,no\n",
          "takes 10 ms with direct. Of the 2 rows named here 1 is an estimate (column exact): "
-         "engine x neglects something of what is sent there, and follows the others exactly. 2 of "
-         "all 3 "
-         "rows are estimates. "},
+         "there engine x does not follow every message exactly. 2 of all 3 rows are estimates. "},
         {"step.csv",
          "cluster,gpus,algorithm,payload_bytes,allreduce_s,engine,exact\n"
          "c,8,ring,8,0.1,x,no\nc,8,direct,8,0.2,x,no\nc,8,bruck,8,0.3,x,yes\nc,8,tree,8,1,x,no\n",
-         "These are estimates: engine x neglects something of what is sent. 3 of all 4 rows are"},
+         "These are estimates: engine x does not follow every message exactly. 3 of all 4 rows "
+         "are"},
         {"step.csv",
          "trace,gpus,iteration_s,allreduce_s,setup_s,latency_s,bandwidth_s,reduction_s\n"
          "t,8,0.1,0.02,0,0.002,0.017,0.001\n",

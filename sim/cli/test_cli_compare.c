@@ -196,5 +196,6 @@ Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
         cr_expect_eq(number(rows, i + 1, "not_used"), lines[i].not_used);
     }
     cr_expect_eq(
-        cli_lines_with(cli_good("$AR report d").out, "rows of 1 of the sets had been seen"), 1);
+        cli_lines_with(cli_good("$AR report d").out, "For 1 of the sets, rows that test the model"),
+        1);
 }
