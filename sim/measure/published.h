@@ -1,14 +1,34 @@
 /** \file published.h
- * Published runs: what was measured, the parameters of the run, what of it is not known, and what
- * is predicted.
+ * Published runs: measured values, the parameters of the runs, and ranges of parameters that are
+ * not known.
  *
  * A file is a CSV with one row per published number; validate/data/published/README.md has its
- * columns.
+ * columns. A range is `batch=16|32`, choices, all equally likely, or
+ * `set.net.latency=2.4us..9.6us`, any number between two ends, all equally likely. Its parameter is
+ * a key of a scenario that published runs have as a column, `set.KEY` or `term.KEY` for what those
+ * two take, or `run`.
  */
 #ifndef AR_PUBLISHED_H
 #define AR_PUBLISHED_H
 
-#include "published_range.h"
+#include "ar_arena.h"
+#include "ar_record.h"
+#include "ar_scenario.h"
+
+enum { RANGES_MAX = 32, RANGE_TEXT_MAX = 256, RANGE_CHOICES_MAX = 32 };
+
+/** A parameter that is not known, and the values that it may have. */
+struct published_range {
+    const char *text;   /**< as written, `PARAMETER=VALUES` */
+    const char *source; /**< where the ends are from; "row": assumed by the row */
+    const char *parameter;
+    enum ar_key key;            /**< AR_KEYS_COUNT: the run file */
+    const char *setting;        /**< KEY of `set.KEY` and `term.KEY`; NULL: the key has the value */
+    const char *const *choices; /**< NULL: a number from `low` to `high` */
+    uint32_t choices_count;
+    double low, high;
+    const char *unit; /**< behind the number, may be empty */
+};
 
 enum quantity {
     QUANTITY_EFFICIENCY_FRAC,
@@ -20,15 +40,6 @@ enum quantity {
     QUANTITIES_COUNT
 };
 
-struct quantity_row {
-    const char *unit;
-    const char *shown; /**< in the table for people, with the unit there, and its factor */
-    double shown_factor;
-};
-extern const struct quantity_row quantities[QUANTITIES_COUNT];
-
-enum { RANGES_MAX = 32 };
-
 struct published {
     const char *where; /**< `path:line: row "name"`, begins error lines */
     const char *name;
@@ -37,12 +48,12 @@ struct published {
     double measured;       /**< NAN: none, a row for context only */
     double measured_error; /**< half width, 0 if none is given */
     const char *source;
-    const char *how_read; /**< NULL: not said, also the following */
+    const char *how_read; /**< NULL: not in the file, also the following */
     const char *run;      /**< file of a whole run */
     const char *assume;
     const char *keys[AR_KEYS_COUNT]; /**< as in the file, */
     struct ar_scenario scenario;     /**< with what was given: the nominal parameters */
-    struct range *ranges; /**< what is not known of it: first its own; room for RANGES_MAX */
+    struct published_range *ranges;  /**< first its own; room for RANGES_MAX */
     size_t ranges_count;
 
     /* Predicted, see reproduce.h. */
@@ -64,7 +75,7 @@ struct published_rows {
     size_t count;
 };
 
-/** What the command line asks for, and what it says is known. */
+/** The rows that the command line asks for, and the parameters that it gives. */
 struct published_request {
     const char *const *files; /**< names or paths; none: all that are shipped */
     size_t files_count;
@@ -78,15 +89,14 @@ static inline bool published_is_context(const struct published *row)
     return row->keys[AR_KEY_CLUSTER] == NULL;
 }
 
-/** Puts the row, and the `values` that are not its own, before an error; what is wrong there is
- * data, not usage. */
-enum ar_status published_report(const struct published *row, const char *values,
-                                const struct ar_error *cause, struct ar_error *err);
+/** The range of the same parameter among others, or of a key without a setting; NULL: none. */
+struct published_range *published_range_find(struct published_range *ranges, size_t count,
+                                             enum ar_key key, const char *setting);
 
 /** Reads the files of a request; takes the rows that it asks for and adds the ranges of ranges.csv
  * that concern them: those with the row's cluster (`*`: any) and, if their column `given` has the
  * name of a key, for rows that have it. The range of a named cluster, or with a given key, takes
- * the place of a more general one; what a row says itself stays. A range of a parameter that the
+ * the place of a more general one; the row's own ranges stay. A range of a parameter that the
  * request fixes is dropped. */
 enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
                               struct ar_error *err);

@@ -1,62 +1,256 @@
-/* Which predictions make up a band and a curve. */
+/* Predictions of published runs. All are listed first, and the training steps that they have in
+ * common are computed once, longest first: points of curves, draws of one row, phases of runs. */
 #include "reproduce.h"
-#include "ar_kind.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "ar_draw.h"
+#include "ar_hash.h"
+#include "ar_kind.h"
 #include "ar_numbers.h"
+#include "ar_pool.h"
+#include "ar_run.h"
+#include "key_texts.h"
+#include "training.h"
 
 /* Ends of the band that holds 95 % of the draws, and the row's own prediction in any case. */
 #define BAND_LOW_FRAC  0.025
 #define BAND_HIGH_FRAC 0.975
 
-enum { CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_GPUS_MAX = 16 };
+/* Steps of a prediction with jitter that is not nominal. The slowest of hundreds of ranks varies so
+ * little from step to step that more of them change a band less than the draws do. */
+enum { SHORT_STEPS = 4, STEPS_KEYS = 256, CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_GPUS_MAX = 16 };
 
-/* --- lists --------------------------------------------------------------------------------------
- */
+/* A training step that several predictions may take. */
+struct step {
+    uint64_t key;                        /* of all it depends on */
+    struct step *same;                   /* the one before with the same last digits of its key */
+    const struct prediction *prediction; /* the first that takes it, */
+    uint32_t phase;                      /* in this phase of a run */
+    double cost_s;
+    struct step_answer {
+        struct ar_error err; /* status AR_OK, or why there is no row */
+        struct ar_row row;
+    } answer;
+};
 
-static enum ar_status add_plain(struct predictions *list, struct published *row,
-                                enum prediction_kind kind, struct ar_error *err)
+/* One prediction: a row with some values in place of its own. */
+struct prediction {
+    struct published *row;
+    enum { IS_NOMINAL, IS_DRAW, IS_POINT } kind;
+    const char *values[RANGES_MAX]; /* of the ranges of the row; NULL: its own */
+    double error_deviations;   /* for an engine with a band of its own: the prediction is so many
+                                  standard deviations of it off, on a logarithmic scale */
+    struct curve_point *point; /* NULL, or its GPUs and algorithm: */
+    bool is_moved;             /* they, and the algorithm's own shape, replace the row's */
+    struct step *steps[TRAINING_PHASES_MAX]; /* one, or one for each phase of a run */
+    double value;
+};
+
+/* Predictions in order, and the training steps that they take. Equal steps are one. */
+struct predictions {
+    struct ar_arena *arena;
+    struct ar_inputs *inputs;
+    struct prediction **list;
+    size_t count;
+    struct step **steps;
+    uint32_t steps_count;
+    struct step *by_key[STEPS_KEYS]; /* lists of the same last digits */
+};
+
+/* --- one prediction ------------------------------------------------------------------------ */
+
+/* Sets the parameter of a range; nothing for the run file. */
+static enum ar_status set_range(const struct published_range *range, const char *value,
+                                struct ar_scenario *scenario, struct ar_error *err)
 {
-    return predictions_add(list, &(struct prediction){.row = row, .kind = kind}, err);
+    if (range->key == AR_KEYS_COUNT) {
+        return AR_OK;
+    }
+    return key_text_set(scenario, range->key,
+                        range->setting == NULL
+                            ? value
+                            : ar_arena_format(scenario->arena, "%s=%s", range->setting, value),
+                        err);
 }
 
-static enum ar_status add_draw(struct predictions *list, struct published *row,
-                               struct ar_draw *draw, struct ar_error *err)
+/* The row's scenario with the values of a prediction, in an arena of its own, and the run of a row
+ * that is one: keys that the row leaves open are as in its run file. */
+static enum ar_status begin_prediction(const struct predictions *predictions,
+                                       const struct prediction *prediction, struct ar_arena *arena,
+                                       struct ar_scenario *scenario, struct training *training,
+                                       struct ar_error *err)
 {
-    struct prediction made = {.row = row, .kind = PREDICTION_DRAW};
+    struct published *row = prediction->row;
+    const struct training_file *file;
+    const char *run = row->run;
+    *scenario = row->scenario;
+    scenario->arena = arena;
+    if (prediction->kind != IS_NOMINAL) {
+        scenario->iterations_with_jitter = SHORT_STEPS;
+    }
     for (size_t i = 0; i < row->ranges_count; i++) {
-        made.values[i] = range_draw(&row->ranges[i], draw, list->arena);
-        AR_NEED(made.values[i], err, "the draws");
+        const struct published_range *range = &row->ranges[i];
+        if (prediction->values[i] != NULL) {
+            AR_TRY(set_range(range, prediction->values[i], scenario, err));
+            run = range->key == AR_KEYS_COUNT ? prediction->values[i] : run;
+        }
     }
-    made.error_deviations = ar_draw_normal(draw);
-    return predictions_add(list, &made, err);
+    if (prediction->is_moved) {
+        ar_scenario_unset(scenario, AR_KEY_SHAPE);
+        AR_TRY(key_text_set(scenario, AR_KEY_GPUS, prediction->point->gpus, err));
+        AR_TRY(key_text_set(scenario, AR_KEY_ALGORITHM, prediction->point->algorithm, err));
+    }
+    if (row->quantity != QUANTITY_TRAIN_S) {
+        return AR_OK;
+    }
+    AR_TRY(training_file_load(run, arena, &file, err));
+    return training_begin(file, scenario, predictions->inputs, training, err);
 }
 
-/* Draws all ranges of a row. What is drawn depends on the seed and the name of the row, not on the
- * other rows. */
-static enum ar_status add_draws(const struct reproduction *reproduction, struct predictions *list,
-                                struct published *row, struct ar_error *err)
+/* A step of a prediction, loaded, and how many it takes. */
+static enum ar_status load_step(const struct predictions *predictions,
+                                const struct prediction *prediction, uint32_t phase,
+                                struct ar_arena *arena, struct ar_scenario *step, size_t *count,
+                                struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_draw *draw;
-    if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
-        return AR_OK; /* nothing is open */
+    struct ar_scenario scenario;
+    struct training training;
+    AR_TRY(begin_prediction(predictions, prediction, arena, &scenario, &training, err));
+    if (prediction->row->quantity == QUANTITY_TRAIN_S) {
+        *count = training.phases_count;
+        return training_step(&training, phase, predictions->inputs, step, err);
     }
-    draw = ar_draw_create(reproduction->seed, row->name, &arena);
-    for (uint32_t i = 0; i < reproduction->samples_count; i++) {
-        AR_TRY(add_draw(list, row, draw, err));
+    *count = 1;
+    *step = scenario;
+    if (!ar_scenario_kind(step)->has_layout) {
+        AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
+        AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
+        AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
+    }
+    return ar_scenario_load(step, predictions->inputs, err);
+}
+
+/* Puts `path:line: row "x", batch=16: ` before an error; a wrong value there is wrong data, not
+ * wrong usage. */
+static enum ar_status report_prediction(const struct prediction *prediction,
+                                        const struct ar_error *cause, struct ar_error *err)
+{
+    const struct published *row = prediction->row;
+    char values[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        if (prediction->values[i] != NULL && used < sizeof values) {
+            used += (size_t)snprintf(values + used, sizeof values - used, ", %s=%s",
+                                     row->ranges[i].parameter, prediction->values[i]);
+        }
+    }
+    return ar_error_set(err, cause->status == AR_USAGE ? AR_BAD_DATA : cause->status, "%s%s: %s",
+                        row->where, values, cause->text);
+}
+
+/* Finds or makes the steps of a prediction. The row gets its GPUs, nodes and algorithm of a nominal
+ * one. */
+static enum ar_status find_steps(struct predictions *predictions, struct prediction *prediction,
+                                 struct ar_arena *arena, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct ar_row row;
+    size_t count = 1;
+    for (uint32_t phase = 0; phase < count; phase++) {
+        uint64_t key = AR_HASH_BEGIN;
+        AR_TRY(load_step(predictions, prediction, phase, arena, &scenario, &count, err));
+        ar_hash_bytes(&key, &scenario.algorithm, sizeof scenario.algorithm);
+        ar_hash_bytes(&key, &scenario.engine, sizeof scenario.engine);
+        ar_hash_text(&key, scenario.cluster_name);
+        ar_hash_bytes(&key, &scenario.shape, sizeof scenario.shape);
+        AR_TRY(ar_scenario_hash(&scenario, &key, err));
+        struct step **same = &predictions->by_key[key % STEPS_KEYS];
+        struct step *step = *same;
+        while (step != NULL && step->key != key) {
+            step = step->same;
+        }
+        if (step == NULL) {
+            step = ar_arena_alloc(predictions->arena, 1, sizeof *step);
+            *step = (struct step){.key = key,
+                                  .same = *same,
+                                  .prediction = prediction,
+                                  .phase = phase,
+                                  .cost_s = ar_run_cost_s(&scenario)};
+            *same = step;
+            predictions->steps = ar_arena_grow(predictions->arena, predictions->steps,
+                                               predictions->steps_count, 1, sizeof(struct step *));
+            predictions->steps[predictions->steps_count++] = step;
+        }
+        prediction->steps[phase] = step;
+    }
+    if (prediction->kind == IS_NOMINAL) {
+        ar_run_describe(&scenario, &row);
+        prediction->row->gpus = row.gpus;
+        prediction->row->nodes = row.nodes;
+        prediction->row->algorithm =
+            ar_scenario_kind(&scenario)->has_layout ? "" : ar_algorithm_name(scenario.algorithm);
     }
     return AR_OK;
 }
 
-/* 4 to 4096 doubling, and the number of the row, in order. */
-static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MAX])
+/* Appends a copy of a prediction. An error names the row and the values that are not its own;
+ * nothing is appended then. */
+static enum ar_status add_prediction(struct predictions *predictions,
+                                     const struct prediction *prediction, struct ar_error *err)
 {
-    uint32_t count = 0;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_error cause;
+    struct prediction *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
+    *made = *prediction;
+    if (find_steps(predictions, made, &arena, &cause) != AR_OK) {
+        return report_prediction(made, &cause, err);
+    }
+    predictions->list = ar_arena_grow(predictions->arena, predictions->list, predictions->count, 1,
+                                      sizeof(struct prediction *));
+    predictions->list[predictions->count++] = made;
+    return AR_OK;
+}
+
+/* --- which predictions --------------------------------------------------------------------- */
+
+/* Adds predictions with all ranges of a row drawn, by the seed and the name of the row, whatever
+ * the other rows are. */
+static enum ar_status add_draws(const struct reproduction *reproduction,
+                                struct predictions *predictions, struct published *row,
+                                struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
+        return AR_OK; /* nothing is open */
+    }
+    struct ar_draw *draw = ar_draw_create(reproduction->seed, row->name, &arena);
+    for (uint32_t i = 0; i < reproduction->samples_count; i++) {
+        struct prediction made = {.row = row, .kind = IS_DRAW};
+        for (size_t k = 0; k < row->ranges_count; k++) {
+            const struct published_range *range = &row->ranges[k];
+            made.values[k] =
+                range->choices != NULL
+                    ? range->choices[ar_draw_choice(draw, range->choices_count)]
+                    : ar_arena_format(predictions->arena, "%.9g%s",
+                                      ar_draw_uniform(draw, range->low, range->high), range->unit);
+        }
+        made.error_deviations = ar_draw_normal(draw);
+        AR_TRY(add_prediction(predictions, &made, err));
+    }
+    return AR_OK;
+}
+
+/* Adds the curve of an algorithm: 4 to 4096 GPUs doubling, and the number of the row, in order. The
+ * point of the run itself has all that the row says. A point may fail, such as on more GPUs than
+ * the cluster has. */
+static void add_curve(struct predictions *predictions, struct published *row, const char *algorithm)
+{
+    uint32_t gpus[CURVE_GPUS_MAX], count = 0, own = (uint32_t)row->gpus;
+    struct ar_arena *arena = predictions->arena;
+    const char *name = ar_arena_format(arena, "%.100s %s", row->name, algorithm);
     for (uint32_t next = CURVE_MIN; next <= CURVE_MAX; next *= 2) {
         if (own < next && (count == 0 || own > gpus[count - 1])) {
             gpus[count++] = own;
@@ -66,131 +260,194 @@ static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MAX])
     if (own > CURVE_MAX) {
         gpus[count++] = own;
     }
-    return count;
-}
-
-/* The curve of an algorithm. The point of the run itself has all that the row says. */
-static enum ar_status add_curve(struct predictions *list, struct published *row,
-                                const char *algorithm, struct ar_error *err)
-{
-    uint32_t gpus[CURVE_GPUS_MAX];
-    uint32_t count = list_gpus((uint32_t)row->gpus, gpus);
-    const char *name = ar_arena_format(list->arena, "%.100s %s", row->name, algorithm);
     for (uint32_t i = 0; i < count; i++) {
-        struct ar_error ignored; /* the run is none there */
+        struct ar_error ignored;
+        struct curve_point *point = ar_arena_alloc(arena, 1, sizeof *point);
+        *point = (struct curve_point){.curve = name,
+                                      .algorithm = algorithm,
+                                      .quantity = row->quantity_text,
+                                      .gpus = ar_arena_format(arena, "%" PRIu32, gpus[i])};
         const struct prediction made = {.row = row,
-                                        .kind = PREDICTION_POINT,
-                                        .name = name,
-                                        .quantity = row->quantity_text,
-                                        .algorithm = algorithm,
-                                        .gpus = ar_arena_format(list->arena, "%" PRIu32, gpus[i]),
-                                        .is_moved = gpus[i] != row->gpus ||
+                                        .kind = IS_POINT,
+                                        .point = point,
+                                        .is_moved = gpus[i] != own ||
                                                     strcmp(algorithm, row->algorithm) != 0};
-        AR_NEED(name && made.gpus, err, "the curves");
-        (void)predictions_add(list, &made, &ignored);
+        (void)add_prediction(predictions, &made, &ignored);
     }
-    return AR_OK;
 }
 
-/* The algorithm of the row first, then those that are compared. Only of runs on several nodes: what
- * happens in one is another matter than how many there are. */
-static enum ar_status add_curves(struct predictions *list, struct published *row,
-                                 struct ar_error *err)
-{
-    static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
-    if (row->nodes < 2 || ar_scenario_kind(&row->scenario)->has_layout) {
-        return AR_OK;
-    }
-    AR_TRY(add_curve(list, row, row->algorithm, err));
-    for (size_t i = 0; i < sizeof compared / sizeof compared[0]; i++) {
-        if (strcmp(compared[i], row->algorithm) != 0) {
-            AR_TRY(add_curve(list, row, compared[i], err));
-        }
-    }
-    return AR_OK;
-}
-
-static enum ar_status add_all(const struct reproduction *reproduction, struct predictions *list,
+static enum ar_status add_row(const struct reproduction *reproduction,
+                              struct predictions *predictions, struct published *row,
                               struct ar_error *err)
 {
-    for (size_t i = 0; i < reproduction->rows.count; i++) {
-        struct published *row = &reproduction->rows.rows[i];
-        if (published_is_context(row)) {
-            continue;
-        }
-        AR_TRY(add_plain(list, row, PREDICTION_NOMINAL, err));
-        AR_TRY(add_draws(reproduction, list, row, err));
-        if (reproduction->has_curves) {
-            AR_TRY(add_curves(list, row, err));
+    static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
+    const struct prediction nominal = {.row = row, .kind = IS_NOMINAL};
+    AR_TRY(add_prediction(predictions, &nominal, err));
+    AR_TRY(add_draws(reproduction, predictions, row, err));
+    /* Curves are of runs on several nodes: in one node the number of GPUs matters less. */
+    if (!reproduction->has_curves || row->nodes < 2 ||
+        ar_scenario_kind(&row->scenario)->has_layout) {
+        return AR_OK;
+    }
+    add_curve(predictions, row, row->algorithm);
+    for (size_t i = 0; i < sizeof compared / sizeof compared[0]; i++) {
+        if (strcmp(compared[i], row->algorithm) != 0) {
+            add_curve(predictions, row, compared[i]);
         }
     }
     return AR_OK;
 }
 
-/* --- results ------------------------------------------------------------------------------------
- */
+/* --- steps in processes -------------------------------------------------------------------- */
 
-static void take_draws(struct published *row, double *draws, size_t count)
+static uint32_t compute_step(void *context, uint32_t item, char *bytes)
 {
-    ar_sort(draws, count);
-    row->low = fmin(row->predicted, ar_quantile(draws, count, BAND_LOW_FRAC));
-    row->high = fmax(row->predicted, ar_quantile(draws, count, BAND_HIGH_FRAC));
-}
-
-/* Those of a row follow each other. `draws` has room for those of a row. */
-static void take(struct reproduction *reproduction, struct prediction *made, double *draws,
-                 size_t *draws_count)
-{
-    struct published *row = made->row;
-    switch (made->kind) {
-    case PREDICTION_NOMINAL:
-        row->predicted = row->low = row->high = made->value;
-        row->error_frac = made->value / row->measured - 1;
-        break;
-    case PREDICTION_DRAW:
-        draws[(*draws_count)++] = made->value;
-        if (*draws_count == reproduction->samples_count) {
-            take_draws(row, draws, *draws_count);
-            *draws_count = 0;
-        }
-        break;
-    case PREDICTION_POINT:
-        reproduction->points[reproduction->points_count++] = *made;
+    const struct predictions *predictions = context;
+    const struct step *step = predictions->steps[item];
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_scenario scenario;
+    struct step_answer answer = {.err = {.status = AR_OK}};
+    size_t count;
+    enum ar_status status = load_step(predictions, step->prediction, step->phase, &arena, &scenario,
+                                      &count, &answer.err);
+    if (status == AR_OK) {
+        status = ar_run(&scenario, &answer.row, &answer.err);
     }
+    answer.err.status = status;
+    memcpy(bytes, &answer, sizeof answer);
+    return sizeof answer;
 }
 
-static enum ar_status take_all(struct reproduction *reproduction, const struct predictions *list,
-                               struct ar_error *err)
+static enum ar_status take_step(void *context, const struct ar_pool_answer *got,
+                                struct ar_error *err)
+{
+    const struct predictions *predictions = context;
+    struct step *step = predictions->steps[got->item];
+    if (got->is_lost) {
+        return ar_error_set(err, AR_INTERNAL, "%s: %s", step->prediction->row->where, got->bytes);
+    }
+    memcpy(&step->answer, got->bytes, sizeof step->answer);
+    return AR_OK;
+}
+
+static double step_cost_s(const void *context, uint32_t item)
+{
+    const struct predictions *predictions = context;
+    return predictions->steps[item]->cost_s;
+}
+
+/* --- results ------------------------------------------------------------------------------- */
+
+/* The factor by which an engine with a band of its own may err on the time of a step; 1 for others.
+ */
+static double error_factor(const struct ar_row *row, double deviations)
+{
+    double share = deviations / (2 * AR_BAND95_DEVIATIONS);
+    return isfinite(row->low_s) && row->low_s > 0 ? pow(row->high_s / row->low_s, share) : 1;
+}
+
+/* Time to train, if all steps err the same way; evaluations have no all-reduce. */
+static enum ar_status finish_run(const struct predictions *predictions,
+                                 struct prediction *prediction, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_scenario scenario;
+    struct training training;
+    AR_TRY(begin_prediction(predictions, prediction, &arena, &scenario, &training, err));
+    for (size_t i = 0; i < training.phases_count; i++) {
+        training.phases[i].row = prediction->steps[i]->answer.row;
+    }
+    training_end(&training);
+    prediction->value = training.total->time_s;
+    for (size_t i = 0; i < training.phases_count; i++) {
+        const struct training_phase *phase = &training.phases[i];
+        double steps_s = phase->steps_count * phase->iteration_s;
+        prediction->value +=
+            steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
+    }
+    return AR_OK;
+}
+
+/* Fills in the value of a prediction from its steps. */
+static enum ar_status finish_prediction(const struct predictions *predictions,
+                                        struct prediction *prediction, struct ar_error *err)
+{
+    const struct ar_row *row = &prediction->steps[0]->answer.row;
+    double factor = error_factor(row, prediction->error_deviations);
+    for (size_t i = 0; i < TRAINING_PHASES_MAX && prediction->steps[i] != NULL; i++) {
+        if (prediction->steps[i]->answer.err.status != AR_OK) {
+            *err = prediction->steps[i]->answer.err;
+            return err->status;
+        }
+    }
+    switch (prediction->row->quantity) {
+    case QUANTITY_EFFICIENCY_FRAC:
+        prediction->value = row->efficiency_frac / factor;
+        break;
+    case QUANTITY_IMAGES_PER_S:
+    case QUANTITY_SAMPLES_PER_S:
+        prediction->value = row->samples_per_s / factor;
+        break;
+    case QUANTITY_TOKENS_PER_S:
+        prediction->value = row->tokens_per_s / factor;
+        break;
+    case QUANTITY_ITERATION_S:
+        prediction->value = row->iteration_s * factor;
+        break;
+    default:
+        AR_TRY(finish_run(predictions, prediction, err));
+    }
+    return prediction->value > 0 && isfinite(prediction->value)
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
+                              prediction->value);
+}
+
+/* Fills in predictions and bands of rows, and points of curves. Draws of a row follow each other,
+ * and its nominal prediction is before them. */
+static enum ar_status take_predictions(struct reproduction *reproduction,
+                                       const struct predictions *predictions, struct ar_error *err)
 {
     struct ar_arena *arena = reproduction->arena;
     double *draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *draws);
     size_t draws_count = 0;
     reproduction->points =
-        ar_arena_alloc(arena, list->counts[PREDICTION_POINT] + 1, sizeof *reproduction->points);
-    AR_NEED(draws && reproduction->points, err, "the results");
-    for (struct prediction *made = list->first; made != NULL; made = made->next) {
-        enum ar_status status = prediction_finish(list, made, err);
-        if (status == AR_OK) {
-            take(reproduction, made, draws, &draws_count);
-        } else if (made->kind != PREDICTION_POINT) {
-            return status;
+        ar_arena_alloc(arena, predictions->count + 1, sizeof *reproduction->points);
+    for (size_t i = 0; i < predictions->count; i++) {
+        struct prediction *made = predictions->list[i];
+        struct published *row = made->row;
+        struct ar_error cause;
+        enum ar_status status = finish_prediction(predictions, made, &cause);
+        if (status != AR_OK && made->kind == IS_POINT) {
+            continue;
+        }
+        if (status != AR_OK) {
+            return report_prediction(made, &cause, err);
+        }
+        if (made->kind == IS_NOMINAL) {
+            row->predicted = row->low = row->high = made->value;
+            row->error_frac = made->value / row->measured - 1;
+        } else if (made->kind == IS_POINT) {
+            made->point->value = made->value;
+            reproduction->points[reproduction->points_count++] = *made->point;
+        } else {
+            draws[draws_count++] = made->value;
+        }
+        if (draws_count == reproduction->samples_count) {
+            ar_sort(draws, draws_count);
+            row->low = fmin(row->predicted, ar_quantile(draws, draws_count, BAND_LOW_FRAC));
+            row->high = fmax(row->predicted, ar_quantile(draws, draws_count, BAND_HIGH_FRAC));
+            draws_count = 0;
         }
     }
-    return AR_OK;
-}
-
-static enum ar_status judge(const struct published_rows *rows, struct ar_arena *arena,
-                            struct ar_error *err)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        struct published *row = &rows->rows[i];
-        const char *text = "";
-        for (size_t j = 0; text != NULL && j < row->ranges_count; j++) {
-            text = ar_arena_format(arena, "%s%s%s (%s)", text, j > 0 ? "; " : "",
-                                   row->ranges[j].text, row->ranges[j].source);
+    for (size_t i = 0; i < reproduction->rows.count; i++) {
+        struct published *row = &reproduction->rows.rows[i];
+        row->assumptions = "";
+        for (size_t k = 0; k < row->ranges_count; k++) {
+            row->assumptions =
+                ar_arena_format(arena, "%s%s%s (%s)", row->assumptions, k > 0 ? "; " : "",
+                                row->ranges[k].text, row->ranges[k].source);
         }
-        AR_NEED(text, err, "the results");
-        row->assumptions = text;
         if (row->high > row->low || row->measured_error > 0) {
             bool is_inside = row->measured + row->measured_error >= row->low &&
                              row->measured - row->measured_error <= row->high;
@@ -202,46 +459,58 @@ static enum ar_status judge(const struct published_rows *rows, struct ar_arena *
     return AR_OK;
 }
 
-/* Sorts values and gives their median; NAN if there are none. */
-static double median_of(double *values, size_t count)
+struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
 {
-    ar_sort(values, count);
-    return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
-}
-
-enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_arena *arena,
-                                   struct reproduce_summary *summary, struct ar_error *err)
-{
-    double *errors = ar_arena_alloc(arena, 2 * rows->count + 1, sizeof *errors);
-    AR_NEED(errors, err, "the results");
-    double *widths = errors + rows->count;
-    *summary = (struct reproduce_summary){.largest_error_frac = NAN};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct reproduce_summary summary = {
+        .median_error_frac = NAN, .largest_error_frac = NAN, .median_width_frac = NAN};
+    double *errors = ar_arena_alloc(&arena, rows->count + 1, sizeof *errors);
+    double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
     for (size_t i = 0; i < rows->count; i++) {
         const struct published *row = &rows->rows[i];
         if (!isnan(row->predicted)) {
-            errors[summary->judged++] = fabs(row->error_frac);
-            summary->close += fabs(row->error_frac) <= REPRODUCE_CLOSE_FRAC;
+            errors[summary.predicted++] = fabs(row->error_frac);
+            summary.close += fabs(row->error_frac) <= REPRODUCE_CLOSE_FRAC;
         }
         if (row->inside != NULL) {
-            widths[summary->banded++] = (row->high - row->low) / row->predicted;
-            summary->inside += strcmp(row->inside, "yes") == 0;
+            widths[summary.banded++] = (row->high - row->low) / row->predicted;
+            summary.inside += strcmp(row->inside, "yes") == 0;
         }
     }
-    summary->median_error_frac = median_of(errors, summary->judged);
-    summary->median_width_frac = median_of(widths, summary->banded);
-    if (summary->judged > 0) {
-        summary->largest_error_frac = errors[summary->judged - 1];
+    ar_sort(errors, summary.predicted);
+    ar_sort(widths, summary.banded);
+    if (summary.predicted > 0) {
+        summary.median_error_frac = ar_quantile(errors, summary.predicted, 0.5);
+        summary.largest_error_frac = errors[summary.predicted - 1];
     }
-    return AR_OK;
+    if (summary.banded > 0) {
+        summary.median_width_frac = ar_quantile(widths, summary.banded, 0.5);
+    }
+    return summary;
 }
 
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
 {
-    struct predictions list = {.arena = reproduction->arena, .inputs = reproduction->inputs};
-    AR_TRY(add_all(reproduction, &list, err));
-    AR_TRY(predictions_run(&list, reproduction->jobs, reproduction->shows_progress, err));
-    AR_TRY(take_all(reproduction, &list, err));
-    AR_TRY(judge(&reproduction->rows, reproduction->arena, err));
-    return reproduce_summarize(&reproduction->rows, reproduction->arena, &reproduction->summary,
-                               err);
+    struct predictions predictions = {.arena = reproduction->arena, .inputs = reproduction->inputs};
+    const struct ar_pool_work work = {.context = &predictions,
+                                      .items_name = "steps",
+                                      .bytes_max = sizeof(struct step_answer),
+                                      .compute = compute_step,
+                                      .take = take_step,
+                                      .cost_s = step_cost_s,
+                                      .shows_progress = reproduction->shows_progress};
+    for (size_t i = 0; i < reproduction->rows.count; i++) {
+        struct published *row = &reproduction->rows.rows[i];
+        if (!published_is_context(row)) {
+            AR_TRY(add_row(reproduction, &predictions, row, err));
+        }
+    }
+    if (predictions.steps_count > 0) {
+        struct ar_pool_queue queue =
+            ar_pool_queue_create(predictions.arena, &work, NULL, predictions.steps_count);
+        AR_TRY(ar_pool_run(&work, reproduction->jobs, &queue, err));
+    }
+    AR_TRY(take_predictions(reproduction, &predictions, err));
+    reproduction->summary = reproduce_summarize(&reproduction->rows);
+    return AR_OK;
 }

@@ -1,5 +1,5 @@
 /** \file reproduce.h
- * Published runs predicted: each from its own parameters, with a band of what is not known of it.
+ * Published runs predicted: each from its own parameters, with a band of its unknown ones.
  *
  * The nominal prediction of a row is that of `predict` with the options of the row. The band is
  * that of `--samples` predictions, in each of which all ranges of the row are drawn independently:
@@ -13,82 +13,31 @@
 
 #include <stdio.h>
 
-#include "ar_row.h"
+#include "ar_record.h"
 #include "published.h"
-#include "training.h"
 
-/** Steps of a prediction with jitter that is not nominal. The slowest of hundreds of ranks varies
- * so little from step to step that more of them change a band less than the draws do. */
-enum { REPRODUCE_SHORT_STEPS = 4, STEPS_KEYS = 256 };
-
-/** What a prediction is for. All but the nominal one are over as few steps. */
-enum prediction_kind {
-    PREDICTION_NOMINAL,
-    PREDICTION_DRAW,
-    PREDICTION_POINT /**< of a curve; it may fail, such as on more GPUs than the cluster has */
-};
-
-/** One prediction: a row with some values in place of its own. */
-struct prediction {
-    struct prediction *next;
-    struct published *row;
-    enum prediction_kind kind;
-    const char *values[RANGES_MAX]; /**< of the ranges of the row; NULL: its own */
-    const char *name;               /**< of the row; of a point, of its curve */
-    const char *quantity;           /**< of a point, */
-    const char *none;               /**< which has no band, */
-    const char *algorithm;          /**< its algorithm, */
-    const char *gpus;               /**< and GPUs. They, and the algorithm's own shape, */
-    bool is_moved;                  /**< are in the place of the row's */
-    double error_deviations; /**< of an engine with a band of its own: the prediction is so many
-                                  standard deviations of it off, on a logarithmic scale */
-
-    /* What it takes, and what comes out. */
-    struct step *steps[TRAINING_PHASES_MAX]; /**< one, or one for each phase of a run */
-    double value;
-};
-
-/** Predictions in order, and the training steps that they take. Equal steps are one. A list begins
- * with its arena and inputs. */
-struct predictions {
-    struct ar_arena *arena;
-    struct ar_inputs *inputs;
-    size_t counts[PREDICTION_POINT + 1]; /**< by kind */
-    struct prediction *first;
-    struct prediction **end; /**< where the next one goes */
-    struct step *last_step;
-    struct step **steps; /**< in order, once they run */
-    uint32_t steps_count;
-    struct step *by_key[STEPS_KEYS]; /**< lists of the same last digits */
-};
-
-/** Works out the steps of a prediction and appends a copy. The row gets its GPUs, nodes and
- * algorithm of a nominal one. An error names the row and the values that are not its own; nothing
- * is appended. */
-enum ar_status predictions_add(struct predictions *predictions, const struct prediction *prediction,
-                               struct ar_error *err);
-
-/** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
- * a process died; a step that fails does so where it is needed. */
-enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, bool shows_progress,
-                               struct ar_error *err);
-
-/** Fills in the value from the steps. */
-enum ar_status prediction_finish(const struct predictions *predictions,
-                                 struct prediction *prediction, struct ar_error *err);
-
-/** A wide band is easily met; this is not. */
+/** A prediction is close if its error is at most this. A wide band is easily met; this is not. */
 #define REPRODUCE_CLOSE_FRAC 0.05
 
-/** How the rows with a prediction come off. */
+/** How well the rows with a prediction are met. */
 struct reproduce_summary {
-    uint32_t judged;
+    uint32_t predicted;
     uint32_t banded;          /**< of those, with a band */
     uint32_t inside;          /**< of those, inside it */
-    uint32_t close;           /**< |error| of at most REPRODUCE_CLOSE_FRAC, whatever the band */
-    double median_error_frac; /**< of absolute values; NAN: nothing judged */
+    uint32_t close;           /**< predicted and close, whatever the band */
+    double median_error_frac; /**< of absolute values; NAN: nothing predicted */
     double largest_error_frac;
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */
+};
+
+/** A point of the curve of a row: its prediction with another number of GPUs, or algorithm. */
+struct curve_point {
+    const char *curve; /**< row and algorithm */
+    const char *algorithm;
+    const char *quantity;
+    const char *gpus;
+    double value;
+    const char *none; /**< NULL: curves have no band */
 };
 
 struct reproduction {
@@ -100,18 +49,17 @@ struct reproduction {
     uint32_t jobs;
     uint64_t seed;
     struct published_rows rows; /**< read before; results are filled in */
-    struct prediction *points;  /**< of curves */
+    struct curve_point *points; /**< of curves */
     size_t points_count;
     struct reproduce_summary summary;
 };
 
-/** Fills in results of the rows, their summary and, if asked for, curves. The
- * first prediction that fails is the error, but for those of curves, which are left out. */
+/** Fills in results of the rows, their summary and, if asked for, curves. The first prediction that
+ * fails is the error, but for those of curves, which are left out. */
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
 
-/** That of rows with results. */
-enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_arena *arena,
-                                   struct reproduce_summary *summary, struct ar_error *err);
+/** The summary of rows with results. */
+struct reproduce_summary reproduce_summarize(const struct published_rows *rows);
 
 /** Writes stdout's forms; write errors are left for ferror(). */
 void reproduce_write(FILE *file, const struct ar_view *view,

@@ -1,9 +1,8 @@
-/* What is said of reproduced runs: a table for people, CSV, JSON, the files of pictures. */
+/* Reproduced runs as they are written: a table for people, CSV, JSON, the files of pictures. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "ar_record.h"
 #include "reproduce.h"
 
 /* clang-format off */
@@ -35,27 +34,27 @@ enum { JSON_ONLY = 2, ROW_COLUMNS = sizeof row_columns / sizeof row_columns[0] }
 static const struct ar_columns csv_columns = {row_columns + JSON_ONLY, ROW_COLUMNS - JSON_ONLY};
 static const struct ar_columns json_columns = {row_columns, ROW_COLUMNS - 1};
 
-#define MADE(kind, field, name, ...) AR_COLUMN(kind, struct prediction, field, name, __VA_ARGS__)
+#define POINT(kind, field, ...) AR_COLUMN(kind, struct curve_point, field, __VA_ARGS__)
 static const struct ar_column point_columns[] = {
-    MADE(string, name,      "curve",     "row and algorithm"),
-    MADE(string, algorithm, "algorithm", "of the all-reduces"),
-    MADE(string, quantity,  "quantity",  "as in the row"),
-    MADE(string, gpus,      "gpus",      "of the point"),
-    MADE(number, value,     "value",     "predicted"),
-    MADE(string, none,      "low",       "curves have no band"),
-    MADE(string, none,      "high",      "the same"),
+    POINT(string, curve,     "curve",     "row and algorithm"),
+    POINT(string, algorithm, "algorithm", "of the all-reduces"),
+    POINT(string, quantity,  "quantity",  "as in the row"),
+    POINT(string, gpus,      "gpus",      "of the point"),
+    POINT(number, value,     "value",     "predicted"),
+    POINT(string, none,      "low",       "curves have no band"),
+    POINT(string, none,      "high",      "the same"),
 };
 
 /* Members of the JSON document beside its lists. */
 static const struct ar_column range_columns[] = {
-    AR_COLUMN(string, struct range, text, "range", "as written"),
-    AR_COLUMN(string, struct range, source, "source", "of its ends"),
+    AR_COLUMN(string, struct published_range, text, "range", "as written"),
+    AR_COLUMN(string, struct published_range, source, "source", "of its ends"),
 };
 #define DOCUMENT(kind, field, name, help) AR_COLUMN(kind, struct reproduction, field, name, help)
 static const struct ar_column document_columns[] = {
     DOCUMENT(count,  samples_count,              "samples", "draws of a band"),
     DOCUMENT(count,  seed,                       "seed", "of the draws"),
-    DOCUMENT(count,  summary.judged,             "judged", "rows with a prediction"),
+    DOCUMENT(count,  summary.predicted,          "judged", "rows with a prediction"),
     DOCUMENT(count,  summary.banded,             "banded", "those with a band"),
     DOCUMENT(count,  summary.inside,             "inside", "those inside it"),
     DOCUMENT(count,  summary.close,              "within_5_percent", "those near what was measured"),
@@ -65,17 +64,25 @@ static const struct ar_column document_columns[] = {
 };
 /* clang-format on */
 
-/* --- table ---------------------------------------------------------------------------------- */
+/* Quantities in the table for people: with the unit there, and its factor. */
+static const struct {
+    const char *text;
+    double factor;
+} shown_quantities[QUANTITIES_COUNT] = {{"efficiency (%)", 100},    {"images (images/s)", 1},
+                                        {"samples (samples/s)", 1}, {"iteration (ms)", 1000},
+                                        {"tokens (tokens/s)", 1},   {"train (s)", 1}};
 
-/* Rows in the units and words of people. */
-static void write_rows(FILE *file, const struct ar_view *view, const struct published_rows *rows)
+static void write_table(FILE *file, const struct ar_view *view,
+                        const struct reproduction *reproduction)
 {
+    const struct published_rows *rows = &reproduction->rows;
+    const struct reproduce_summary *summary = &reproduction->summary;
     struct ar_records records;
     ar_records_begin(&records, file, view, csv_columns);
     for (size_t i = 0; i < rows->count; i++) {
         struct published shown = rows->rows[i];
-        double factor = quantities[shown.quantity].shown_factor;
-        shown.quantity_text = quantities[shown.quantity].shown;
+        double factor = shown_quantities[shown.quantity].factor;
+        shown.quantity_text = shown_quantities[shown.quantity].text;
         shown.measured *= factor;
         shown.predicted *= factor;
         shown.low *= factor;
@@ -87,16 +94,12 @@ static void write_rows(FILE *file, const struct ar_view *view, const struct publ
         ar_records_add(&records, &shown);
     }
     ar_records_end(&records);
-}
-
-static void write_summary(FILE *file, const struct reproduce_summary *summary)
-{
     fprintf(file, "\n%" PRIu32 " of %" PRIu32 " predicted rows inside their band", summary->inside,
             summary->banded);
-    if (summary->banded < summary->judged) {
-        fprintf(file, ", %" PRIu32 " have none", summary->judged - summary->banded);
+    if (summary->banded < summary->predicted) {
+        fprintf(file, ", %" PRIu32 " have none", summary->predicted - summary->banded);
     }
-    if (summary->judged > 0) {
+    if (summary->predicted > 0) {
         fprintf(file, ", %" PRIu32 " within %g %%; |error| median %.1f %%, largest %.1f %%",
                 summary->close, REPRODUCE_CLOSE_FRAC * 100, summary->median_error_frac * 100,
                 summary->largest_error_frac * 100);
@@ -105,32 +108,19 @@ static void write_summary(FILE *file, const struct reproduce_summary *summary)
         fprintf(file, "; width of a band, median %.1f %% of its prediction",
                 summary->median_width_frac * 100);
     }
-    fputc('\n', file);
-}
-
-static void write_assumptions(FILE *file, const struct published *row)
-{
-    fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
-            row->how_read != NULL ? ", " : "", row->how_read != NULL ? row->how_read : "");
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        const struct range *range = &row->ranges[i];
-        bool is_own = strcmp(range->source, "row") == 0;
-        fprintf(file, "  %-44s %s\n", range->text, is_own ? "assumed by the row" : range->source);
+    fputs("\n\nwhat each row is, and what is drawn for its band\n", file);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
+                row->how_read != NULL ? ", " : "", row->how_read != NULL ? row->how_read : "");
+        for (size_t k = 0; k < row->ranges_count; k++) {
+            const struct published_range *range = &row->ranges[k];
+            bool is_own = strcmp(range->source, "row") == 0;
+            fprintf(file, "  %-44s %s\n", range->text,
+                    is_own ? "assumed by the row" : range->source);
+        }
     }
 }
-
-static void write_table(FILE *file, const struct ar_view *view,
-                        const struct reproduction *reproduction)
-{
-    write_rows(file, view, &reproduction->rows);
-    write_summary(file, &reproduction->summary);
-    fputs("\nwhat each row is, and what is drawn for its band\n", file);
-    for (size_t i = 0; i < reproduction->rows.count; i++) {
-        write_assumptions(file, &reproduction->rows.rows[i]);
-    }
-}
-
-/* --- all forms ------------------------------------------------------------------------------ */
 
 static void write_json(FILE *file, const struct reproduction *reproduction)
 {
@@ -154,14 +144,12 @@ void reproduce_write(FILE *file, const struct ar_view *view,
 {
     if (view->format == AR_FORMAT_TABLE) {
         write_table(file, view, reproduction);
-        return;
-    }
-    if (view->format == AR_FORMAT_JSON) {
+    } else if (view->format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
-        return;
+    } else {
+        ar_records_write(file, view, csv_columns, reproduction->rows.rows, reproduction->rows.count,
+                         sizeof *reproduction->rows.rows);
     }
-    ar_records_write(file, view, csv_columns, reproduction->rows.rows, reproduction->rows.count,
-                     sizeof *reproduction->rows.rows);
 }
 
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,

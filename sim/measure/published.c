@@ -1,0 +1,383 @@
+#include "published.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_kind.h"
+#include "ar_library_engine.h"
+#include "ar_text.h"
+#include "key_texts.h"
+#include "resource.h"
+
+/* --- ranges -------------------------------------------------------------------------------- */
+
+static enum ar_status refuse_range(const char *where, const struct published_range *range,
+                                   const char *expected, struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.80s\"; expected %s", where, range->text,
+                        expected);
+}
+
+/* Finds the parameter: `set.KEY`, `term.KEY`, a key, or `run`. */
+static enum ar_status find_parameter(const char *where, struct published_range *range,
+                                     struct ar_error *err)
+{
+    const char *name = range->parameter;
+    const char *names[AR_KEYS_COUNT + 1] = {"run"};
+    size_t count = 1;
+    bool is_set = strncmp(name, "set.", 4) == 0 && name[4] != '\0';
+    bool is_term = strncmp(name, "term.", 5) == 0 && name[5] != '\0';
+    if (is_set || is_term) {
+        range->key = is_set ? AR_KEY_SET : AR_KEY_TERM;
+        range->setting = strchr(name, '.') + 1;
+        return AR_OK;
+    }
+    range->key = ar_key_find(name);
+    if (range->key == AR_KEYS_COUNT ? strcmp(name, names[0]) == 0
+                                    : ar_key_is(range->key, AR_KEY_IN_PUBLISHED) &&
+                                          !ar_key_is(range->key, AR_KEY_REPEATS)) {
+        return AR_OK;
+    }
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IN_PUBLISHED)) {
+            names[count++] = ar_key_name((enum ar_key)i);
+        }
+    }
+    return ar_error_unknown(err, AR_BAD_DATA, where, "parameter", name, names, count);
+}
+
+/* Parses an end: a number and its unit. */
+static bool parse_end(const char *text, double *number, const char **unit)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    *unit = end + strspn(end, " ");
+    return end != text && errno == 0 && isfinite(*number);
+}
+
+/* Parses `PARAMETER=a|b` or `PARAMETER=low..high`; `where` begins the error line. Refused are
+ * parameters that are none, one choice only, ends that are no numbers, that have different units or
+ * are in the wrong order, and a number between two ends for a parameter that takes no fractions. A
+ * unit behind the first end may be left out. */
+static enum ar_status parse_range(struct ar_arena *arena, const char *where, const char *text,
+                                  const char *source, struct published_range *range,
+                                  struct ar_error *err)
+{
+    char *pieces = ar_arena_text(arena, text);
+    char *values = strchr(pieces, '=');
+    const char *low_unit;
+    *range = (struct published_range){.text = ar_arena_text(arena, text),
+                                      .source = ar_arena_text(arena, source),
+                                      .parameter = pieces};
+    if (strlen(text) >= RANGE_TEXT_MAX || values == NULL) {
+        return refuse_range(where, range, "KEY=a|b or KEY=low..high, of less than 256 characters",
+                            err);
+    }
+    *values++ = '\0';
+    AR_TRY(find_parameter(where, range, err));
+    char *dots = strstr(values, "..");
+    if (dots == NULL || strchr(values, '|') != NULL) {
+        const char **choices = ar_arena_alloc(arena, RANGE_CHOICES_MAX + 1, sizeof *choices);
+        bool is_wrong = false;
+        for (char *choice; !is_wrong && (choice = strsep(&values, "|")) != NULL;) {
+            choices[range->choices_count++] = choice;
+            is_wrong = choice[0] == '\0' || range->choices_count > RANGE_CHOICES_MAX;
+        }
+        range->choices = choices;
+        return is_wrong || range->choices_count < 2
+                   ? refuse_range(where, range, "KEY=a|b with 2 to 32 choices, or KEY=low..high",
+                                  err)
+                   : AR_OK;
+    }
+    *dots = '\0';
+    if (range->setting == NULL &&
+        (range->key == AR_KEYS_COUNT || !ar_key_is(range->key, AR_KEY_IS_NUMBER))) {
+        return refuse_range(where, range, "choices KEY=a|b, since the parameter takes no fractions",
+                            err);
+    }
+    return parse_end(values, &range->low, &low_unit) &&
+                   parse_end(dots + 2, &range->high, &range->unit) &&
+                   (low_unit[0] == '\0' || strcmp(low_unit, range->unit) == 0) &&
+                   range->low <= range->high
+               ? AR_OK
+               : refuse_range(where, range,
+                              "KEY=low..high, two numbers of one unit, the lower first, such as "
+                              "set.net.latency=2.4us..9.6us",
+                              err);
+}
+
+struct published_range *published_range_find(struct published_range *ranges, size_t count,
+                                             enum ar_key key, const char *setting)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool has_settings = setting != NULL && ranges[i].setting != NULL;
+        if (ranges[i].key == key && (has_settings ? ar_setting_is_same(ranges[i].setting, setting)
+                                                  : setting == ranges[i].setting)) {
+            return &ranges[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a scenario has a value of the parameter. */
+static bool range_is_fixed(const struct published_range *range, const struct ar_scenario *scenario)
+{
+    if (range->setting == NULL) {
+        return range->key != AR_KEYS_COUNT && ar_scenario_has(scenario, range->key);
+    }
+    return ar_settings_find(range->key == AR_KEY_SET ? &scenario->settings : &scenario->terms,
+                            range->setting) != NULL;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+static const char *const quantity_names[] = {"efficiency_frac",
+                                             "images_per_s",
+                                             "samples_per_s",
+                                             "iteration_s",
+                                             "tokens_per_s",
+                                             "train_s",
+                                             NULL};
+static const char *const quantity_units[] = {"1", "images/s", "samples/s", "s", "tokens/s", "s"};
+
+#define ROW(kind, field, name, ...) AR_COLUMN(kind, struct published, field, name, __VA_ARGS__)
+#define OPTIONAL                    .may_be_missing = true, .may_be_empty = true
+static const struct ar_column row_columns[] = {
+    ROW(string, name, "row", "a name"),
+    ROW(string, title, "title", "", OPTIONAL),
+    ROW(choice, quantity, "quantity", "", .names = quantity_names),
+    ROW(number, measured, "measured", "a number above 0, in the unit of the quantity", .min = 1e-12,
+        .max = 1e15, .may_be_empty = true),
+    ROW(number, measured_error, "measured_error", "half the width of an error bar, >= 0",
+        .max = 1e15, OPTIONAL),
+    ROW(string, source, "source", "where the number was published"),
+    ROW(string, how_read, "how_read", "", OPTIONAL),
+    ROW(string, run, "run", "", OPTIONAL),
+    ROW(string, assume, "assume", "", OPTIONAL),
+};
+
+/* Reads the ranges of a row's own. */
+static enum ar_status read_assumptions(const struct ar_scenario *given, struct published *row,
+                                       struct ar_error *err)
+{
+    char *rest = ar_arena_text(given->arena, row->assume != NULL ? row->assume : "");
+    row->ranges = ar_arena_alloc(given->arena, RANGES_MAX + 1, sizeof *row->ranges);
+    for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
+        struct published_range range;
+        if (part[0] == '\0') {
+            continue;
+        }
+        if (row->ranges_count == RANGES_MAX) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges in \"assume\"",
+                                row->where, RANGES_MAX);
+        }
+        AR_TRY(parse_range(given->arena, row->where, part, "row", &range, err));
+        if (published_range_find(row->ranges, row->ranges_count, range.key, range.setting) !=
+            NULL) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: found %s twice in \"assume\"", row->where,
+                                range.parameter);
+        }
+        if (!range_is_fixed(&range, given)) {
+            row->ranges[row->ranges_count++] = range;
+        }
+    }
+    return AR_OK;
+}
+
+/* The cells of a row must fit together, whatever its cluster. */
+static enum ar_status check_row(const struct published *row, struct ar_error *err)
+{
+    bool is_train = row->quantity == QUANTITY_TRAIN_S;
+    if (!published_is_context(row) && isnan(row->measured)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found no measured value; expected one, or no cluster", row->where);
+    }
+    if (!published_is_context(row) && is_train != (row->run != NULL)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found quantity %s and run \"%.40s\"; expected a run file with "
+                            "train_s and with no other quantity",
+                            row->where, quantity_names[row->quantity],
+                            row->run != NULL ? row->run : "");
+    }
+    if (is_train &&
+        (row->keys[AR_KEY_BATCH] != NULL ||
+         published_range_find(row->ranges, row->ranges_count, AR_KEY_BATCH, NULL) != NULL)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found a batch; expected none, the run file has those of its "
+                            "phases (assume run=A|B for others)",
+                            row->where);
+    }
+    return AR_OK;
+}
+
+enum ar_status published_read_file(const char *path, const struct ar_scenario *given,
+                                   struct published_rows *rows, struct ar_error *err)
+{
+    struct key_columns room;
+    struct ar_csv *csv;
+    struct ar_error cause;
+    char where[AR_CSV_WHERE];
+    const struct ar_columns columns = key_columns(
+        &room, AR_COLUMNS(row_columns), AR_KEY_IN_PUBLISHED, offsetof(struct published, keys));
+    AR_TRY(ar_csv_load(path, given->arena, &csv, err));
+    rows->rows = ar_arena_grow(given->arena, rows->rows, rows->count, csv->rows_count + 1,
+                               sizeof *rows->rows);
+    struct published *all = rows->rows + rows->count;
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        all[i] = (struct published){
+            .measured = NAN, .predicted = NAN, .low = NAN, .high = NAN, .error_frac = NAN};
+    }
+    AR_TRY(ar_csv_read_rows(csv, columns, all, sizeof *all, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        struct published *row = &all[i];
+        row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
+                                     row->name);
+        row->title = row->title != NULL ? row->title : row->name;
+        row->quantity_text = quantity_names[row->quantity];
+        row->unit = quantity_units[row->quantity];
+        row->scenario = *given;
+        enum ar_status status = key_texts_add(row->keys, NULL, &row->scenario, &cause);
+        if (status != AR_OK) { /* a wrong cell is wrong data, not wrong usage */
+            return ar_error_set(err, status == AR_USAGE ? AR_BAD_DATA : status, "%s: %s",
+                                row->where, cause.text);
+        }
+        row->gpus = row->scenario.gpus > 0 ? row->scenario.gpus : AR_NO_COUNT;
+        row->algorithm = row->keys[AR_KEY_ALGORITHM];
+        AR_TRY(read_assumptions(given, row, err));
+        AR_TRY(check_row(row, err));
+        for (const struct published *other = rows->rows; other < row; other++) {
+            if (strcmp(other->name, row->name) == 0) {
+                return ar_error_set(err, AR_BAD_DATA,
+                                    "%s: found the name again; expected it once (%s)", row->where,
+                                    other->where);
+            }
+        }
+        rows->count++;
+    }
+    return AR_OK;
+}
+
+/* --- ranges of clusters -------------------------------------------------------------------- */
+
+/* The shipped file of ranges that hold for all rows of a cluster. */
+static const char ranges_name[] = "ranges";
+
+/* The key that a row must have for a line of that file to count. */
+enum given { GIVEN_NOTHING, GIVEN_RATE, GIVEN_FRAMEWORK };
+static const char *const given_names[] = {"", "samples_per_s_at", "framework", NULL};
+static const enum ar_key given_keys[] = {AR_KEYS_COUNT, AR_KEY_SAMPLES_PER_S_AT, AR_KEY_FRAMEWORK};
+
+struct range_line {
+    const char *cluster, *key, *low, *high, *source;
+    enum given given;
+    struct published_range range;
+};
+
+#define LINE(kind, field, ...) AR_COLUMN(kind, struct range_line, field, #field, __VA_ARGS__)
+static const struct ar_column line_columns[] = {
+    LINE(string, cluster, "a cluster, or a pattern of names"),
+    LINE(string, key, "a parameter"),
+    LINE(string, low, "the lower end"),
+    LINE(string, high, "the upper end"),
+    LINE(string, source, "where the ends of the range are from"),
+    LINE(choice, given, "samples_per_s_at, framework, or nothing", .names = given_names,
+         .may_be_missing = true, .may_be_empty = true),
+};
+
+/* Whether a line holds for a row: its cluster and key are the row's, which leaves the parameter
+ * open and reacts to it. */
+static bool line_concerns(const struct range_line *line, const struct published *row)
+{
+    const struct published_range *range = &line->range;
+    const struct ar_scenario *scenario = &row->scenario;
+    const struct ar_engine *engine = scenario->engine;
+    if (published_is_context(row) || fnmatch(line->cluster, scenario->cluster_name, 0) != 0 ||
+        (line->given != GIVEN_NOTHING && !ar_scenario_has(scenario, given_keys[line->given])) ||
+        range_is_fixed(range, scenario)) {
+        return false;
+    }
+    bool is_jitter = range->key == AR_KEY_TERM && ar_scenario_has(scenario, AR_KEY_JITTER) &&
+                     strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
+    bool is_unknown_to_engine =
+        range->key == AR_KEY_SET && engine->needs_library &&
+        ar_library_engine_ignores(engine, range->setting) &&
+        published_range_find(row->ranges, row->ranges_count, AR_KEY_ENGINE, NULL) == NULL;
+    bool is_of_traces =
+        ar_scenario_kind(scenario)->has_layout && ar_key_is(range->key, AR_KEY_OF_STEP);
+    return !is_jitter && !is_unknown_to_engine && !is_of_traces;
+}
+
+/* Adds the ranges of the shipped file. Lines that hold for fewer rows come later and take the place
+ * of more general ones: any cluster, a cluster, those with a given key. */
+static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
+                                 const struct published_rows *rows, struct ar_error *err)
+{
+    char where[AR_CSV_WHERE], text[RANGE_TEXT_MAX + 1];
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct range_line *lines = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *lines);
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, sizeof *lines, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        snprintf(text, sizeof text, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
+        AR_TRY(parse_range(arena, ar_csv_where(csv, i, where), text, lines[i].source,
+                           &lines[i].range, err));
+    }
+    for (size_t i = 0; i < 3 * csv->rows_count; i++) {
+        const struct range_line *line = &lines[i % csv->rows_count];
+        size_t pass = line->given != GIVEN_NOTHING ? 2 : strcmp(line->cluster, "*") == 0 ? 0 : 1;
+        for (size_t j = 0; pass == i / csv->rows_count && j < rows->count; j++) {
+            struct published *row = &rows->rows[j];
+            struct published_range *old = published_range_find(
+                row->ranges, row->ranges_count, line->range.key, line->range.setting);
+            if (!line_concerns(line, row) || (old != NULL && strcmp(old->source, "row") == 0)) {
+                continue;
+            }
+            if (old == NULL && row->ranges_count == RANGES_MAX) {
+                return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges", row->where,
+                                    RANGES_MAX);
+            }
+            *(old != NULL ? old : &row->ranges[row->ranges_count++]) = line->range;
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
+                              struct ar_error *err)
+{
+    char names[RESOURCE_NAMES_MAX][64];
+    char path[RESOURCE_PATH];
+    const char *pattern = request->pattern;
+    bool is_named = request->files_count > 0;
+    size_t count = is_named ? request->files_count : resource_names(RESOURCE_PUBLISHED, names);
+    *rows = (struct published_rows){.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const char *name = is_named ? request->files[i] : names[i];
+        if (is_named || strcmp(name, ranges_name) != 0) {
+            AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", name, path, err));
+            AR_TRY(published_read_file(path, &request->given, rows, err));
+        }
+    }
+    size_t all = rows->count;
+    rows->count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (pattern == NULL || fnmatch(pattern, rows->rows[i].name, 0) == 0) {
+            rows->rows[rows->count++] = rows->rows[i];
+        }
+    }
+    if (all == 0) {
+        return ar_error_set(err, AR_BAD_DATA, "reproduce: found no rows in the files");
+    }
+    if (rows->count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--rows: found \"%.60s\"; expected the name of one of the %zu rows, "
+                            "or a pattern such as \"sony*\"",
+                            pattern, all);
+    }
+    AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));
+    return add_ranges(path, request->given.arena, rows, err);
+}
