@@ -11,40 +11,35 @@
 #include "made_by.h"
 #include "training.h"
 
-/* Output waits until all runs are there: a run that fails leaves nothing behind. */
-struct output {
+/* The runs of the command. Output waits until all of them are there: a run that fails leaves
+ * nothing behind. */
+struct runs {
     const struct options *options;
     struct ar_scenario given;
     struct ar_view view;
     struct training *first;
     struct training **end;             /* where the next one goes */
-    const struct training_file *noted; /* what holds for all its GPUs is said */
+    const struct training_file *noted; /* its notes that hold for all numbers of GPUs are written */
 };
 
-/* What concerns all numbers of GPUs of a run, by one of its steps. */
-static void note_file(FILE *notes, const struct training *training, const struct ar_scenario *step)
-{
-    const uint64_t gpus = training->scenario.gpus;
-    ar_note(notes, "%s: strategy %s; efficiency: 100 %% is %s", training->file->name,
-            training->phases[0].row.strategy, ar_note_baseline(step->baseline));
-    ar_note_ideal(notes, step, NULL);
-    ar_note_framework(notes, step);
-    (void)ar_note_trace(notes, step);
-    ar_note_sweep(notes, step, &gpus, 1);
-}
-
-static enum ar_status note_run(struct output *output, const struct training *training,
+/* Notes about a run: those of its file once, then those of this number of GPUs. */
+static enum ar_status note_run(struct runs *runs, const struct training *training,
                                struct ar_error *err)
 {
-    FILE *notes = option_notes(output->options);
+    FILE *notes = option_notes(runs->options);
     const char *name = training->file->name;
     uint32_t gpus = training->scenario.gpus;
     struct ar_scenario step;
-    AR_TRY(training_step(training, 0, output->options->inputs, &step, err));
-    if (output->noted != training->file) {
-        note_file(notes, training, &step);
+    AR_TRY(training_step(training, 0, runs->options->inputs, &step, err));
+    if (runs->noted != training->file) {
+        ar_note(notes, "%s: strategy %s; efficiency: 100 %% is %s", name,
+                training->phases[0].row.strategy, ar_note_baseline(step.baseline));
+        ar_note_ideal(notes, &step, NULL);
+        ar_note_framework(notes, &step);
+        (void)ar_note_trace(notes, &step);
+        ar_note_sweep(notes, &step, &(const uint64_t){gpus}, 1);
     }
-    output->noted = training->file;
+    runs->noted = training->file;
     if (training->is_shape_dropped) {
         ar_note(notes,
                 "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
@@ -64,65 +59,61 @@ static enum ar_status note_run(struct output *output, const struct training *tra
 }
 
 /* Predicts a run on a number of GPUs, or on those of its file (0). */
-static enum ar_status predict_on(const struct training_file *file, uint64_t gpus,
-                                 struct output *output, struct ar_error *err)
+static enum ar_status predict_on(const struct training_file *file, uint64_t gpus, struct runs *runs,
+                                 struct ar_error *err)
 {
-    struct ar_scenario given = output->given;
+    struct ar_scenario given = runs->given;
+    struct training *made = ar_arena_alloc(runs->options->arena, 1, sizeof *made);
     if (gpus > 0) {
         given.gpus = (uint32_t)gpus;
         given.origins[AR_KEY_GPUS] =
             (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
-    struct training *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
-    AR_NEED(made, err, "the output");
-    AR_TRY(training_predict(file, &given, output->options->inputs, made, err));
-    AR_TRY(note_run(output, made, err));
-    *output->end = made;
-    output->end = &made->next;
+    AR_TRY(training_predict(file, &given, runs->options->inputs, made, err));
+    AR_TRY(note_run(runs, made, err));
+    *runs->end = made;
+    runs->end = &made->next;
     return AR_OK;
 }
 
-/* All counts of `--gpus`; of several, those whose total batch is no more than an epoch. */
-static enum ar_status predict_list(const struct training_file *file, struct output *output,
-                                   struct ar_error *err)
+/* Predicts a run on all counts of `--gpus`; of several on those whose total batch is no more than
+ * an epoch. */
+static enum ar_status predict_file(const char *name, struct runs *runs, struct ar_error *err)
 {
+    const struct options *options = runs->options;
+    const struct training_file *file;
     uint64_t *gpus;
     size_t count;
-    struct training *const *before = output->end;
-    AR_TRY(list_counts(output->options->arena, "--gpus", output->options->gpus_list, UINT32_MAX,
-                       &gpus, &count, err));
+    struct training *const *before = runs->end;
+    AR_TRY(training_file_load(name, options->arena, &file, err));
+    if (options->gpus_list == NULL) {
+        return predict_on(file, 0, runs, err);
+    }
+    AR_TRY(
+        list_counts(options->arena, "--gpus", options->gpus_list, UINT32_MAX, &gpus, &count, err));
     for (size_t i = 0; i < count; i++) {
         if (count == 1 || training_file_fits(file, (uint32_t)gpus[i])) {
-            AR_TRY(predict_on(file, gpus[i], output, err));
+            AR_TRY(predict_on(file, gpus[i], runs, err));
         } else {
-            ar_note(option_notes(output->options),
+            ar_note(option_notes(options),
                     "%s on %" PRIu64 " GPUs is left out: a total batch of more than the %" PRIu64
                     " images of an epoch",
                     file->name, gpus[i], file->images);
         }
     }
-    if (output->end == before) {
-        return ar_error_set(err, AR_USAGE,
-                            "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
-                            "at most the %" PRIu64 " images of an epoch",
-                            output->options->gpus_list, file->csv->path, file->images);
-    }
-    return AR_OK;
+    return runs->end != before
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
+                              "at most the %" PRIu64 " images of an epoch",
+                              options->gpus_list, file->csv->path, file->images);
 }
 
-static enum ar_status predict_file(const char *name, struct output *output, struct ar_error *err)
-{
-    const struct training_file *file;
-    AR_TRY(training_file_load(name, output->options->arena, &file, err));
-    return output->options->gpus_list != NULL ? predict_list(file, output, err)
-                                              : predict_on(file, 0, output, err);
-}
-
-static void write_all(const struct output *output, FILE *file, const struct ar_view *view)
+static void write_runs(const struct runs *runs, FILE *file, const struct ar_view *view)
 {
     struct ar_records records;
     ar_records_begin(&records, file, view, training_columns(view));
-    for (const struct training *at = output->first; at != NULL; at = at->next) {
+    for (const struct training *at = runs->first; at != NULL; at = at->next) {
         for (size_t i = 0; i <= at->phases_count; i++) {
             ar_records_add(&records, &at->phases[i]);
         }
@@ -130,7 +121,7 @@ static void write_all(const struct output *output, FILE *file, const struct ar_v
     ar_records_end(&records);
 }
 
-/* What the command line says instead of the file. */
+/* Whether the command line replaces a directive of the file. */
 static bool is_overruled(const struct options *options, const struct training *training,
                          const char *directive)
 {
@@ -156,7 +147,8 @@ static void add_parameter(const struct training_file *file, const char *name, co
     parameters_add(parameters, parameter, arena);
 }
 
-/* What a run file says: its directives, but for those of the file itself, and its phases. */
+/* Adds the parameters of a run file: its directives, but for those of the file itself, and its
+ * phases. */
 static void add_file(const struct options *options, const struct training *training,
                      struct parameters *parameters)
 {
@@ -186,57 +178,50 @@ static void add_file(const struct options *options, const struct training *train
 }
 
 /* Writes DIR/train.csv, whole or not at all. */
-static enum ar_status write_file(const struct output *output, struct ar_error *err)
+static enum ar_status write_file(const struct runs *runs, struct ar_error *err)
 {
     struct ar_output *file;
-    struct ar_arena *arena = output->options->arena;
+    struct ar_arena *arena = runs->options->arena;
     struct parameters parameters = {0};
-    AR_TRY(ar_output_begin_in(output->options->out, "train.csv", arena, &file, err));
-    write_all(output, file->file, AR_VIEW(AR_FORMAT_CSV));
+    AR_TRY(ar_output_begin_in(runs->options->out, "train.csv", arena, &file, err));
+    write_runs(runs, file->file, AR_VIEW(AR_FORMAT_CSV));
     AR_TRY(ar_output_commit(file, err));
-    for (const struct training *at = output->first; at != NULL; at = at->next) {
+    for (const struct training *at = runs->first; at != NULL; at = at->next) {
         struct ar_scenario step;
-        add_file(output->options, at, &parameters);
-        AR_TRY(training_step(at, 0, output->options->inputs, &step, err));
+        add_file(runs->options, at, &parameters);
+        AR_TRY(training_step(at, 0, runs->options->inputs, &step, err));
         parameters_add_scenario(&parameters, &step, arena);
     }
-    return made_by_sign(output->options, NULL, &parameters, err);
+    return made_by_sign(runs->options, NULL, &parameters, err);
 }
 
-static enum ar_status check_options(struct output *output, struct ar_error *err)
+enum ar_status command_train(const struct options *options, struct ar_error *err)
 {
-    const struct options *options = output->options;
+    struct runs runs = {.options = options};
+    size_t estimates = 0, rows = 0;
     if (options->arguments_count == 0) {
         return ar_error_set(err, AR_USAGE,
                             "train: no run; expected the name of a shipped run (see 'allreckon "
                             "list runs') or run files");
     }
-    AR_TRY(option_view(options, (struct ar_columns){0}, &output->view, err));
-    AR_TRY(ar_view_check("--columns", &output->view, training_columns(&output->view), err));
-    AR_TRY(options_scenario(options, 0, &output->given, err));
-    return made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err);
-}
-
-enum ar_status command_train(const struct options *options, struct ar_error *err)
-{
-    struct output output = {.options = options};
-    size_t estimates = 0;
-    size_t rows = 0;
-    output.end = &output.first;
-    AR_TRY(check_options(&output, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
+    AR_TRY(ar_view_check("--columns", &runs.view, training_columns(&runs.view), err));
+    AR_TRY(options_scenario(options, 0, &runs.given, err));
+    AR_TRY(made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err));
+    runs.end = &runs.first;
     for (size_t i = 0; i < options->arguments_count; i++) {
-        AR_TRY(predict_file(options->arguments[i], &output, err));
+        AR_TRY(predict_file(options->arguments[i], &runs, err));
     }
-    for (const struct training *at = output.first; at != NULL; at = at->next) {
+    for (const struct training *at = runs.first; at != NULL; at = at->next) {
         for (size_t i = 0; i < at->phases_count; i++, rows++) {
             estimates += ar_rows_estimates(&at->phases[i].row, 1);
         }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
     if (options->out != NULL) {
-        AR_TRY(write_file(&output, err));
+        AR_TRY(write_file(&runs, err));
     }
     ar_note_flush(option_notes(options));
-    write_all(&output, stdout, &output.view);
+    write_runs(&runs, stdout, &runs.view);
     return AR_OK;
 }

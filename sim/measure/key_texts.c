@@ -30,48 +30,32 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
     return columns;
 }
 
-/* A file named by a relative path lies beside the run file; names are looked up. */
-static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, const char *value)
+/* A path in a run file: a relative one lies beside that file or below it, other texts are names. */
+static enum ar_status resolve_path(const struct ar_csv *file, const char *where,
+                                   struct ar_arena *arena, const char **text, struct ar_error *err)
 {
-    const char *dot = strrchr(value, '.');
+    const char *dot = strrchr(*text, '.');
     const char *slash = strrchr(file->path, '/');
-    bool is_file = strchr(value, '/') != NULL ||
+    bool is_file = strchr(*text, '/') != NULL ||
                    (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".csv") == 0));
-    if (!is_file || value[0] == '/' || slash == NULL) {
-        return value;
+    if (!ar_file_is_below(*text)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%.100s\"; expected a shipped name, or a file beside this "
+                            "one or below it (the command line may name any)",
+                            where, *text);
     }
-    return ar_arena_format(arena, "%.*s%s", (int)(slash - file->path) + 1, file->path, value);
+    if (is_file && (*text)[0] != '/' && slash != NULL) {
+        *text = ar_arena_format(arena, "%.*s%s", (int)(slash - file->path) + 1, file->path, *text);
+    }
+    return AR_OK;
 }
 
-static enum ar_status refuse_path(const char *where, const char *text, struct ar_error *err)
-{
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s: found \"%.100s\"; expected a shipped name, or a file beside this one "
-                        "or below it (the command line may name any)",
-                        where != NULL ? where : "", text);
-}
-
-/* `a.run.csv:12: batch`; NULL if there is no memory. */
-static const char *place_of(enum ar_key key, const struct ar_csv *file, struct ar_arena *arena)
-{
-    char text[AR_KEY_TEXT];
-    const char *name = ar_key_name(key);
-    if (file == NULL) {
-        return ar_keys[key].option;
-    }
-    if (ar_csv_find_directive(file, ar_key_directive(name, text)) == NULL) {
-        name = ar_key_former(key);
-    }
-    return ar_arena_format(arena, "%s:%" PRIu64 ": %s", file->path,
-                           ar_csv_find_directive(file, ar_key_directive(name, text))->line, name);
-}
-
+/* Adds settings or terms, separated by `;`, unless the scenario has one of the same KEY. */
 static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, const char *list,
                                struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_settings given = key == AR_KEY_SET ? scenario->settings : scenario->terms;
     char *rest = ar_arena_text(scenario->arena, list);
-    AR_NEED(rest, err, "the settings");
     for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
         if (part[0] == '\0') {
             return ar_error_set(err, AR_BAD_DATA,
@@ -91,19 +75,26 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
-        const char *text = texts[i];
+        const char *text = texts[i], *name = ar_key_name(key);
+        char directive[AR_KEY_TEXT];
         bool repeats = ar_key_is(key, AR_KEY_REPEATS);
+        struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_BAD_DATA};
         if (text == NULL || (!repeats && ar_scenario_has(scenario, key))) {
             continue;
         }
-        const struct ar_origin origin = {.where = place_of(key, file, scenario->arena),
-                                         .status = AR_BAD_DATA};
-        bool is_path = file != NULL && ar_key_is(key, AR_KEY_IS_PATH);
-        if (is_path && !ar_file_is_below(text)) {
-            return refuse_path(origin.where, text, err);
+        if (file != NULL) { /* `a.run.csv:12: batch` */
+            const struct ar_csv_directive *line =
+                ar_csv_find_directive(file, ar_key_directive(name, directive));
+            if (line == NULL) {
+                name = ar_key_former(key);
+                line = ar_csv_find_directive(file, ar_key_directive(name, directive));
+            }
+            origin.where = ar_arena_format(scenario->arena, "%s:%" PRIu64 ": %s", file->path,
+                                           line->line, name);
         }
-        text = is_path ? resolve(file, scenario->arena, text) : text;
-        AR_NEED(origin.where && text, err, "the keys of a file");
+        if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
+            AR_TRY(resolve_path(file, origin.where, scenario->arena, &text, err));
+        }
         AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)
                        : ar_scenario_set(scenario, key, &origin, text, err));
     }

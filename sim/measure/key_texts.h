@@ -1,5 +1,5 @@
 /** \file key_texts.h
- * Keys of a scenario as files have them: columns or directives with their names, one text each.
+ * Keys of a scenario as files have them: columns or directives, one text for each key.
  */
 #ifndef AR_KEY_TEXTS_H
 #define AR_KEY_TEXTS_H
@@ -14,14 +14,14 @@ struct key_columns {
     char names[2 * AR_KEYS_COUNT][AR_KEY_TEXT]; /* and former ones */
 };
 
-/** `first`, and one for each key with a `use`, by its name and the former one, into the place of
- * the key in an array of texts at `offset` of the record. None of those must be there; NULL stays
- * what is not. */
+/** The columns `first`, and behind them two for each key with a `use`, by its name and its former
+ * one: its text goes to the place of the key in an array of texts at `offset` of the record, which
+ * stays NULL where a file has none. */
 struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                               enum ar_key_use use, size_t offset);
 
-/** Sets the keys of the texts that the scenario has not, and settings and terms, separated by `;`,
- * unless it has one of the same KEY. The texts are borrowed. Error lines begin with the directive
+/** Sets the keys that the scenario does not have, and settings and terms, separated by `;`, unless
+ * it has one of the same KEY. The texts are borrowed. Error lines begin with the directive
  * of a run file, beside which relative paths lie; without a file, with the option. */
 enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struct ar_csv *file,
                              struct ar_scenario *scenario, struct ar_error *err);

@@ -1,82 +1,242 @@
-/* Time to train: one step of each phase, and how many there are. */
+/* Time to train: run files, one step of each phase, and the number of steps. */
 #include "training.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "ar_run.h"
+#include "ar_text.h"
+#include "ar_units.h"
 #include "key_texts.h"
+#include "resource.h"
 
-/* Less than this part of a step is rounding, not time. */
-#define ROUNDING_FRAC 1e-9
+#define VERSION       "1"
+#define EPOCHS_MAX    1e6
+#define EVERY_MIN     1e-3 /* epochs between evaluations; fewer would take most of the time */
+#define IMAGES_MAX    1e15 /* more than there are; counts of them are exact in a double */
+#define ROUNDING_FRAC 1e-9 /* less than this part of a step is rounding, not time */
 
-/* --- what its steps are --------------------------------------------------------------------- */
+/* --- run files ----------------------------------------------------------------------------- */
 
-/* Steps without all-reduces have none. */
-static bool needs_algorithm(const struct ar_scenario *scenario)
+/* How an epoch ends. */
+static const char *const partials[] = {"drop", "keep", NULL};
+
+#define FILE_COLUMN(kind, field, name, ...)                                                        \
+    AR_COLUMN(kind, struct training_file, field, name, __VA_ARGS__)
+#define OPTIONAL .may_be_missing = true
+static const struct ar_column file_columns[] = {
+    FILE_COLUMN(string, version, "run", "", OPTIONAL),
+    FILE_COLUMN(string, name, "name", "the name of the run", OPTIONAL),
+    FILE_COLUMN(string, title, "title", "", OPTIONAL, .may_be_empty = true),
+    FILE_COLUMN(string, source, "source", "", OPTIONAL, .may_be_empty = true),
+    FILE_COLUMN(count, images, "images", "", .min = 1, .max = IMAGES_MAX),
+    FILE_COLUMN(count, eval_images, "evalimages", "", .max = IMAGES_MAX, OPTIONAL),
+    FILE_COLUMN(number, eval_every, "evalevery", "a number of epochs, or 0 for no evaluation",
+                .max = EPOCHS_MAX, OPTIONAL),
+    FILE_COLUMN(choice, keeps_partial, "lastpartial", "", .names = partials, OPTIONAL),
+};
+
+#define PHASE(kind, field, ...) AR_COLUMN(kind, struct training_phase, field, #field, __VA_ARGS__)
+static const struct ar_column phase_columns[] = {
+    PHASE(number, first_epoch, "a number of epochs", .max = EPOCHS_MAX),
+    PHASE(number, last_epoch, "a number of epochs", .max = EPOCHS_MAX),
+    PHASE(count, batch_per_gpu, "a whole number of samples, at least 1", .min = 1,
+          .max = IMAGES_MAX, OPTIONAL),
+    PHASE(count, batch_total, "a whole number of samples, at least 1", .min = 1, .max = IMAGES_MAX,
+          OPTIONAL),
+};
+
+/* Reads the directives: the file's own, and keys of a scenario. */
+static enum ar_status read_directives(const struct ar_csv *csv, struct training_file *file,
+                                      struct ar_error *err)
 {
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    return strategy == NULL || strategy->sends_buckets;
+    struct key_columns room;
+    uint64_t gpus = 0;
+    const struct ar_csv_directive *first = csv->directives;
+    const struct ar_columns columns = key_columns(&room, AR_COLUMNS(file_columns), AR_KEY_IN_RUN,
+                                                  offsetof(struct training_file, keys));
+    /* The version comes first, so that a later form is not taken for a wrong one. */
+    if (csv->directives_count == 0 || first->line != 1 || strcmp(first->key, "run") != 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:1: the version of the run file is missing; expected the line "
+                            "\"# run = " VERSION "\"",
+                            csv->path);
+    }
+    if (strcmp(first->value, VERSION) != 0) {
+        return ar_csv_directive_error(
+            csv, "run", VERSION ", the version of run files that this program reads", err);
+    }
+    AR_TRY(ar_csv_read_directives(csv, columns, file, err));
+    bool has_images = ar_csv_find_directive(csv, "evalimages") != NULL;
+    bool has_every = ar_csv_find_directive(csv, "evalevery") != NULL;
+    if ((file->eval_images > 0 && !has_every) || (file->eval_every > 0 && !has_images)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: directive \"%s\" is missing; expected the images of an "
+                            "evaluation and the epochs between evaluations, or neither",
+                            csv->path, has_every ? "evalimages" : "evalevery");
+    }
+    if (file->eval_every > 0 && file->eval_every < EVERY_MIN) {
+        return ar_csv_directive_error(csv, "evalevery", "0, or at least 0.001 epochs", err);
+    }
+    if (file->keys[AR_KEY_GPUS] != NULL &&
+        ar_parse_count("", file->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
+        return ar_csv_directive_error(csv, "gpus", "a whole number from 1 to 4294967295", err);
+    }
+    file->gpus = (uint32_t)gpus;
+    return AR_OK;
 }
 
-static enum ar_status check_required(const struct training_file *file,
-                                     const struct ar_scenario *scenario, struct ar_error *err)
+/* Reads the phases, which follow each other without gaps and overlaps. */
+static enum ar_status read_phases(const struct ar_csv *csv, struct ar_arena *arena,
+                                  struct training_file *file, struct ar_error *err)
+{
+    char expected[96];
+    double end = 0;
+    file->phases = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *file->phases);
+    file->phases_count = csv->rows_count;
+    AR_TRY(
+        ar_csv_read_rows(csv, AR_COLUMNS(phase_columns), file->phases, sizeof *file->phases, err));
+    bool has_total = ar_csv_has_column(csv, "batch_total");
+    if (has_total == ar_csv_has_column(csv, "batch_per_gpu")) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": found %s \"batch_per_gpu\" and \"batch_total\"; "
+                            "expected one of them",
+                            csv->path, csv->header_line,
+                            has_total ? "columns" : "neither of the columns");
+    }
+    if (csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX) {
+        return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": found %zu phases; expected 1 to %d",
+                            csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MAX);
+    }
+    for (size_t i = 0; i < file->phases_count; i++) {
+        const struct training_phase *phase = &file->phases[i];
+        if (phase->first_epoch != end) {
+            snprintf(expected, sizeof expected,
+                     "%.12g, where the phase of line %" PRIu64 " ends: phases in order, no %s", end,
+                     csv->lines[i > 0 ? i - 1 : 0], phase->first_epoch > end ? "gaps" : "overlaps");
+            return ar_csv_error(csv, i, "first_epoch", i > 0 ? expected : "0, where the run begins",
+                                err);
+        }
+        if (phase->last_epoch <= phase->first_epoch) {
+            return ar_csv_error(csv, i, "last_epoch", "a number above first_epoch", err);
+        }
+        end = phase->last_epoch;
+    }
+    return AR_OK;
+}
+
+enum ar_status training_file_load(const char *name, struct ar_arena *arena,
+                                  const struct training_file **file, struct ar_error *err)
+{
+    char path[RESOURCE_PATH], stem[RESOURCE_PATH];
+    struct ar_csv *csv;
+    struct training_file *made = ar_arena_alloc(arena, 1, sizeof *made);
+    AR_TRY(resource_find(RESOURCE_RUN, "train", name, path, err));
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    ar_copy_stem(stem, sizeof stem, path, ".run.csv");
+    made->csv = csv;
+    made->name = ar_arena_text(arena, stem);
+    AR_TRY(read_directives(csv, made, err));
+    AR_TRY(read_phases(csv, arena, made, err));
+    *file = made;
+    return AR_OK;
+}
+
+/* The batch of each GPU, and by how many the file's one is divided for it: 1, the GPUs of the file,
+ * or `gpus` if the file has none. */
+static uint64_t batch_per_gpu(const struct training_file *file, size_t phase, uint32_t gpus,
+                              uint64_t *parts)
+{
+    const struct training_phase *found = &file->phases[phase];
+    *parts = found->batch_total == 0 ? 1 : file->gpus > 0 ? file->gpus : gpus;
+    return (found->batch_per_gpu + found->batch_total) / *parts;
+}
+
+bool training_file_fits(const struct training_file *file, uint32_t gpus)
+{
+    uint64_t parts;
+    for (size_t i = 0; i < file->phases_count; i++) {
+        if (batch_per_gpu(file, i, gpus, &parts) > file->images / gpus) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the steps of a run -------------------------------------------------------------------- */
+
+/* Begins a phase: its numbers of the file, and its batch per GPU. */
+static enum ar_status begin_phase(const struct training *training, size_t index,
+                                  struct ar_error *err)
+{
+    const struct training_file *file = training->file;
+    struct training_phase *phase = &training->phases[index];
+    uint32_t gpus = training->scenario.gpus;
+    char expected[128];
+    uint64_t parts, batch = batch_per_gpu(file, index, gpus, &parts);
+    *phase = file->phases[index];
+    const char *column = phase->batch_total > 0 ? "batch_total" : "batch_per_gpu";
+    if (phase->batch_total > 0 && batch * parts != phase->batch_total) {
+        snprintf(expected, sizeof expected, "a multiple of %" PRIu64 ", the number of GPUs", parts);
+        return ar_csv_error(file->csv, index, column, expected, err);
+    }
+    if (batch > file->images / gpus) {
+        snprintf(expected, sizeof expected,
+                 "a total batch of at most the %" PRIu64 " images of an epoch, not %" PRIu64
+                 " on each of %" PRIu32 " GPUs",
+                 file->images, batch, gpus);
+        return ar_csv_error(file->csv, index, column, expected, err);
+    }
+    phase->run = file->name;
+    phase->gpus = gpus;
+    snprintf(phase->phase, sizeof phase->phase, "%zu", index + 1);
+    phase->batch_per_gpu = batch;
+    phase->batch_total = batch * gpus;
+    return AR_OK;
+}
+
+/* Refuses a run that lacks a key, or whose GPUs have no samples of their own, or whose steps
+ * differ: a run counts the samples of all GPUs in steps that are alike. */
+static enum ar_status check_keys(const struct training_file *file,
+                                 const struct ar_scenario *scenario, bool needs_algorithm,
+                                 struct ar_error *err)
 {
     static const enum ar_key needed[] = {AR_KEY_CLUSTER, AR_KEY_GPUS, AR_KEY_ALGORITHM,
                                          AR_KEY_TRACE};
+    const struct ar_strategy *strategy = scenario->layout.strategy;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm(scenario);
+        bool is_needed = needed[i] != AR_KEY_ALGORITHM || needs_algorithm;
         if (is_needed && !ar_scenario_has(scenario, needed[i])) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: directive \"%s\" is missing; expected it or the option %s",
                                 file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
         }
     }
-    return AR_OK;
-}
-
-/* A run counts the samples of all GPUs in steps that are alike. */
-static enum ar_status check_strategy(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    const struct ar_strategy *strategy = scenario->layout.strategy;
     bool has_others =
         strategy != NULL && strategy->operators != NULL &&
         (strategy->replicas == NULL || strategy->replicas(scenario->gpus) != scenario->gpus);
-    if (has_others || (strategy != NULL && strategy->ends_runs)) {
-        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                                  "found %s; expected a strategy in which every GPU has samples of "
-                                  "its own, and which sends in every step",
-                                  strategy->name);
-    }
-    return AR_OK;
-}
-
-static enum ar_status begin_phase(const struct training *training, size_t index,
-                                  struct ar_error *err)
-{
-    const struct training_file *file = training->file;
-    struct training_phase *phase = &training->phases[index];
-    *phase = file->phases[index];
-    phase->run = file->name;
-    phase->gpus = training->scenario.gpus;
-    snprintf(phase->phase, sizeof phase->phase, "%zu", index + 1);
-    AR_TRY(training_file_batch(file, index, phase->gpus, &phase->batch_per_gpu, err));
-    phase->batch_total = phase->batch_per_gpu * phase->gpus;
-    return AR_OK;
+    return !has_others && (strategy == NULL || !strategy->ends_runs)
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                    "found %s; expected a strategy in which every GPU has samples "
+                                    "of its own, and which sends in every step",
+                                    strategy->name);
 }
 
 enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
                               struct ar_inputs *inputs, struct training *training,
                               struct ar_error *err)
 {
+    static const enum ar_key of_algorithm[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
     struct ar_scenario *scenario = &training->scenario;
     *training =
         (struct training){.file = file, .scenario = *given, .phases_count = file->phases_count};
     AR_TRY(key_texts_add(file->keys, file->csv, scenario, err));
-    AR_TRY(check_required(file, scenario, err));
-    AR_TRY(check_strategy(scenario, err));
-    static const enum ar_key of_algorithm[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
-    for (int i = 0; i < 2 && !needs_algorithm(scenario); i++) {
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    bool needs_algorithm = strategy == NULL || strategy->sends_buckets;
+    AR_TRY(check_keys(file, scenario, needs_algorithm, err));
+    for (int i = 0; i < 2 && !needs_algorithm; i++) {
         if (!ar_scenario_has(given, of_algorithm[i])) { /* the file's are for other strategies */
             ar_scenario_unset(scenario, of_algorithm[i]);
         }
@@ -90,7 +250,6 @@ enum ar_status training_begin(const struct training_file *file, const struct ar_
     AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     training->phases =
         ar_arena_alloc(given->arena, file->phases_count + 1, sizeof *training->phases);
-    AR_NEED(training->phases, err, "the phases of a run");
     training->total = &training->phases[file->phases_count];
     for (size_t i = 0; i < file->phases_count; i++) {
         AR_TRY(begin_phase(training, i, err));
@@ -108,13 +267,12 @@ enum ar_status training_step(const struct training *training, size_t phase,
         .where = ar_arena_format(arena, "%s:%" PRIu64 ": batch", csv->path, csv->lines[phase]),
         .status = AR_BAD_DATA};
     const char *batch = ar_arena_format(arena, "%" PRIu64, training->phases[phase].batch_per_gpu);
-    AR_NEED(origin.where && batch, err, "a phase");
     *step = training->scenario;
     AR_TRY(ar_scenario_set(step, AR_KEY_BATCH, &origin, batch, err));
     return ar_scenario_load(step, inputs, err);
 }
 
-/* --- what follows from them ------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------- */
 
 /* Multiples of `every` in (0, epoch]; a multiple that rounding puts just above `epoch` is in. */
 static double evaluations_until(double epoch, double every)
@@ -122,40 +280,27 @@ static double evaluations_until(double epoch, double every)
     return every > 0 ? floor(epoch / every * (1 + 1e-12)) : 0;
 }
 
-static void add_evaluations(const struct training_file *file, struct training_phase *phase)
-{
-    double passes = ceil((double)file->eval_images / (double)phase->batch_total);
-    double pass_s = passes * phase->row.forward_s;
-    phase->evaluations_count = 0;
-    phase->evaluation_s = 0;
-    phase->evaluation_samples_per_s = NAN;
-    if (file->eval_images > 0) {
-        phase->evaluations_count = evaluations_until(phase->last_epoch, file->eval_every) -
-                                   evaluations_until(phase->first_epoch, file->eval_every);
-        phase->evaluation_s = phase->evaluations_count * pass_s;
-    }
-    if (phase->evaluation_s > 0) {
-        phase->evaluation_samples_per_s = (double)file->eval_images / pass_s;
-    }
-}
-
-static void count_steps(const struct training_file *file, struct training_phase *phase)
-{
-    double epochs = phase->last_epoch - phase->first_epoch;
-    uint64_t whole = file->images / phase->batch_total;
-    bool has_partial = file->keeps_partial && file->images % phase->batch_total != 0;
-    phase->steps_count = epochs * (double)(whole + has_partial);
-    phase->images_count = file->keeps_partial ? epochs * (double)file->images
-                                              : phase->steps_count * (double)phase->batch_total;
-}
-
+/* Fills in the steps, evaluations and times of a phase. */
 static void fill_phase(const struct training_file *file, struct training_phase *phase)
 {
     const struct ar_row *row = &phase->row;
+    double epochs = phase->last_epoch - phase->first_epoch;
+    uint64_t whole = file->images / phase->batch_total;
+    bool has_partial = file->keeps_partial && file->images % phase->batch_total != 0;
+    double pass_s = ceil((double)file->eval_images / (double)phase->batch_total) * row->forward_s;
     double other_s = row->iteration_s - row->compute_s - row->exposed_s;
     bool is_rounding = fabs(other_s) < ROUNDING_FRAC * row->iteration_s;
-    count_steps(file, phase);
-    add_evaluations(file, phase);
+    phase->steps_count = epochs * (double)(whole + has_partial);
+    phase->images_count = file->keeps_partial ? epochs * (double)file->images
+                                              : phase->steps_count * (double)phase->batch_total;
+    phase->evaluations_count = 0;
+    if (file->eval_images > 0) {
+        phase->evaluations_count = evaluations_until(phase->last_epoch, file->eval_every) -
+                                   evaluations_until(phase->first_epoch, file->eval_every);
+    }
+    phase->evaluation_s = file->eval_images > 0 ? phase->evaluations_count * pass_s : 0;
+    phase->evaluation_samples_per_s =
+        phase->evaluation_s > 0 ? (double)file->eval_images / pass_s : (double)NAN;
     phase->iteration_s = row->iteration_s;
     phase->samples_per_s = row->samples_per_s;
     phase->efficiency_frac = row->efficiency_frac;
@@ -165,8 +310,8 @@ static void fill_phase(const struct training_file *file, struct training_phase *
     phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
 }
 
-/* What a table shows beside. */
-static void show_phase(struct training_phase *phase)
+/* Fills in the fields that only tables have. */
+static void fill_shown(struct training_phase *phase)
 {
     double tenths = round(phase->time_s * 10); /* 59.97 s are 1:00.0 */
     double minutes = floor(tenths / 600);
@@ -179,41 +324,41 @@ static void show_phase(struct training_phase *phase)
     phase->evaluation_frac = phase->evaluation_s / phase->time_s;
 }
 
-static void add_phase(const struct training_phase *phase, struct training_phase *total)
+void training_end(struct training *training)
 {
-    if (phase->batch_per_gpu != total->batch_per_gpu) {
-        total->batch_per_gpu = total->batch_total = AR_NO_COUNT;
-    }
-    total->last_epoch = phase->last_epoch;
-    total->steps_count += phase->steps_count;
-    total->images_count += phase->images_count;
-    total->time_s += phase->time_s;
-    total->compute_s += phase->compute_s;
-    total->exposed_s += phase->exposed_s;
-    total->other_s += phase->other_s;
-    total->evaluation_s += phase->evaluation_s;
-    total->evaluations_count += phase->evaluations_count;
-    if (phase->row.exact == 0 || total->row.exact == 1) { /* one estimate makes it one */
-        total->row.exact = phase->row.exact;
-    }
-}
-
-static void sum_up(const struct training *training, struct training_phase *total)
-{
-    const struct training_phase *first = &training->phases[0];
+    struct training_phase *phases = training->phases;
+    struct training_phase *total = &phases[training->phases_count];
     double steps_s = 0;
     double baseline_s = 0; /* what the baseline would take for the same images */
-    *total = (struct training_phase){.run = first->run,
+    for (size_t i = 0; i < training->phases_count; i++) {
+        fill_phase(training->file, &phases[i]);
+        fill_shown(&phases[i]);
+    }
+    *total = (struct training_phase){.run = phases[0].run,
                                      .phase = "total",
-                                     .gpus = first->gpus,
-                                     .batch_per_gpu = first->batch_per_gpu,
-                                     .batch_total = first->batch_total,
-                                     .row = first->row,
+                                     .gpus = phases[0].gpus,
+                                     .batch_per_gpu = phases[0].batch_per_gpu,
+                                     .batch_total = phases[0].batch_total,
+                                     .row = phases[0].row,
                                      .evaluation_samples_per_s = (double)NAN};
     for (size_t i = 0; i < training->phases_count; i++) {
-        const struct training_phase *phase = &training->phases[i];
+        const struct training_phase *phase = &phases[i];
         double time_s = phase->steps_count * phase->iteration_s;
-        add_phase(phase, total);
+        if (phase->batch_per_gpu != total->batch_per_gpu) {
+            total->batch_per_gpu = total->batch_total = AR_NO_COUNT;
+        }
+        total->last_epoch = phase->last_epoch;
+        total->steps_count += phase->steps_count;
+        total->images_count += phase->images_count;
+        total->time_s += phase->time_s;
+        total->compute_s += phase->compute_s;
+        total->exposed_s += phase->exposed_s;
+        total->other_s += phase->other_s;
+        total->evaluation_s += phase->evaluation_s;
+        total->evaluations_count += phase->evaluations_count;
+        if (phase->row.exact == 0 || total->row.exact == 1) { /* one estimate makes it one */
+            total->row.exact = phase->row.exact;
+        }
         steps_s += time_s;
         baseline_s += time_s * phase->efficiency_frac;
     }
@@ -224,34 +369,7 @@ static void sum_up(const struct training *training, struct training_phase *total
         total->evaluation_samples_per_s =
             total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
     }
-}
-
-void training_end(struct training *training)
-{
-    struct training_phase *phases = training->phases;
-    for (size_t i = 0; i < training->phases_count; i++) {
-        fill_phase(training->file, &phases[i]);
-        show_phase(&phases[i]);
-    }
-    sum_up(training, &phases[training->phases_count]);
-    show_phase(&phases[training->phases_count]);
-}
-
-/* The step of an earlier phase with the same batch, or a new one. */
-static enum ar_status run_phase(const struct training *training, size_t index,
-                                struct ar_inputs *inputs, struct ar_error *err)
-{
-    struct ar_scenario step;
-    struct training_phase *phase = &training->phases[index];
-    for (size_t i = 0; i < index; i++) {
-        if (training->phases[i].batch_per_gpu == phase->batch_per_gpu) {
-            phase->row = training->phases[i].row;
-            return AR_OK;
-        }
-    }
-    AR_TRY(training_step(training, index, inputs, &step, err));
-    phase->choice = step.choice;
-    return ar_run(&step, &phase->row, err);
+    fill_shown(total);
 }
 
 enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
@@ -259,9 +377,79 @@ enum ar_status training_predict(const struct training_file *file, const struct a
                                 struct ar_error *err)
 {
     AR_TRY(training_begin(file, given, inputs, training, err));
+    struct training_phase *phases = training->phases;
     for (size_t i = 0; i < training->phases_count; i++) {
-        AR_TRY(run_phase(training, i, inputs, err));
+        struct ar_scenario step;
+        size_t same = 0; /* the step of an earlier phase with the same batch, or a new one */
+        while (phases[same].batch_per_gpu != phases[i].batch_per_gpu) {
+            same++;
+        }
+        if (same < i) {
+            phases[i].row = phases[same].row;
+            continue;
+        }
+        AR_TRY(training_step(training, i, inputs, &step, err));
+        phases[i].choice = step.choice;
+        AR_TRY(ar_run(&step, &phases[i].row, err));
     }
     training_end(training);
     return AR_OK;
+}
+
+/* --- as records ---------------------------------------------------------------------------- */
+
+#define STEP(name, help) AR_COLUMN(text, struct training_phase, row.name, #name, help)
+
+/* clang-format off */
+static const struct ar_column all_columns[] = {
+    PHASE(string, run,             "name of the run"),
+    PHASE(count,  gpus,            "ranks N"),
+    PHASE(text,   phase,           "1, 2, ... or total"),
+    PHASE(number, first_epoch,     "the phase begins with it"),
+    PHASE(number, last_epoch,      "the phase ends before it"),
+    PHASE(count,  batch_per_gpu,   "samples per GPU and step"),
+    PHASE(count,  batch_total,     "samples per step"),
+    PHASE(number, steps_count,     "training steps"),
+    PHASE(number, iteration_s,     "time of a step, mean"),
+    PHASE(number, samples_per_s,    "of a step; of the total with evaluations"),
+    PHASE(number, efficiency_frac, "of a step; of the total without evaluations"),
+    PHASE(number, time_s,          "time of the phase; of the total: time to train"),
+    PHASE(number, compute_s,       "of it compute"),
+    PHASE(number, exposed_s,       "of it communication that is not hidden"),
+    PHASE(number, other_s,         "of it the rest of the steps"),
+    PHASE(number, evaluation_s,    "of it evaluations"),
+    PHASE(number, evaluation_samples_per_s, "of an evaluation"),
+    AR_COLUMN(flag, struct training_phase, row.exact, "exact",
+                                   "whether the engine neglects nothing of a step; of the total: of any"),
+    STEP(cluster,                  "as in predict, also those below"),
+    STEP(algorithm, ""), STEP(shape, ""), STEP(trace, ""), STEP(precision, ""), STEP(engine, ""),
+    STEP(baseline, ""), STEP(strategy, ""), STEP(settings, ""), STEP(version, ""),
+};
+
+#define SHOWN(kind, field, ...) PHASE(kind, field, "", __VA_ARGS__)
+#define SHARE(field, heading_, priority_) \
+    SHOWN(number, field, .heading = heading_, .factor = 100, .decimals = 1, .priority = priority_)
+static const struct ar_column table_columns[] = {
+    SHOWN(string, run,             .heading = "run"),
+    SHOWN(count,  gpus,            .heading = "gpus"),
+    SHOWN(text,   phase,           .heading = "phase"),
+    SHOWN(text,   epochs,          .heading = "epochs"),
+    SHOWN(count,  batch_per_gpu,   .heading = "batch/GPU"),
+    SHOWN(count,  batch_total,     .heading = "batch", .priority = 8),
+    SHOWN(number, steps_count,     .heading = "steps", .decimals = AR_DECIMALS_NEEDED, .priority = 5),
+    SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, samples_per_s,    .heading = "samples/s", .priority = 9),
+    SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
+    SHOWN(number, time_s,          .heading = "time (s)", .decimals = 3),
+    SHOWN(text,   clock,           .heading = "(min:s)", .priority = 6),
+    SHARE(compute_frac,    "compute\n(%)", 10),
+    SHARE(exposed_frac,    "exposed\n(%)", 7),
+    SHARE(other_frac,      "other\n(%)", 12),
+    SHARE(evaluation_frac, "evaluation\n(%)", 11),
+};
+/* clang-format on */
+
+struct ar_columns training_columns(const struct ar_view *view)
+{
+    return view->format == AR_FORMAT_TABLE ? AR_COLUMNS(table_columns) : AR_COLUMNS(all_columns);
 }

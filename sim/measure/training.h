@@ -50,7 +50,7 @@ struct training_phase {
     double evaluations_count;
     double evaluation_samples_per_s; /**< NAN without evaluations */
     struct ar_row row;               /**< its step; in a sum that of the first phase */
-    char epochs[48];                 /**< what follows is for tables */
+    char epochs[48];                 /**< this and the rest are for tables */
     char clock[48];
     double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
@@ -59,14 +59,14 @@ struct training_file {
     const struct ar_csv *csv;
     const char *name;
     const char *version;
-    const char *title;               /**< for people, as is */
-    const char *source;              /**< this; NULL for none */
-    const char *keys[AR_KEYS_COUNT]; /**< what the run is predicted with; NULL: not in the file */
+    const char *title;               /**< for people, */
+    const char *source;              /**< and where the run is from; NULL: not in the file, */
+    const char *keys[AR_KEYS_COUNT]; /**< also parameters of its steps */
     uint64_t images;                 /**< of an epoch */
     uint64_t eval_images;            /**< of an evaluation; 0: none */
     double eval_every;               /**< epochs; 0: never */
     bool keeps_partial;            /**< an epoch ends with a smaller batch instead of dropping it */
-    uint32_t gpus;                 /**< 0: the file leaves them to the command line */
+    uint32_t gpus;                 /**< 0: the command line has them */
     struct training_phase *phases; /**< epochs, and one of both batches; the other is 0 */
     size_t phases_count;
 };
@@ -75,11 +75,6 @@ struct training_file {
  * in the arena. */
 enum ar_status training_file_load(const char *name, struct ar_arena *arena,
                                   const struct training_file **file, struct ar_error *err);
-
-/** Samples per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
- * file, which must divide it, or by `gpus` if the file has none. */
-enum ar_status training_file_batch(const struct training_file *file, size_t phase, uint32_t gpus,
-                                   uint64_t *batch_per_gpu, struct ar_error *err);
 
 /** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
 bool training_file_fits(const struct training_file *file, uint32_t gpus);
@@ -96,15 +91,17 @@ struct training {
 };
 
 /** Predicts a run. Keys that `given` has win over the file, a setting or a term over that of the
- * file with the same KEY; what both leave out is as in `predict`. The batch per GPU stays that of
- * the file, its shape only with its GPUs. All lies in the arena of `given`; the file is borrowed.
- * Errors say where the value stood. Prints nothing. */
+ * file with the same KEY; other keys are as in `predict`. The batch per GPU stays that of the file:
+ * a total batch is divided by the GPUs of the file, which must divide it, or by those of the
+ * scenario if the file has none. The file's shape is taken only with its GPUs. All lies in the
+ * arena of `given`; the file is borrowed. Errors begin with the place of the value. */
 enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
                                 struct ar_inputs *inputs, struct training *training,
                                 struct ar_error *err);
 
-/** The same in three steps, between which the caller computes the rows of the phases: what the
- * steps are, the loaded scenario of one, and what follows from all `phases[i].row`. */
+/** The same in parts, between which the caller computes the rows of the phases: the phases without
+ * results, the loaded scenario of one step, and the results that follow from all `phases[i].row`.
+ */
 enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
                               struct ar_inputs *inputs, struct training *training,
                               struct ar_error *err);
@@ -113,7 +110,7 @@ enum ar_status training_step(const struct training *training, size_t phase,
                              struct ar_error *err);
 void training_end(struct training *training);
 
-/** What a format shows of phases. */
+/** The columns of phases that a format has. */
 struct ar_columns training_columns(const struct ar_view *view);
 
 #endif
