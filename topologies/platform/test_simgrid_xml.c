@@ -40,40 +40,23 @@ static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
     free(routes);
 }
 
-Test(simgrid_xml, abci_v100_has_the_routes_of_the_cluster_within_a_node_a_rack_and_across_racks)
+Test(simgrid_xml, shipped_clusters_have_the_routes_of_their_paths)
 {
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
-    check_routes(cluster, 1);
-    check_routes(cluster, 3);
-    check_routes(cluster, 70);
-}
-
-Test(simgrid_xml, the_whole_of_abci_v100_loads)
-{
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
-    check_routes(cluster, 1088);
-}
-
-Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
-{
-    static const char *const names[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    static const struct {
+        const char *name;
+        uint32_t nodes[5]; /* a node, a rack, several racks, all */
+    } rows[] = {{"abci-v100", {1, 3, 70, 1088}},
+                {"dgx1-v100", {1, 5}},
+                {"dgx2-v100", {1, 5}},
+                {"v100-8gpu-1edr", {1, 5}},
+                {"flat", {1, 40, 4096}}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char path[TEST_PATH_SIZE];
-        struct ar_cluster *cluster = test_load(test_shipped_path(names[i], path), NULL);
-        check_routes(cluster, 1);
-        check_routes(cluster, 5);
+        struct ar_cluster *cluster = test_load(test_shipped_path(rows[i].name, path), NULL);
+        for (size_t k = 0; rows[i].nodes[k] > 0; k++) {
+            check_routes(cluster, rows[i].nodes[k]);
+        }
     }
-}
-
-Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
-{
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), NULL);
-    check_routes(cluster, 1);
-    check_routes(cluster, 40);
-    check_routes(cluster, 4096);
 }
 
 /* Racks of 2, pods of 2 racks, pairs of pods. */
@@ -102,139 +85,114 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
     }
 }
 
-/* --- times ------------------------------------------------------------------------------------ */
+/* --- times ----------------------------------------------------------------------------------- */
 
-static struct ar_cluster *load_abci(const char *const *settings)
+enum { FLOWS_MAX = 9 };
+
+/* Flows that start together, and the rate that each gets, above 0. */
+struct sharing {
+    const char *what, *cluster, *setting;
+    uint32_t nodes;
+    struct {
+        uint32_t source, destination;
+        double rate_Bps;
+    } flows[FLOWS_MAX];
+};
+
+static struct ar_cluster *load_shipped(const char *name, const char *setting)
 {
     char path[TEST_PATH_SIZE];
-    return test_load(test_shipped_path("abci-v100", path), settings);
+    const char *settings[] = {setting, NULL};
+    return test_load(test_shipped_path(name, path), settings);
 }
 
 /* Expects a flow to take its path's latency and then its share of `bandwidth_Bps`. */
 static void expect_time(const struct ar_cluster *cluster, const struct test_flow *flow,
-                        double bandwidth_Bps)
+                        double bandwidth_Bps, const char *what)
 {
     struct ar_path path;
     ar_cluster_path(cluster, flow->source, flow->destination, &path);
     double expected_s = path.latency_s + (double)flow->bytes / bandwidth_Bps;
     cr_assert(fabs(flow->finish_s - expected_s) < 1e-6 * expected_s,
-              "gpu-%u to gpu-%u took %.9g s, expected %.9g s", flow->source, flow->destination,
-              flow->finish_s, expected_s);
+              "%s: gpu-%u to gpu-%u took %.9g s, expected %.9g s", what, flow->source,
+              flow->destination, flow->finish_s, expected_s);
 }
 
-Test(simgrid_xml, one_flow_takes_latency_plus_bytes_over_bandwidth)
+#define HCA 10.227e9
+static const struct sharing sharings[] = {
+    {"one flow over NVLink", "abci-v100", NULL, 36, {{0, 1, 48.48e9}}},
+    {"one flow in a rack", "abci-v100", NULL, 36, {{0, 4, HCA}}},
+    {"one flow across racks", "abci-v100", NULL, 36, {{0, 4 * 34, HCA}}},
+    {"two flows out of one HCA", "abci-v100", NULL, 3, {{0, 4, HCA / 2}, {1, 10, HCA / 2}}},
+    {"two flows into one HCA, one from another rack",
+     "abci-v100",
+     NULL,
+     36,
+     {{4, 0, HCA / 2}, {4 * 35, 1, HCA / 2}}},
+    {"the two HCAs of a node and its NVLinks do not disturb each other",
+     "abci-v100",
+     NULL,
+     2,
+     {{0, 4, HCA}, {2, 6, HCA}, {0, 1, 48.48e9}, {1, 2, 48.48e9}}},
+    {"flows in opposite directions do not disturb each other",
+     "abci-v100",
+     NULL,
+     36,
+     {{0, 4 * 34, HCA}, {4 * 34, 0, HCA}, {2, 3, 48.48e9}, {3, 2, 48.48e9}}},
+    /* Neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
+    {"a DGX-1 sends and receives at full rate by all four HCAs at once",
+     "dgx1-v100",
+     NULL,
+     2,
+     {{0, 8, HCA},
+      {2, 10, HCA},
+      {4, 12, HCA},
+      {6, 14, HCA},
+      {9, 1, HCA},
+      {11, 3, HCA},
+      {13, 5, HCA},
+      {15, 7, HCA},
+      {0, 7, 15.754e9}}},
+    {"flows of two HCAs share one PCIe switch",
+     "abci-v100",
+     "pcie.switches=1",
+     3,
+     {{0, 4, 15.754e9 / 2}, {2, 8, 15.754e9 / 2}}},
+};
+
+Test(simgrid_xml, flows_share_links_evenly)
 {
-    static const uint32_t destinations[] = {1, 4, 4 * 34};
-    struct ar_cluster *cluster = load_abci(NULL);
-    for (size_t i = 0; i < 3; i++) {
-        struct test_flow flow = {0, destinations[i], message_bytes, 0};
-        test_platform_transfer(cluster, 36, &flow, 1);
-        expect_time(cluster, &flow, i == 0 ? 48.48e9 : 10.227e9);
+    for (size_t i = 0; i < sizeof sharings / sizeof sharings[0]; i++) {
+        const struct sharing *sharing = &sharings[i];
+        struct ar_cluster *cluster = load_shipped(sharing->cluster, sharing->setting);
+        struct test_flow flows[FLOWS_MAX];
+        size_t count = 0;
+        for (; count < FLOWS_MAX && sharing->flows[count].rate_Bps > 0; count++) {
+            flows[count] = (struct test_flow){sharing->flows[count].source,
+                                              sharing->flows[count].destination, message_bytes, 0};
+        }
+        test_platform_transfer(cluster, sharing->nodes, flows, count);
+        for (size_t k = 0; k < count; k++) {
+            expect_time(cluster, &flows[k], sharing->flows[k].rate_Bps, sharing->what);
+        }
     }
 }
 
-Test(simgrid_xml, two_flows_out_of_one_hca_get_half_of_it_each)
+/* Both HCAs of all nodes of a rack send: to another rack over 24 uplinks, or within the rack. */
+Test(simgrid_xml, a_whole_rack_shares_its_uplinks_and_has_full_bisection_within)
 {
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[] = {{0, 4, message_bytes, 0}, {1, 10, message_bytes, 0}};
-    test_platform_transfer(cluster, 3, flows, 2);
-    expect_time(cluster, &flows[0], 10.227e9 / 2);
-    expect_time(cluster, &flows[1], 10.227e9 / 2);
-}
-
-Test(simgrid_xml, two_flows_into_one_hca_get_half_of_it_each_even_from_another_rack)
-{
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[] = {{4, 0, message_bytes, 0}, {4 * 35, 1, message_bytes, 0}};
-    test_platform_transfer(cluster, 36, flows, 2);
-    expect_time(cluster, &flows[0], 10.227e9 / 2);
-    expect_time(cluster, &flows[1], 10.227e9 / 2);
-}
-
-Test(simgrid_xml, the_two_hcas_of_a_node_and_its_nvlinks_do_not_disturb_each_other)
-{
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[] = {
-        {0, 4, message_bytes, 0},
-        {2, 6, message_bytes, 0},
-        {0, 1, message_bytes, 0},
-        {1, 2, message_bytes, 0},
-    };
-    test_platform_transfer(cluster, 2, flows, 4);
-    expect_time(cluster, &flows[0], 10.227e9);
-    expect_time(cluster, &flows[1], 10.227e9);
-    expect_time(cluster, &flows[2], 48.48e9);
-    expect_time(cluster, &flows[3], 48.48e9);
-}
-
-Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
-{
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[] = {
-        {0, 4 * 34, message_bytes, 0},
-        {4 * 34, 0, message_bytes, 0},
-        {2, 3, message_bytes, 0},
-        {3, 2, message_bytes, 0},
-    };
-    test_platform_transfer(cluster, 36, flows, 4);
-    expect_time(cluster, &flows[0], 10.227e9);
-    expect_time(cluster, &flows[1], 10.227e9);
-    expect_time(cluster, &flows[2], 48.48e9);
-    expect_time(cluster, &flows[3], 48.48e9);
-}
-
-/* Its neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
-Test(simgrid_xml, a_dgx1_sends_and_receives_at_full_rate_by_all_four_hcas_at_once)
-{
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("dgx1-v100", path), NULL);
-    struct test_flow flows[] = {
-        {0, 8, message_bytes, 0},  {2, 10, message_bytes, 0}, {4, 12, message_bytes, 0},
-        {6, 14, message_bytes, 0}, {9, 1, message_bytes, 0},  {11, 3, message_bytes, 0},
-        {13, 5, message_bytes, 0}, {15, 7, message_bytes, 0}, {0, 7, message_bytes, 0},
-    };
-    test_platform_transfer(cluster, 2, flows, 9);
-    for (size_t i = 0; i < 8; i++) {
-        expect_time(cluster, &flows[i], 10.227e9);
-    }
-    expect_time(cluster, &flows[8], 15.754e9);
-}
-
-Test(simgrid_xml, flows_of_two_hcas_share_one_pcie_switch)
-{
-    const char *settings[] = {"pcie.switches=1", NULL};
-    struct ar_cluster *cluster = load_abci(settings);
-    struct test_flow flows[] = {{0, 4, message_bytes, 0}, {2, 8, message_bytes, 0}};
-    test_platform_transfer(cluster, 3, flows, 2);
-    expect_time(cluster, &flows[0], 15.754e9 / 2);
-    expect_time(cluster, &flows[1], 15.754e9 / 2);
-}
-
-Test(simgrid_xml, a_whole_rack_that_sends_to_another_shares_24_uplinks)
-{
-    enum { FLOWS_COUNT = 68 };
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[FLOWS_COUNT];
-    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
-        flows[i] = (struct test_flow){2 * i, 4 * 34 + 2 * i, message_bytes, 0};
-    }
-    test_platform_transfer(cluster, 68, flows, FLOWS_COUNT);
-    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
-        expect_time(cluster, &flows[i], 24 * 12.5e9 / FLOWS_COUNT);
-    }
-}
-
-Test(simgrid_xml, a_whole_rack_that_sends_within_itself_has_full_bisection)
-{
-    enum { FLOWS_COUNT = 34 };
-    struct ar_cluster *cluster = load_abci(NULL);
-    struct test_flow flows[FLOWS_COUNT];
-    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
-        flows[i] = (struct test_flow){2 * i, 2 * ((i + 34) % 68), message_bytes, 0};
-    }
-    test_platform_transfer(cluster, 34, flows, FLOWS_COUNT);
-    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
-        expect_time(cluster, &flows[i], 10.227e9);
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    for (int is_within = 0; is_within < 2; is_within++) {
+        struct test_flow flows[68];
+        uint32_t count = is_within ? 34 : 68;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t to = is_within ? 2 * ((i + 34) % 68) : 4 * 34 + 2 * i;
+            flows[i] = (struct test_flow){2 * i, to, message_bytes, 0};
+        }
+        test_platform_transfer(cluster, is_within ? 34 : 68, flows, count);
+        for (uint32_t i = 0; i < count; i++) {
+            expect_time(cluster, &flows[i], is_within ? HCA : 24 * 12.5e9 / 68, "a rack");
+        }
     }
 }
 
@@ -300,7 +258,7 @@ Test(simgrid_xml, the_platform_of_two_flat_nodes_is_this_text)
 
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
 {
-    struct ar_cluster *cluster = load_abci(NULL);
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
     char *text = write_platform(cluster, 36);
     size_t links_count = 0;
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
