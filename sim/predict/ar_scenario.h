@@ -169,9 +169,6 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
  * ar_scenario_load(). */
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err);
 
-/** Settles a scenario if its algorithm was named, or none matters, and its GPUs are known. */
-enum ar_status ar_scenario_settle_named(struct ar_scenario *scenario, struct ar_error *err);
-
 /** Refuses more GPUs than the cluster has, a shape of another number than a group's, and a root
  * that no group has. */
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err);

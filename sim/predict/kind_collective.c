@@ -7,8 +7,10 @@
 #include "kinds.h"
 
 /* A mesh says how many GPUs there are, and along which axis if it has one only. */
-static enum ar_status settle_mesh(struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                      struct ar_error *err)
 {
+    (void)inputs;
     struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
     uint64_t ranks = ar_mesh_ranks(mesh);
@@ -112,18 +114,6 @@ static void collective_fill(const struct ar_scenario *scenario, const struct ar_
     fill_trial(&timing->trial, row);
 }
 
-static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                      struct ar_error *err)
-{
-    (void)inputs;
-    AR_TRY(settle_mesh(scenario, err));
-    if (scenario->payload_bytes > 0 && scenario->gpus > 0) {
-        AR_TRY(ar_scenario_check_payload(scenario, err));
-        return ar_scenario_settle(scenario, err);
-    }
-    return ar_scenario_settle_named(scenario, err);
-}
-
 static enum ar_status collective_make_graph(const struct ar_job *job,
                                             const struct ar_slowdown *slowdown,
                                             struct ar_timing *timing, struct ar_error *err)
@@ -141,20 +131,12 @@ static enum ar_status collective_make_graph(const struct ar_job *job,
     return AR_OK;
 }
 
-static void collective_describe(const struct ar_scenario *scenario, struct ar_row *row)
-{
-    describe_groups(scenario, row);
-    describe_algorithm(scenario, false, row);
-    row->payload_bytes = scenario->payload_bytes;
-}
-
 const struct ar_kind ar_kind_collective = {.name = "collective",
                                            .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                            .is_collective = true,
                                            .load = collective_load,
                                            .job = collective_complete_job,
                                            .graph = collective_make_graph,
-                                           .describe = collective_describe,
                                            .fill = collective_fill,
                                            .note = collective_note,
                                            .cost_s = collective_cost_s};

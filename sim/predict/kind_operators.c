@@ -225,7 +225,6 @@ static double find_fullest_bytes(const struct ar_placed *placed)
 
 static void operators_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
-    describe_algorithm(scenario, true, row);
     const struct ar_layout *layout = &scenario->layout;
     if (scenario->operators_name != NULL) {
         ar_copy_stem(row->trace, sizeof row->trace, scenario->operators_name, ".operators.csv");

@@ -135,18 +135,12 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario, struc
     ar_note_duration(notes, scenario, cost_s);
 }
 
-static void recorded_describe(const struct ar_scenario *scenario, struct ar_row *row)
-{
-    describe_algorithm(scenario, true, row);
-    layout_describe(scenario, row);
-}
-
 const struct ar_kind ar_kind_recorded = {.name = "recorded",
                                          .keys = AR_KEY_OF_LAYOUT,
                                          .has_layout = true,
                                          .load = recorded_load,
                                          .graph = layout_make_graph,
-                                         .describe = recorded_describe,
+                                         .describe = layout_describe,
                                          .fill = layout_fill,
                                          .note = recorded_note,
                                          .cost_s = layout_cost_s};

@@ -192,13 +192,6 @@ enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs
     return AR_OK;
 }
 
-static enum ar_status trace_load_and_settle(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                            struct ar_error *err)
-{
-    AR_TRY(trace_load(scenario, inputs, err));
-    return ar_scenario_settle_named(scenario, err);
-}
-
 /* --- buckets and the graph -------------------------------------------------------------------- */
 
 double job_term(const struct ar_job *job, enum ar_term which)
@@ -361,7 +354,6 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
 void trace_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_trace *trace = scenario->trace;
-    describe_groups(scenario, row);
     ar_copy_text(row->trace, sizeof row->trace, trace->name);
     row->batch_per_gpu = trace->batch;
     row->gradient_scale = scenario->gradient_scale;
@@ -450,19 +442,13 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
     return is_noted || !fits;
 }
 
-static void trace_describe_with_algorithm(const struct ar_scenario *scenario, struct ar_row *row)
-{
-    describe_algorithm(scenario, false, row);
-    trace_describe(scenario, row);
-}
-
 const struct ar_kind ar_kind_trace = {.name = "trace",
                                       .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                       .has_wire = true,
-                                      .load = trace_load_and_settle,
+                                      .load = trace_load,
                                       .job = trace_complete_job,
                                       .graph = trace_make_graph,
-                                      .describe = trace_describe_with_algorithm,
+                                      .describe = trace_describe,
                                       .fill = trace_fill,
                                       .note = trace_note,
                                       .cost_s = trace_cost_s};

@@ -369,12 +369,6 @@ void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-static void transformer_describe(const struct ar_scenario *scenario, struct ar_row *row)
-{
-    describe_algorithm(scenario, true, row);
-    layout_describe(scenario, row);
-}
-
 static void transformer_note(FILE *notes, const struct ar_scenario *scenario,
                              struct ar_inputs *inputs, double cost_s)
 {
@@ -391,7 +385,7 @@ const struct ar_kind ar_kind_transformer = {.name = "transformer",
                                             .load = transformer_load,
                                             .job = transformer_complete_job,
                                             .graph = layout_make_graph,
-                                            .describe = transformer_describe,
+                                            .describe = layout_describe,
                                             .fill = layout_fill,
                                             .note = transformer_note,
                                             .cost_s = layout_cost_s};

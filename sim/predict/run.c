@@ -1,10 +1,6 @@
 /* Scenarios run: from a scenario to a row. */
-#include "ar_run.h"
-
-#include <math.h>
-
-#include "ar_kind.h"
 #include "ar_text.h"
+#include "kinds.h"
 
 void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
@@ -20,12 +16,22 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     ar_copy_text(row->engine, sizeof row->engine, scenario->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
-    if (!kind->is_collective) {
+    if (kind->is_collective) {
+        row->payload_bytes = scenario->payload_bytes;
+    } else {
         ar_copy_text(
             row->strategy, sizeof row->strategy,
             ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, strategy));
     }
-    kind->describe(scenario, row);
+    if ((kind->keys & AR_KEY_OF_BARE) != 0) {
+        describe_groups(scenario, row);
+    }
+    if (kind->graph != NULL) {
+        describe_algorithm(scenario, kind->has_layout, row);
+    }
+    if (kind->describe != NULL) {
+        kind->describe(scenario, row);
+    }
 }
 
 enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_job *job,
@@ -62,8 +68,8 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows *
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
 {
-    struct ar_flows *kept = NULL;
-    enum ar_status status = ar_run_kept(scenario, &kept, row, err);
-    ar_flows_destroy(kept);
-    return status;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing;
+    const struct ar_job job = ar_scenario_job(scenario);
+    return ar_run_job(scenario, &job, &arena, &timing, row, err);
 }

@@ -90,16 +90,6 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     return AR_OK;
 }
 
-enum ar_status ar_scenario_settle_named(struct ar_scenario *scenario, struct ar_error *err)
-{
-    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
-    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
-        scenario->algorithm = ar_scenario_ring(scenario);
-        has_algorithm = true;
-    }
-    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
-}
-
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
 {
@@ -117,7 +107,18 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
     fill_jitter(scenario);
-    return kind->load(scenario, inputs, err);
+    AR_TRY(kind->load(scenario, inputs, err));
+    if (kind->graph == NULL || kind->has_layout) {
+        return AR_OK; /* there is no algorithm or shape to settle */
+    }
+    bool has_payload = kind->is_collective && scenario->payload_bytes > 0;
+    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM) || has_payload;
+    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
+        scenario->algorithm = ar_scenario_ring(scenario);
+        has_algorithm = true;
+    }
+    AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);
+    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
 /* --- checks ------------------------------------------------------------------------------------

@@ -59,12 +59,6 @@ static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
     return !job->kind->has_layout && work->operation == job->collective.operation;
 }
 
-/* The root of a send: it goes to the place before the root. Back it takes as long. */
-static uint32_t find_root(const struct ar_work *work, uint32_t stages)
-{
-    return (work->to + 1) % stages == work->from ? work->from : work->to;
-}
-
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
                                      const struct ar_work *work)
 {
@@ -79,8 +73,11 @@ struct ar_collective work_collective(const struct ar_job *job, const struct ar_l
     collective.algorithm = find_algorithm(job, work->operation);
     collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
     collective.mesh = ar_layout_mesh(layout, work->axes);
-    collective.root =
-        work->kind == AR_TASK_MESSAGE ? find_root(work, layout->sizes[AR_AXIS_PP]) : 0;
+    collective.root = 0;
+    if (work->kind == AR_TASK_MESSAGE) { /* to the place before the root; back it takes as long */
+        bool goes_on = (work->to + 1) % layout->sizes[AR_AXIS_PP] == work->from;
+        collective.root = goes_on ? work->from : work->to;
+    }
     collective.shape = ar_algorithm_default_shape(
         collective.algorithm, ar_mesh_group_ranks(&collective.mesh),
         ar_mesh_node_members(&collective.mesh,
@@ -108,14 +105,6 @@ static enum ar_status create_flows(struct timer *timer, const struct ar_collecti
     return AR_OK;
 }
 
-/* Works that differ in their bytes alone have the same flows. */
-static bool work_has_flows_of(const struct ar_work *one, const struct ar_work *other)
-{
-    return one->kind == other->kind && one->operation == other->operation &&
-           one->axes == other->axes && one->element_bytes == other->element_bytes &&
-           one->from == other->from && one->to == other->to;
-}
-
 enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct ar_flows **flows,
                                 struct ar_error *err)
 {
@@ -126,7 +115,11 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
         return AR_OK;
     }
     for (size_t i = 0; i < timer->flows_count; i++) {
-        if (work_has_flows_of(&timer->flows_known[i].work, searched)) {
+        const struct ar_work *known =
+            &timer->flows_known[i].work; /* which may differ in its bytes */
+        if (known->kind == searched->kind && known->operation == searched->operation &&
+            known->axes == searched->axes && known->element_bytes == searched->element_bytes &&
+            known->from == searched->from && known->to == searched->to) {
             *flows = timer->flows_known[i].flows;
             return AR_OK;
         }
@@ -214,16 +207,6 @@ static const double *spread_role(const struct timer *timer, const double *of_rol
     return of_role != NULL ? of_all : NULL;
 }
 
-/* A negotiation ends on all ranks at once, after the slowest has what it is about. */
-static void agree_on_calls(struct timer *timer, struct ar_trial *trial)
-{
-    bool is_even;
-    for (uint32_t i = 0; timer->agreed_s != NULL && i < trial->jobs_count; i++) {
-        timer->agreed_s[i] = ar_trial_ready_on_all(trial, i, &is_even);
-    }
-    trial->agreed_s = trial->rank_factor != NULL ? timer->agreed_s : NULL;
-}
-
 static enum ar_status time_series(void *context, const struct ar_graph_series *series,
                                   double *finish_s, struct ar_error *err)
 {
@@ -253,7 +236,11 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
             .wait_s = task->wait_s,
             .copy_s = task->copy_s};
     }
-    agree_on_calls(timer, trial);
+    for (uint32_t i = 0; timer->agreed_s != NULL && i < trial->jobs_count; i++) {
+        bool is_even; /* a negotiation ends on all ranks at once, after the slowest is ready */
+        timer->agreed_s[i] = ar_trial_ready_on_all(trial, i, &is_even);
+    }
+    trial->agreed_s = trial->rank_factor != NULL ? timer->agreed_s : NULL;
     AR_TRY(ar_trial_run(trial, timer->job->engine, err));
     for (uint32_t i = 0; i < series->count; i++) {
         tasks[series->tasks[i]].start_s = trial->times[i].start_s;
@@ -370,82 +357,9 @@ enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap
     return ar_graph_schedule_with(timing->graph, &request, err);
 }
 
-/* --- ranks ------------------------------------------------------------------------------------ */
-
-static void make_ranks(struct timer *timer)
-{
-    const struct ar_job *job = timer->job;
-    struct ar_timing *timing = timer->timing;
-    struct ar_arena *arena = timing->arena;
-    uint32_t ranks = ar_job_ranks(job);
-    if (ar_job_is_uneven(job)) {
-        timing->rank_start_s = ar_arena_alloc(arena, ranks, sizeof(double));
-        timing->rank_factor = ar_arena_alloc(arena, ranks, sizeof(double));
-        timing->rank_end_s = ar_arena_alloc(arena, ranks, sizeof(double));
-        timer->series_start_s = ar_arena_alloc(arena, ranks, sizeof(double));
-        timer->series_factor = ar_arena_alloc(arena, ranks, sizeof(double));
-    }
-    if (ar_job_is_uneven(job) || timing->graph->has_series) {
-        timer->rank_finish_s = ar_arena_alloc(arena, ranks, sizeof(double));
-    }
-    if (ar_job_is_uneven(job) && job_has_cycles(job)) {
-        timer->agreed_s = ar_arena_alloc(arena, job->trace->tensors_count, sizeof(double));
-    }
-}
-
-static void draw_factors(const struct ar_job *job, struct ar_draw *draw, double *rank_factor)
-{
-    ar_jitter_factors(draw, job->jitter_frac, ar_job_ranks(job), rank_factor);
-    for (uint32_t i = 0; i < job->stragglers_count; i++) {
-        rank_factor[job->stragglers[i].rank] *= job->stragglers[i].factor;
-    }
-}
-
-/* Every rank begins the next step where it ended the last one; the first of them at 0. Those of a
- * pipeline begin it together. */
-static void advance_ranks(const struct ar_timing *timing, uint32_t ranks)
-{
-    bool is_alone = timing->graph->roles_count == 1;
-    double first_s = INFINITY;
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        first_s = fmin(first_s, timing->rank_end_s[rank]);
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
-    }
-}
-
 /* --- where the time goes ---------------------------------------------------------------------- */
 
-static double find_compute(const struct timer *timer, const struct ar_graph_split *split)
-{
-    double compute_s = 0;
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        compute_s += split->duty_s[i];
-    }
-    return timer->timing->graph->has_series ? ar_trace_compute_s(timer->job->trace) : compute_s;
-}
-
-/* What a step took beyond computations and the bubble: of one role that waits for itself alone all
- * of it, however it came about. */
-static double find_exposed(const struct timer *timer, const struct ar_graph_split *split)
-{
-    const struct ar_timing *timing = timer->timing;
-    double exposed_s = split->longer_s;
-    for (int i = 0; i < AR_AXES_COUNT; i++) {
-        exposed_s += split->axis_s[i];
-    }
-    if (timing->rank_end_s == NULL) {
-        return exposed_s;
-    }
-    double begin_s = 0, end_s = 0;
-    for (uint32_t rank = 0; rank < ar_job_ranks(timer->job); rank++) {
-        begin_s = fmax(begin_s, timing->rank_start_s[rank]);
-        end_s = fmax(end_s, timing->rank_end_s[rank]);
-    }
-    return end_s - begin_s - find_compute(timer, split) - split->bubble_s;
-}
-
+/* The split of a step, mean over its roles. */
 static struct ar_graph_split split_step(const struct ar_timing *timing)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -459,131 +373,132 @@ static struct ar_graph_split split_step(const struct ar_timing *timing)
     return split;
 }
 
-/* How long some rank's second stream was busy, of the first role. The first rank may begin a bucket
- * before the last one has finished the one before. */
-static double find_busy(const struct ar_graph *graph)
+static double find_compute(const struct ar_timing *timing, const struct ar_graph_split *split)
 {
-    double last_s = 0;
-    double busy_s = 0;
-    for (uint32_t i = graph->first[AR_STREAM_GRADIENTS]; i != AR_NO_TASK;
-         i = graph->tasks[i].after) {
-        busy_s += graph->tasks[i].end_s - fmax(graph->tasks[i].start_s, last_s);
-        last_s = graph->tasks[i].end_s;
+    double compute_s = 0;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        compute_s += split->duty_s[i];
     }
-    return busy_s;
+    return timing->graph->has_series ? ar_trace_compute_s(timing->job->trace) : compute_s;
 }
 
-/* Copies of all tasks, and what is not done in each step. */
-static void sum_tasks(struct ar_timing *timing)
+/* What a step took beyond computations and the bubble: of one role that waits for itself alone all
+ * of it, however it came about. */
+static double find_exposed(const struct ar_timing *timing, const struct ar_graph_split *split)
 {
-    const struct ar_graph *graph = timing->graph;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        const struct ar_work *work = &graph->works[task->work];
-        timing->copy_s += task->copy_s;
-        bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */
-        timing->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
+    double exposed_s = split->longer_s;
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        exposed_s += split->axis_s[i];
     }
+    if (timing->rank_end_s == NULL) {
+        return exposed_s;
+    }
+    double begin_s = 0, end_s = 0;
+    for (uint32_t rank = 0; rank < ar_job_ranks(timing->job); rank++) {
+        begin_s = fmax(begin_s, timing->rank_start_s[rank]);
+        end_s = fmax(end_s, timing->rank_end_s[rank]);
+    }
+    return end_s - begin_s - find_compute(timing, split) - split->bubble_s;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* What is sent once after all steps is a part of each, which no rank waits for. */
-static void spread_ends(const struct timer *timer)
+/* Makes what the steps need: the graph, the flows of the job's collective, room for ranks. */
+static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
 {
-    struct ar_graph *graph = timer->timing->graph;
-    const struct ar_strategy *strategy = timer->timing->layout.strategy;
-    bool is_spread = strategy != NULL && strategy->ends_runs && timer->job->iterations_count > 1;
-    for (uint32_t i = 0; i < graph->works_count && is_spread; i++) {
-        if (graph->works[i].operation == &ar_operation_gather) {
-            graph->works[i].every = timer->job->iterations_count;
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    AR_TRY(timer_make_graph(timer, NULL, err));
+    const struct ar_strategy *strategy = timing->layout.strategy;
+    bool ends_once = strategy != NULL && strategy->ends_runs && job->iterations_count > 1;
+    for (uint32_t i = 0; ends_once && i < timing->graph->works_count; i++) {
+        if (timing->graph->works[i].operation == &ar_operation_gather) {
+            timing->graph->works[i].every = job->iterations_count; /* once after all steps */
         }
     }
-}
-
-/* Means over the steps that were run, and squared deviations from that of exposed_s, after Welford.
- */
-struct means {
-    uint32_t count;
-    double exposed_s, deviations;
-    double busy_sum_s;
-    struct ar_graph_split *splits; /* [step] */
-};
-
-/* Runs the next step. */
-static enum ar_status run_step(struct timer *timer, const struct overlap *overlap,
-                               struct ar_draw *draw, struct means *means, struct ar_error *err)
-{
-    const struct ar_job *job = timer->job;
-    bool has_ranks = ar_job_is_uneven(job);
-    if (has_ranks) {
-        draw_factors(job, draw, timer->timing->rank_factor);
-    }
-    if (has_ranks && means->count > 0) {
-        advance_ranks(timer->timing, ar_job_ranks(job));
-    }
-    if (has_ranks || job->timeline != NULL || !overlap->is_scheduled) {
-        AR_TRY(timer_schedule(timer, overlap, has_ranks, job->timeline, err));
-    }
-    const struct ar_graph_split split = split_step(timer->timing);
-    double exposed_s = find_exposed(timer, &split);
-    double before_s = exposed_s - means->exposed_s;
-    means->exposed_s += before_s / (means->count + 1);
-    means->deviations += before_s * (exposed_s - means->exposed_s);
-    means->busy_sum_s += find_busy(timer->timing->graph);
-    means->splits[means->count++] = split;
-    return AR_OK;
-}
-
-static void fill_timing(struct timer *timer, const struct means *means)
-{
-    const struct ar_job *job = timer->job;
-    struct ar_timing *timing = timer->timing;
-    timing->split = ar_graph_split_mean(means->splits, means->count);
-    timing->compute_s = find_compute(timer, &timing->split);
-    timing->exposed_s = means->exposed_s;
-    timing->bubble_s = timing->split.bubble_s;
-    timing->bubble_frac = timing->bubble_s / timing->compute_s;
-    double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
-    timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
-    timing->iteration_s = wanted_s + timing->input_wait_s;
-    timing->iteration_ci95_s = ar_confidence95(means->deviations, means->count);
-    sum_tasks(timing);
-    timing->allreduce_s = means->busy_sum_s / means->count + timing->statistics_s;
-    timing->payload_bytes = job->elements * job->collective.element_bytes;
-    if (job->trace != NULL) {
-        timing->payload_bytes =
-            ar_trace_gradient_elements(job->trace) * job->collective.element_bytes;
-        timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
-    }
-}
-
-static enum ar_status time_graph(struct timer *timer, struct ar_error *err)
-{
-    const struct ar_job *job = timer->job;
-    struct ar_timing *timing = timer->timing;
-    struct overlap overlap;
-    struct ar_draw *draw;
-    AR_TRY(timer_make_graph(timer, NULL, err));
-    spread_ends(timer);
     timer->flows = job->flows;
     if (!job->kind->has_layout && ar_shape_ranks(&job->collective.shape) > 1 &&
         !job->engine->needs_library && job->flows == NULL) {
         AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
     }
-    make_ranks(timer);
-    AR_TRY(timer_find_overlap(timer, &overlap, err));
-    timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
-    draw = ar_draw_create(job->seed, NULL, timing->arena);
-    struct means means = {
-        .splits = ar_arena_alloc(timing->arena, job->iterations_count, sizeof *means.splits)};
-    while (means.count < job->iterations_count) {
-        AR_TRY(run_step(timer, &overlap, draw, &means, err));
+    uint32_t ranks = ar_job_ranks(job);
+    bool is_uneven = ar_job_is_uneven(job);
+    double **const of_ranks[] = {&timing->rank_start_s, &timing->rank_factor, &timing->rank_end_s,
+                                 &timer->series_start_s, &timer->series_factor};
+    for (size_t i = 0; is_uneven && i < sizeof of_ranks / sizeof of_ranks[0]; i++) {
+        *of_ranks[i] = ar_arena_alloc(timing->arena, ranks, sizeof(double));
     }
-    fill_timing(timer, &means);
-    if (timer_runs_ranks(timer) && !ar_job_is_uneven(job)) {
-        timing->contention_s = timing->split.longer_s;
+    if (is_uneven || timing->graph->has_series) {
+        timer->rank_finish_s = ar_arena_alloc(timing->arena, ranks, sizeof(double));
     }
+    if (is_uneven && job_has_cycles(job)) {
+        timer->agreed_s = ar_arena_alloc(timing->arena, job->trace->tensors_count, sizeof(double));
+    }
+    return AR_OK;
+}
+
+/* Draws how fast ranks are in the next step, and lets each begin where it ended the last one; the
+ * first of them at 0. Those of a pipeline begin it together. */
+static void begin_step(const struct ar_timing *timing, struct ar_draw *draw, bool is_first)
+{
+    const struct ar_job *job = timing->job;
+    uint32_t ranks = ar_job_ranks(job);
+    double first_s = INFINITY;
+    ar_jitter_factors(draw, job->jitter_frac, ranks, timing->rank_factor);
+    for (uint32_t i = 0; i < job->stragglers_count; i++) {
+        timing->rank_factor[job->stragglers[i].rank] *= job->stragglers[i].factor;
+    }
+    for (uint32_t rank = 0; !is_first && rank < ranks; rank++) {
+        first_s = fmin(first_s, timing->rank_end_s[rank]);
+    }
+    for (uint32_t rank = 0; !is_first && rank < ranks; rank++) {
+        bool is_alone = timing->graph->roles_count == 1;
+        timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
+    }
+}
+
+/* Means over the steps that were run. */
+struct means {
+    struct ar_graph_split split;
+    double exposed_s, deviations; /* and squared deviations from it, after Welford */
+    double busy_s;
+};
+
+/* Runs the steps one after the other. */
+static enum ar_status run_steps(struct timer *timer, const struct overlap *overlap,
+                                struct means *means, struct ar_error *err)
+{
+    const struct ar_job *job = timer->job;
+    struct ar_timing *timing = timer->timing;
+    uint32_t count = job->iterations_count;
+    bool has_ranks = ar_job_is_uneven(job);
+    struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
+    struct ar_graph_split *splits = ar_arena_alloc(timing->arena, count, sizeof *splits);
+    double busy_sum_s = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_ranks) {
+            begin_step(timing, draw, i == 0);
+        }
+        if (has_ranks || job->timeline != NULL || !overlap->is_scheduled) {
+            AR_TRY(timer_schedule(timer, overlap, has_ranks, job->timeline, err));
+        }
+        splits[i] = split_step(timing);
+        double exposed_s = find_exposed(timing, &splits[i]);
+        double before_s = exposed_s - means->exposed_s;
+        means->exposed_s += before_s / (i + 1);
+        means->deviations += before_s * (exposed_s - means->exposed_s);
+        /* How long some rank's second stream was busy, of the first role. The first rank may begin
+         * a bucket before the last one has finished the one before. */
+        double last_s = 0, busy_s = 0;
+        for (uint32_t j = timing->graph->first[AR_STREAM_GRADIENTS]; j != AR_NO_TASK;
+             j = timing->graph->tasks[j].after) {
+            busy_s += timing->graph->tasks[j].end_s - fmax(timing->graph->tasks[j].start_s, last_s);
+            last_s = timing->graph->tasks[j].end_s;
+        }
+        busy_sum_s += busy_s;
+    }
+    means->split = ar_graph_split_mean(splits, count);
+    means->busy_s = busy_sum_s / count;
     return AR_OK;
 }
 
@@ -603,7 +518,37 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         return servers_run(job, timing, err);
     }
     struct timer timer = {.job = job, .timing = timing};
-    AR_TRY(time_graph(&timer, err));
+    struct overlap overlap;
+    struct means means = {.exposed_s = 0};
+    AR_TRY(prepare_timer(&timer, err));
+    AR_TRY(timer_find_overlap(&timer, &overlap, err));
+    timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
+    AR_TRY(run_steps(&timer, &overlap, &means, err));
+    timing->split = means.split;
+    if (timer_runs_ranks(&timer) && !ar_job_is_uneven(job)) {
+        timing->contention_s = timing->split.longer_s;
+    }
+    timing->compute_s = find_compute(timing, &timing->split);
+    timing->exposed_s = means.exposed_s;
+    timing->bubble_s = timing->split.bubble_s;
+    timing->bubble_frac = timing->bubble_s / timing->compute_s;
+    double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
+    timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
+    timing->iteration_s = wanted_s + timing->input_wait_s;
+    timing->iteration_ci95_s = ar_confidence95(means.deviations, job->iterations_count);
+    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
+        const struct ar_task *task = &timing->graph->tasks[i];
+        const struct ar_work *work = &timing->graph->works[task->work];
+        timing->copy_s += task->copy_s;
+        bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */
+        timing->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
+    }
+    timing->allreduce_s = means.busy_s + timing->statistics_s;
+    uint64_t elements = job->trace != NULL ? ar_trace_gradient_elements(job->trace) : job->elements;
+    timing->payload_bytes = elements * job->collective.element_bytes;
+    if (job->trace != NULL) {
+        timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
+    }
     timing->wall_s = ar_clock_s() - began_s;
     return AR_OK;
 }
