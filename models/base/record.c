@@ -37,35 +37,31 @@ static const char *field_text(const struct ar_column *column, const void *record
     return text != NULL ? text : "";
 }
 
+static const void *field_of(const struct ar_column *column, const void *record)
+{
+    return (const char *)record + column->offset;
+}
+
 uint64_t record_count(const struct ar_column *column, const void *record)
 {
-    const char *field = (const char *)record + column->offset;
-    uint32_t small;
-    uint64_t count;
-    if (column->size == sizeof small) {
-        memcpy(&small, field, sizeof small);
-        return small;
-    }
-    memcpy(&count, field, sizeof count);
-    return count;
+    const void *field = field_of(column, record);
+    return column->size == sizeof(uint32_t) ? *(const uint32_t *)field : *(const uint64_t *)field;
 }
 
 double record_number(const struct ar_column *column, const void *record)
 {
-    double number;
-    memcpy(&number, (const char *)record + column->offset, sizeof number);
-    return number;
+    return *(const double *)field_of(column, record);
 }
 
 static int field_flag(const struct ar_column *column, const void *record)
 {
-    return *((const int8_t *)record + column->offset);
+    return *(const int8_t *)field_of(column, record);
 }
 
 static size_t field_choice(const struct ar_column *column, const void *record)
 {
     uint32_t place = 0; /* of an enum, or the first byte of it */
-    memcpy(&place, (const char *)record + column->offset, column->size);
+    memcpy(&place, field_of(column, record), column->size);
     return place;
 }
 

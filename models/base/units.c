@@ -49,36 +49,41 @@ static bool parse_decimal(const char *text, double *value, const char **rest)
     return end != start && isfinite(*value);
 }
 
+static enum ar_status refuse_quantity(const char *where, const char *text, const char *missing,
+                                      const char *expected, const char *limit, struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"%s; expected %s%s", where, text, missing,
+                        expected, limit);
+}
+
 static enum ar_status parse_quantity(const char *where, const char *text, const struct unit *units,
                                      const char *expected, double *value, struct ar_error *err)
 {
     double number;
     const char *rest;
     if (!parse_decimal(text, &number, &rest)) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s", where, text,
-                            expected);
+        return refuse_quantity(where, text, "", expected, "", err);
     }
     if (signbit(number)) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s, not negative", where,
-                            text, expected);
+        return refuse_quantity(where, text, "", expected, ", not negative", err);
     }
     rest += strspn(rest, " ");
     if (*rest == '\0') {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\" without a unit; expected %s", where,
-                            text, expected);
+        return refuse_quantity(where, text, " without a unit", expected, "", err);
     }
-    for (const struct unit *unit = units; unit->name != NULL; unit++) {
-        if (strcmp(rest, unit->name) == 0) {
-            *value = number * unit->factor;
-            if (isfinite(*value)) {
-                return AR_OK;
-            }
-            return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s, less enormous",
-                                where, text, expected);
-        }
+    while (units->name != NULL && strcmp(rest, units->name) != 0) {
+        units++;
     }
-    return ar_error_set(err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s", where,
-                        rest, text, expected);
+    if (units->name == NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s", where,
+                            rest, text, expected);
+    }
+    number *= units->factor;
+    if (!isfinite(number)) {
+        return refuse_quantity(where, text, "", expected, ", less enormous", err);
+    }
+    *value = number;
+    return AR_OK;
 }
 
 enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
@@ -92,9 +97,7 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
      */
     double whole = nearbyint(value);
     if (fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected a whole number of bytes below 2^50", where,
-                            text);
+        return refuse_quantity(where, text, "", "a whole number of bytes below 2^50", "", err);
     }
     *bytes = (uint64_t)whole;
     return AR_OK;
@@ -107,8 +110,7 @@ enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_B
     double value;
     AR_TRY(parse_quantity(where, text, rate_units, expected, &value, err));
     if (value <= 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s above zero", where,
-                            text, expected);
+        return refuse_quantity(where, text, "", expected, " above zero", err);
     }
     *rate_Bps = value;
     return AR_OK;
@@ -135,15 +137,11 @@ enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min,
     unsigned long long value = strtoull(text, &end, 10);
     bool is_plain = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
     if (!is_plain || value < min || value > max) {
-        if (max == UINT64_MAX) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found \"%s\"; expected a whole number of at least %" PRIu64,
-                                where, text, min);
-        }
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected a whole number from %" PRIu64
-                            " to %" PRIu64,
-                            where, text, min, max);
+        char limits[64];
+        snprintf(limits, sizeof limits,
+                 max == UINT64_MAX ? " of at least %" PRIu64 : " from %" PRIu64 " to %" PRIu64, min,
+                 max);
+        return refuse_quantity(where, text, "", "a whole number", limits, err);
     }
     *count = value;
     return AR_OK;

@@ -297,7 +297,7 @@ static inline uint32_t ar_cluster_reverse_link(uint32_t link)
     return link ^ 1; /* all links come in pairs */
 }
 
-/** Orders of the GPUs of a node (ar_gpu_order.h), owned by the cluster; NULL if they are the plain
+/** Orders of the GPUs of a node (ar_order.h), owned by the cluster; NULL if they are the plain
  * zigzags: channel pair i shifts it by i and the odd channel of the pair runs it backwards. So it
  * is where all pairs are alike and a node has at most two HCAs. */
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "ar_cluster.h"
-#include "ar_gpu_order.h"
+#include "ar_order.h"
 #include "dragonfly.h"
 #include "topo_values.h"
 #include "torus.h"

@@ -12,7 +12,7 @@
  * GPU, wide NVLinks first.
  *
  * - From the last GPU back to the first there is an NVLink, too, if such orders are found.
- * - Begins and ends are spread evenly over the HCAs (ar_gpu_order.h).
+ * - Begins and ends are spread evenly over the HCAs (ar_order.h).
  * - With 1 HCA or an even number of them, each odd order is the one before it backwards, if such
  *   orders are found.
  * - The largest load of an NVLink (orders over weight) is least for all orders together, then for

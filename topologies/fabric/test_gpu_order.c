@@ -1,4 +1,4 @@
-#include "ar_gpu_order.h"
+#include "ar_order.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
