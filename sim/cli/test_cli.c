@@ -1,11 +1,9 @@
 #include "test_cli.h"
 
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,6 +135,14 @@ static size_t lines_without(const char *text, const char *prefix)
     return count;
 }
 
+static struct cli_run expect_good(const char *line)
+{
+    struct cli_run run = run_line(line);
+    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", line, run.code, run.err);
+    cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", line, run.err);
+    return run;
+}
+
 struct cli_run cli_good(const char *line, ...)
 {
     char text[LINE_SIZE / 2];
@@ -144,10 +150,7 @@ struct cli_run cli_good(const char *line, ...)
     va_start(arguments, line);
     vsnprintf(text, sizeof text, line, arguments);
     va_end(arguments);
-    struct cli_run run = run_line(text);
-    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", text, run.code, run.err);
-    cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", text, run.err);
-    return run;
+    return expect_good(text);
 }
 
 const char *cli_good_on_terminal(const char *command)
@@ -164,16 +167,65 @@ const char *cli_good_on_terminal(const char *command)
     return cli_good("script -qec \"%s\" terminal >/dev/null; cat terminal", command).out;
 }
 
+struct cli_table *cli_rows(const char *line, ...)
+{
+    char text[LINE_SIZE / 2] = "$AR ";
+    va_list arguments;
+    va_start(arguments, line);
+    vsnprintf(text + strlen(text), sizeof text - strlen(text), line, arguments);
+    va_end(arguments);
+    strcat(text, " --format csv");
+    return cli_table(expect_good(text).out);
+}
+
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment)
 {
     cr_expect_eq(run->code, code, "%s: exit code %d, %s", line, run->code, run->err);
     cr_expect_str_empty(run->out, "%s: found on stdout: %s", line, run->out);
-    cr_expect_eq(lines_without(run->err, "allreckon: note: "), 1, "%s: found on stderr: %s", line,
-                 run->err);
-    cr_expect_eq(lines_without(run->err, "allreckon: "), 0, "%s: found on stderr: %s", line,
-                 run->err);
-    cr_expect_not_null(strstr(run->err, fragment), "%s: \"%s\" is not in: %s", line, fragment,
-                       run->err);
+    cr_expect(lines_without(run->err, "allreckon: note: ") == 1 &&
+                  lines_without(run->err, "allreckon: ") == 0,
+              "%s: found on stderr: %s", line, run->err);
+    cr_expect(strstr(run->err, fragment) != NULL, "%s: \"%s\" is not in: %s", line, fragment,
+              run->err);
+}
+
+struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
+{
+    char text[LINE_SIZE / 2];
+    va_list arguments;
+    va_start(arguments, line);
+    vsnprintf(text, sizeof text, line, arguments);
+    va_end(arguments);
+    struct cli_run run = run_line(text);
+    cli_expect_error(&run, text, code, fragment);
+    return run;
+}
+
+struct cli_run cli_fails(int code, const char *fragment, const char *line, ...)
+{
+    char text[LINE_SIZE / 2];
+    va_list arguments;
+    va_start(arguments, line);
+    vsnprintf(text, sizeof text, line, arguments);
+    va_end(arguments);
+    size_t files = cli_files_count();
+    struct cli_run run = cli_stops(code, fragment, "%s", text);
+    cr_expect_eq(cli_files_count(), files, "%s: left a file", text);
+    return run;
+}
+
+void cli_fail_all(const char *base, const struct cli_case *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cli_fails(rows[i].code, rows[i].fragment, "$AR %s %s", base, rows[i].line);
+    }
+}
+
+void cli_refuse(int code, const char *base, const char *const (*rows)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cli_fails(code, rows[i][1], "$AR %s %s", base, rows[i][0]);
+    }
 }
 
 static size_t count_below(const char *path)
@@ -199,6 +251,18 @@ size_t cli_files_count(void)
     return count_below(".");
 }
 
+/* Cuts off the next cell, without its quotes; what comes behind stays in `*rest`. */
+static char *next_cell(char **rest)
+{
+    char *cell = *rest, *end = cell[0] == '"' ? strstr(cell, "\",") : NULL;
+    if (cell[0] != '"') {
+        return strsep(rest, ",");
+    }
+    cell[end != NULL ? (size_t)(end - cell) : strlen(cell) - 1] = '\0';
+    *rest = end != NULL ? end + 2 : NULL;
+    return cell + 1;
+}
+
 struct cli_table *cli_table(const char *text)
 {
     struct cli_table *table = keep(calloc(1, sizeof *table));
@@ -208,7 +272,7 @@ struct cli_table *cli_table(const char *text)
         size_t column = 0;
         for (char *cell = line; cell != NULL; column++) {
             cr_assert_lt(column, (size_t)CLI_COLUMNS_MAX);
-            table->rows[table->rows_count][column] = strsep(&cell, ",");
+            table->rows[table->rows_count][column] = next_cell(&cell);
         }
         cr_assert(table->rows_count == 0 || column == table->columns_count, "cells in row %zu: %zu",
                   table->rows_count, column);
@@ -228,6 +292,15 @@ const char *cli_cell(const struct cli_table *table, size_t row, const char *colu
     }
     cr_assert_fail("no column %s", column);
     return "";
+}
+
+double cli_number(const struct cli_table *table, size_t row, const char *column)
+{
+    char *end;
+    const char *cell = cli_cell(table, row, column);
+    double value = strtod(cell, &end);
+    cr_assert(end != cell && *end == '\0', "row %zu, %s: \"%s\"", row, column, cell);
+    return value;
 }
 
 size_t cli_lines_with(const char *text, const char *fragment)

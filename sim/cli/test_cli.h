@@ -4,9 +4,11 @@
 #ifndef AR_TEST_CLI_H
 #define AR_TEST_CLI_H
 
+#include <criterion/criterion.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /** What a run left; the texts are the library's and stay until the test ends. */
 struct cli_run {
@@ -36,9 +38,39 @@ struct cli_run cli_good(const char *line, ...) __attribute__((format(printf, 1, 
  * mixed. Skips the test where there are no pseudo-terminals (a chroot without /dev/pts). */
 const char *cli_good_on_terminal(const char *command);
 
-/** Checks that a run failed as it should: exit code, empty stdout, one line on stderr that begins
- * with "allreckon: " and holds the fragment. */
+/** The rows that `$AR LINE --format csv` prints; it must succeed as above. */
+struct cli_table *cli_rows(const char *line, ...) __attribute__((format(printf, 1, 2)));
+
+/** Runs a line that must fail: exit code, empty stdout, one line on stderr that begins with
+ * "allreckon: " and holds the fragment, no file left. */
+struct cli_run cli_fails(int code, const char *fragment, const char *line, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** The same of a run that may leave files. */
+struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Checks that a run failed so; it may leave files. */
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment);
+
+/** Runs many lines that must fail so, each behind "$AR " and the same base. */
+struct cli_case {
+    const char *line;
+    int code;
+    const char *fragment;
+};
+void cli_fail_all(const char *base, const struct cli_case *rows, size_t count);
+#define CLI_FAIL_ALL(base, rows) cli_fail_all(base, rows, sizeof rows / sizeof rows[0])
+
+/** The same of pairs of a line and a fragment, with one exit code for all. */
+void cli_refuse(int code, const char *base, const char *const (*rows)[2], size_t count);
+#define CLI_REFUSE(code, base, rows) cli_refuse(code, base, rows, sizeof rows / sizeof rows[0])
+
+/** Whether a text has a fragment, or lacks it. */
+#define CLI_HAS(text, fragment)                                                                    \
+    cr_expect(strstr(text, fragment) != NULL, "\"%s\" is not in: %s", fragment, text)
+#define CLI_LACKS(text, fragment)                                                                  \
+    cr_expect(strstr(text, fragment) == NULL, "\"%s\" is in: %s", fragment, text)
 
 /** Entries in the directory, with all below it; the same before and after if nothing was left. */
 size_t cli_files_count(void);
@@ -61,11 +93,14 @@ struct cli_table {
     char *rows[CLI_ROWS_MAX][CLI_COLUMNS_MAX];
 };
 
-/** Cuts a CSV text without quotes. */
+/** Cuts a CSV text, in whose quoted cells there are no quotes. */
 struct cli_table *cli_table(const char *text);
 
 /** The cell of a row in a column. */
 const char *cli_cell(const struct cli_table *table, size_t row, const char *column);
+
+/** The same as a number, which it must be. */
+double cli_number(const struct cli_table *table, size_t row, const char *column);
 
 /** Compares two rows, or all rows of two tables, but for the real time they took. */
 void cli_expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b, size_t j);

@@ -10,16 +10,14 @@ static void enter(void)
     cli_enter_measured();
     cli_good("cp '%s'/nccl-*.txt '%s'/osu-*.txt '%s'/harness*.csv .",
              cli_source("traces/logs/fixtures", path, sizeof path), path, path);
-    cli_good("$AR calibrate abci.csv --cluster abci-v100 "
-             "--out fitted.topo");
+    cli_good("$AR calibrate abci.csv --cluster abci-v100 --out fitted.topo");
     /* Damaged copies of the measurements. */
     cli_good("sed 's/^8,32,4,41.36/8,32,4,0/' abci.csv > zero.csv");
     cli_good("sed 's/^8,32,4,41.36/8,32,4,-41.36/' abci.csv > negative.csv");
     cli_good("head -c 1000 abci.csv > cut.csv");
     cli_good("grep -E '^[#n]|^1,4,4,|^1,4,8,' abci.csv > few.csv");
-    cli_good("grep -E '^[#n]|^[1248],[0-9]*,1024,' abci.csv > size.csv && "
-             "grep '^8,32,1024,' size.csv > more && for i in 1 2 3 4 5 6; do cat more; done >> "
-             "size.csv");
+    cli_good("grep -E '^[#n]|^[1248],[0-9]*,1024,' abci.csv > size.csv && grep '^8,32,1024,' "
+             "size.csv > more && for i in 1 2 3 4 5 6; do cat more; done >> size.csv");
     cli_good("sed 's/^8,32,/8,33,/' abci.csv > ranks.csv");
     cli_good("sed 's/^8,32,/8,64,/' abci.csv > dense.csv");
     cli_good("sed 's/^8,32,/2000,8000,/' abci.csv > many.csv");
@@ -32,28 +30,11 @@ static void enter(void)
 
 TestSuite(cli_calibrate_bad, .init = enter, .fini = cli_leave);
 
-struct bad {
-    const char *line; /* behind "$AR " */
-    int code;
-    const char *fragment;
-};
-
-static void expect_all(const struct bad *rows, size_t count)
-{
-    size_t files = cli_files_count();
-    for (size_t i = 0; i < count; i++) {
-        struct cli_run run = cli_run("$AR %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].line);
-    }
-}
-
-#define EXPECT_ALL(rows) expect_all(rows, sizeof rows / sizeof rows[0])
-#define FIT              "--cluster abci-v100 --out x.topo"
+#define FIT "--cluster abci-v100 --out x.topo"
 
 Test(cli_calibrate_bad, logs)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"calibrate " FIT, 64, "calibrate: no log; expected files"},
         {"calibrate nowhere.log " FIT, 66, "nowhere.log: No such file"},
         {"calibrate nowhere.log", 66, "nowhere.log: No such file"},
@@ -87,12 +68,12 @@ Test(cli_calibrate_bad, logs)
         {"calibrate out-of-place.csv " FIT " --time in-place", 65,
          "found no time for --time in-place; expected one in every row"},
     };
-    EXPECT_ALL(rows);
+    CLI_FAIL_ALL("", rows);
 }
 
 Test(cli_calibrate_bad, options)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"calibrate abci.csv", 64, "option --cluster is missing"},
         {"calibrate abci.csv --cluster ./bare.topo", 65,
          "key \"library.node_bus\": found nowhere; expected the bandwidth of the rings"},
@@ -115,33 +96,33 @@ Test(cli_calibrate_bad, options)
         {"calibrate abci.csv --cluster ./cluster.topo --out ./cluster.topo", 64,
          "the cluster that is calibrated; expected another file"},
     };
-    EXPECT_ALL(rows);
+    CLI_FAIL_ALL("", rows);
     cli_good("grep -v '^[248],' abci.csv > one.csv");
-    struct cli_run run = cli_run("$AR calibrate one.csv " FIT " --folds --quiet");
-    cli_expect_error(&run, "--folds", 65, "--folds: without 1 nodes: fit: found 0 rows");
+    cli_fails(65, "--folds: without 1 nodes: fit: found 0 rows",
+              "$AR calibrate one.csv " FIT " --folds --quiet");
 }
 
 /* Neither file is there alone. */
 Test(cli_calibrate_bad, one_of_the_two_files_cannot_be_written)
 {
     cli_good("mkdir -p a/x.library.csv b/x.topo");
-    struct cli_run table = cli_run("$AR calibrate abci.csv --cluster abci-v100 --out a/x.topo");
-    cli_expect_error(&table, "table", 74, "a/x.library.csv: cannot write");
-    struct cli_run cluster = cli_run("$AR calibrate abci.csv --cluster abci-v100 --out b/x.topo");
-    cli_expect_error(&cluster, "cluster", 74, "b/x.topo: cannot write");
+    cli_fails(74, "a/x.library.csv: cannot write",
+              "$AR calibrate abci.csv --cluster abci-v100 --out a/x.topo");
+    cli_fails(74, "b/x.topo: cannot write",
+              "$AR calibrate abci.csv --cluster abci-v100 --out b/x.topo");
     cr_expect_str_eq(cli_good("find a b -type f").out, "");
 }
 
 Test(cli_calibrate_bad, the_engine)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"allreduce --cluster abci-v100 --algorithm auto --engine library --gpus 8 --payload 1MiB",
          64, "has no library.cost_table; expected a cluster from 'allreckon calibrate"},
         {"allreduce --cluster fitted.topo --algorithm auto --engine library --check --gpus 8 "
          "--payload 1MiB",
          64, "engine simgrid makes no choice"},
-        {"allreduce --cluster fitted.topo --set library.release=2.5.6 --algorithm auto "
-         "--engine library --gpus 8 --payload 1MiB",
+        {"allreduce --cluster fitted.topo --set library.release=2.5.6 --algorithm auto --engine "
+         "library --gpus 8 --payload 1MiB",
          65, "library.release: found 2.5.6; expected 2.8.4, with which the table fitted"},
         {"allreduce --cluster fitted.topo --algorithm auto --shape 2x4 --engine library --gpus 8 "
          "--payload 1MiB",
@@ -152,23 +133,23 @@ Test(cli_calibrate_bad, the_engine)
          "--gpus 8 --trace trace.csv",
          64, "export: --engine: found library"},
         {"verify --algorithms auto --gpus 4", 64, "unknown algorithm \"auto\""},
-        {"allreduce --cluster fitted.topo --set library.net_bus=50GB/s --algorithm auto "
-         "--engine library --gpus 8 --payload 1MiB",
+        {"allreduce --cluster fitted.topo --set library.net_bus=50GB/s --algorithm auto --engine "
+         "library --gpus 8 --payload 1MiB",
          65, "library.net_bus: found 50 GB/s; expected 24 GB/s, with which the table fitted"},
         {"allreduce --cluster fitted.topo --set library.cost_table=nowhere --algorithm auto "
          "--engine library --gpus 8 --payload 1MiB",
          66, ": library.cost_table: unknown library cost table \"nowhere\""},
     };
-    EXPECT_ALL(rows);
+    CLI_FAIL_ALL("", rows);
     cli_good("sed -i 's/^ll.base,/ll.bass,/' fitted.library.csv");
-    struct cli_run run = cli_run("$AR allreduce --cluster fitted.topo --algorithm auto "
-                                 "--engine library --gpus 8 --payload 1MiB");
-    cli_expect_error(&run, "table", 65, "column \"parameter\" is \"ll.bass\"; expected ll.base");
+    cli_fails(65, "column \"parameter\" is \"ll.bass\"; expected ll.base",
+              "$AR allreduce --cluster fitted.topo --algorithm auto --engine library --gpus 8 "
+              "--payload 1MiB");
 }
 
 Test(cli_calibrate_bad, compare)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"compare --cluster fitted.topo", 64, "compare: no log; expected files"},
         {"compare abci.csv --cluster leonardo-cpu --set gpus_per_node=4", 64,
          "has no library.cost_table"},
@@ -186,17 +167,18 @@ Test(cli_calibrate_bad, compare)
         {"compare abci.csv --cluster fitted.topo --out abci.csv", 74,
          "abci.csv: found a file; expected a directory"},
     };
-    EXPECT_ALL(rows);
+    CLI_FAIL_ALL("", rows);
 }
 
 /* Rows of our own rings: sizes in KiB, ranks, and an awk expression of the time in seconds. */
 static void write_own(const char *sizes, const char *ranks, const char *time)
 {
-    cli_good("{ echo backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,"
-             "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier; "
-             "for ranks in %s; do for kib in %s; do echo $kib $ranks; done; done | "
-             "awk '{k = $1; t = sprintf(\"%%.17g\", %s); print \"host,ring,\" $2 \"x1,1,\" $2 "
-             "\",1,fp32,4,\" k * 1024 \",20,\" t \",\" t \",\" t \",\" t \",0,\"}'; } > own.csv",
+    cli_good("{ echo "
+             "backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,payload_bytes,"
+             "repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier; "
+             "for ranks in %s; do for kib in %s; do echo $kib $ranks; done; done | awk '{k = $1; t "
+             "= sprintf(\"%%.17g\", %s); print \"host,ring,\" $2 \"x1,1,\" $2 \",1,fp32,4,\" k * "
+             "1024 \",20,\" t \",\" t \",\" t \",\" t \",0,\"}'; } > own.csv",
              ranks, sizes, time);
 }
 
@@ -220,8 +202,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_own(rows[i].sizes, rows[i].ranks, rows[i].time);
-        struct cli_run run = cli_run("$AR calibrate own.csv --cluster host --out own.topo");
-        cli_expect_error(&run, rows[i].time, 65, rows[i].fragment);
+        cli_fails(65, rows[i].fragment, "$AR calibrate own.csv --cluster host --out own.topo");
         cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].time);
     }
 }
@@ -233,8 +214,7 @@ Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
         "compare own.log --cluster abci-v100 --engine closed --algorithm ring";
     cli_write("own.log", "# size count type redop time algbw busbw\n"
                          "2048 512 float none 24.14 0.08 0.16\n");
-    struct cli_run run = cli_run("$AR %s", line);
-    cli_expect_error(&run, line, 65, "own.log:1: the log does not say how many ranks took part");
+    cli_fails(65, "own.log:1: the log does not say how many ranks took part", "$AR %s", line);
 }
 
 Test(cli_calibrate_bad, rows_of_a_constant_that_no_machine_has_are_no_fit)
@@ -242,8 +222,8 @@ Test(cli_calibrate_bad, rows_of_a_constant_that_no_machine_has_are_no_fit)
     static const char *const held_out[] = {"", " --hold-out none"};
     write_own(SIZES, "2 3 4", "1e15");
     for (size_t i = 0; i < sizeof held_out / sizeof held_out[0]; i++) {
-        struct cli_run run = cli_run("$AR calibrate own.csv --cluster host%s", held_out[i]);
-        cli_expect_error(&run, held_out[i], 65, "fit: no start of 8 converged on");
+        cli_fails(65, "fit: no start of 8 converged on", "$AR calibrate own.csv --cluster host%s",
+                  held_out[i]);
     }
 }
 
@@ -261,9 +241,8 @@ Test(cli_calibrate_bad, degenerate_rows_of_the_library)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cli_good("awk -F, -v OFS=, '%s {print}' abci.csv > changed.csv", rows[i].change);
-        struct cli_run run =
-            cli_run("$AR calibrate changed.csv --cluster abci-v100 --out own.topo");
-        cli_expect_error(&run, rows[i].change, 65, rows[i].fragment);
+        cli_fails(65, rows[i].fragment,
+                  "$AR calibrate changed.csv --cluster abci-v100 --out own.topo");
         cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].change);
     }
 }

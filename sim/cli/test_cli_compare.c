@@ -13,31 +13,24 @@ static void enter(void)
 
 TestSuite(cli_compare, .init = enter, .fini = cli_leave);
 
-static double number(const struct cli_table *table, size_t row, const char *column)
-{
-    return strtod(cli_cell(table, row, column), NULL);
-}
-
 Test(cli_compare, rows_are_what_the_engine_predicts_and_errors_what_they_are_called)
 {
-    struct cli_table *rows =
-        cli_table(cli_good("$AR compare abci.csv --cluster fitted.topo --format csv").out);
+    struct cli_table *rows = cli_rows("compare abci.csv --cluster fitted.topo");
     cr_assert_eq(rows->rows_count, 1 + 96);
     for (size_t i = 1; i < rows->rows_count; i++) {
-        double measured_s = number(rows, i, "measured_s");
-        double predicted_s = number(rows, i, "predicted_s");
-        cr_expect_float_eq(number(rows, i, "error_frac"), predicted_s / measured_s - 1, 1e-7);
-        cr_expect_float_eq(number(rows, i, "tuning_error_frac"),
-                           number(rows, i, "tuning_s") / measured_s - 1, 1e-7);
-        cr_expect_lt(number(rows, i, "low_s"), predicted_s);
-        cr_expect_gt(number(rows, i, "high_s"), predicted_s);
+        double measured_s = cli_number(rows, i, "measured_s");
+        double predicted_s = cli_number(rows, i, "predicted_s");
+        cr_expect_float_eq(cli_number(rows, i, "error_frac"), predicted_s / measured_s - 1, 1e-7);
+        cr_expect_float_eq(cli_number(rows, i, "tuning_error_frac"),
+                           cli_number(rows, i, "tuning_s") / measured_s - 1, 1e-7);
+        cr_expect_lt(cli_number(rows, i, "low_s"), predicted_s);
+        cr_expect_gt(cli_number(rows, i, "high_s"), predicted_s);
         cr_expect_str_eq(cli_cell(rows, i, "set"),
-                         number(rows, i, "nodes") == 8 ? "held-out" : "fitted");
+                         cli_number(rows, i, "nodes") == 8 ? "held-out" : "fitted");
     }
-    struct cli_table *engine = cli_table(
-        cli_good("$AR allreduce --cluster fitted.topo --algorithm auto --engine library --gpus 32 "
-                 "--payload 4B:32MiB:x2 --format csv | sed 's/\"[^\"]*\"//'")
-            .out);
+    struct cli_table *engine =
+        cli_rows("allreduce --cluster fitted.topo --algorithm auto --engine library --gpus 32 "
+                 "--payload 4B:32MiB:x2");
     cr_assert_eq(engine->rows_count, 1 + 24);
     for (size_t i = 1; i < engine->rows_count; i++) { /* 8 nodes are the last 24 rows */
         cr_expect_str_eq(cli_cell(engine, i, "allreduce_s"), cli_cell(rows, 72 + i, "predicted_s"));
@@ -64,20 +57,20 @@ Test(cli_compare, a_narrow_table_has_both_ends_of_a_band_or_none)
         cr_expect_eq(strstr(table, "  high  ") != NULL, rows[i].has_band, "%s", table);
         cr_expect_eq(strstr(table, "NCCL's own  error") != NULL, rows[i].has_own, "%s", table);
     }
-    cr_expect_not_null(strstr(cli_good("$AR compare abci.csv --cluster fitted.topo --format csv "
-                                       "--columns nodes,high_s")
-                                  .out,
-                              "nodes,high_s\n1,"));
+    CLI_HAS(cli_good("$AR compare abci.csv --cluster fitted.topo --format csv --columns "
+                     "nodes,high_s")
+                .out,
+            "nodes,high_s\n1,");
 }
 
 /* Calibrate judges by the same rows. */
 Test(cli_compare, the_summary_is_that_of_calibrate)
 {
-    const char *calibrated = cli_good("$AR calibrate abci.csv --cluster abci-v100 | "
-                                      "sed -n '/^rows/,$p'")
+    const char *calibrated = cli_good("$AR calibrate abci.csv --cluster abci-v100 | sed -n "
+                                      "'/^rows/,$p'")
                                  .out;
-    const char *compared = cli_good("$AR compare abci.csv --cluster fitted.topo | "
-                                    "sed -n '/^rows/,$p'")
+    const char *compared = cli_good("$AR compare abci.csv --cluster fitted.topo | sed -n "
+                                    "'/^rows/,$p'")
                                .out;
     cr_expect_eq(cli_lines_with(compared, "held-out"), 2, "%s", compared);
     cr_expect_str_eq(compared, calibrated);
@@ -85,14 +78,10 @@ Test(cli_compare, the_summary_is_that_of_calibrate)
 
 Test(cli_compare, other_engines_are_compared_too_without_a_band)
 {
-    struct cli_table *rows =
-        cli_table(cli_good("$AR compare abci.csv --cluster abci-v100 --engine recurrence "
-                           "--algorithm ring --format csv")
-                      .out);
-    struct cli_table *engine =
-        cli_table(cli_good("$AR allreduce --cluster abci-v100 --algorithm ring --gpus 32 "
-                           "--payload 32MiB --format csv | sed 's/\"[^\"]*\"//'")
-                      .out);
+    struct cli_table *rows = cli_rows("compare abci.csv --cluster abci-v100 --engine recurrence "
+                                      "--algorithm ring");
+    struct cli_table *engine = cli_rows("allreduce --cluster abci-v100 --algorithm ring --gpus 32 "
+                                        "--payload 32MiB");
     cr_assert_eq(rows->rows_count, 1 + 96);
     cr_expect_str_eq(cli_cell(rows, 96, "predicted_s"), cli_cell(engine, 1, "allreduce_s"));
     cr_expect_str_eq(cli_cell(rows, 96, "low_s"), "");
@@ -109,16 +98,16 @@ Test(cli_compare, pictures_lie_beside_their_data)
         cli_good("$AR compare abci.csv --cluster fitted.topo --out deep/er --format json");
     cr_expect_eq(cli_lines_with(run.out, "\"measured_s\""), 96);
     cr_expect_str_eq(cli_good("ls -A deep/er | tr '\\n' ' '").out,
-                     "accuracy.csv command.txt compare.csv compare_error.gp "
-                     "compare_error.png compare_error.svg compare_time.gp compare_time.png "
-                     "compare_time.svg parameters.csv ");
+                     "accuracy.csv command.txt compare.csv compare_error.gp compare_error.png "
+                     "compare_error.svg compare_time.gp compare_time.png compare_time.svg "
+                     "parameters.csv ");
     const char *picture = cli_read("deep/er/compare_time.svg");
-    cr_expect_not_null(strstr(picture, "32 GPUs (8 nodes), held out"));
-    cr_expect_not_null(strstr(picture, "cluster fitted, predicted by engine library"));
-    cr_expect_not_null(strstr(picture, "time of one all-reduce (us)"));
+    CLI_HAS(picture, "32 GPUs (8 nodes), held out");
+    CLI_HAS(picture, "cluster fitted, predicted by engine library");
+    CLI_HAS(picture, "time of one all-reduce (us)");
     /* The script draws the same picture again by itself. */
-    cli_good("cd deep/er && cp compare_error.svg kept && gnuplot compare_error.gp && "
-             "cmp kept compare_error.svg");
+    cli_good("cd deep/er && cp compare_error.svg kept && gnuplot compare_error.gp && cmp kept "
+             "compare_error.svg");
     cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
 }
 
@@ -140,24 +129,24 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
 /* What was held out is what calibrate holds out, but for sizes below 1 KiB. */
 Test(cli_compare, accuracy_has_three_estimates_of_a_set)
 {
-    struct cli_table *rows =
-        cli_table(cli_good("$AR accuracy abci_v100_nccl2.8.4_allreduce --format csv").out);
+    struct cli_table *rows = cli_rows("accuracy abci_v100_nccl2.8.4_allreduce");
     struct cli_table *held_out = cli_table(
-        cli_good("sed '/^[0-9]*,[0-9]*,[0-9]\\{1,3\\},/{/^8/d}' abci.csv > large.csv; $AR "
-                 "compare large.csv --cluster fitted.topo --format csv | grep held-out")
+        cli_good("sed '/^[0-9]*,[0-9]*,[0-9]\\{1,3\\},/{/^8/d}' abci.csv > large.csv; $AR compare "
+                 "large.csv --cluster fitted.topo --format csv | grep held-out")
             .out);
     cr_assert_eq(rows->rows_count, 1 + 1);
-    cr_expect_eq(number(rows, 1, "rows"), 64);
-    cr_expect_eq(number(rows, 1, "not_used"), 32);
+    cr_expect_eq(cli_number(rows, 1, "rows"), 64);
+    cr_expect_eq(cli_number(rows, 1, "not_used"), 32);
     cr_expect_str_eq(cli_cell(rows, 1, "not_used_why"), "32 of less than 1 KiB");
-    cr_expect_eq(number(rows, 1, "held_out_rows"), 16);
+    cr_expect_eq(cli_number(rows, 1, "held_out_rows"), 16);
     cr_expect_str_eq(cli_cell(rows, 1, "fitted_nodes"), "1 2 4");
     cr_expect_str_eq(cli_cell(rows, 1, "unseen"), "no");
     cr_expect_str_neq(cli_cell(rows, 1, "seen"), "", "what was chosen with its rows in sight");
     cr_expect_str_eq(cli_cell(rows, 1, "held_out_nodes"), "8");
     cr_expect_eq(held_out->rows_count, 16);
-    cr_expect_lt(number(rows, 1, "fit_median_frac"), number(rows, 1, "zero_shot_median_frac"));
-    cr_expect_gt(number(rows, 1, "held_out_median_frac"), 0);
+    cr_expect_lt(cli_number(rows, 1, "fit_median_frac"),
+                 cli_number(rows, 1, "zero_shot_median_frac"));
+    cr_expect_gt(cli_number(rows, 1, "held_out_median_frac"), 0);
 }
 
 /* Sends around the ranks are no collective here: that is what is said of them. */
@@ -167,10 +156,9 @@ Test(cli_compare, rows_of_what_is_not_modelled_are_named)
                            "all_reduce,16,4,1048576,300\n"
                            "sendrecv,16,4,1048576,100\nsendrecv,16,4,2097152,200\n");
     struct cli_run run = cli_good("$AR compare sends.csv --cluster abci-v100 --engine nccl");
-    cr_expect_not_null(strstr(run.err, "2 rows not used (first sends.csv:3, send-receive on 16 "
-                                       "ranks): of operations that are not modelled"),
-                       "%s", run.err);
-    cr_expect_null(strstr(run.err, "called.csv"), "%s", run.err);
+    CLI_HAS(run.err, "2 rows not used (first sends.csv:3, send-receive on 16 ranks): of operations "
+                     "that are not modelled");
+    CLI_LACKS(run.err, "called.csv");
 }
 
 /* Those that nothing was chosen with, and all; what is the same for all sets has no line. */
@@ -185,15 +173,15 @@ Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
                  {"all_unseen", "", 48, 6},
                  {"all", "", 112, 38}};
     enum { LINES = sizeof lines / sizeof lines[0] };
-    cli_good("mkdir d; $AR accuracy abci_v100_nccl_allreduce mn5_h100_nccl_ring "
-             "mn5_h100_nccl_tree --format csv > d/sets.csv");
+    cli_good("mkdir d; $AR accuracy abci_v100_nccl_allreduce mn5_h100_nccl_ring mn5_h100_nccl_tree "
+             "--format csv > d/sets.csv");
     struct cli_table *rows = cli_table(cli_read("d/sets.csv"));
     cr_assert_eq(rows->rows_count, 1 + LINES);
     for (size_t i = 0; i < LINES; i++) {
         cr_expect_str_eq(cli_cell(rows, i + 1, "set"), lines[i].set);
         cr_expect_str_eq(cli_cell(rows, i + 1, "unseen"), lines[i].unseen);
-        cr_expect_eq(number(rows, i + 1, "rows"), lines[i].rows);
-        cr_expect_eq(number(rows, i + 1, "not_used"), lines[i].not_used);
+        cr_expect_eq(cli_number(rows, i + 1, "rows"), lines[i].rows);
+        cr_expect_eq(cli_number(rows, i + 1, "not_used"), lines[i].not_used);
     }
     cr_expect_eq(
         cli_lines_with(cli_good("$AR report d").out, "For 1 of the sets, rows that test the model"),

@@ -16,10 +16,10 @@ Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to
     cli_good(SWEEP "4,8 --payload 1MB,2MB --out o");
     cr_expect_eq(access("o/payload.csv", F_OK), 0);
     const char *before = cli_read("o/sweep.csv");
-    struct cli_run run = cli_run(SWEEP "4 --quiet --out o");
-    cli_expect_error(&run, "another sweep", 64,
-                     "o/command.txt: found the output of another command; expected --force to "
-                     "overwrite it, or another --out");
+    cli_fails(64,
+              "o/command.txt: found the output of another command; expected --force to overwrite "
+              "it, or another --out",
+              SWEEP "4 --quiet --out o");
     cr_expect_str_eq(cli_read("o/sweep.csv"), before);
     cli_good(SWEEP "4 --out o --force");
     cr_expect_neq(access("o/payload.csv", F_OK), 0, "plot would draw it");
@@ -99,10 +99,7 @@ Test(cli_force, only_the_same_command_overwrites)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cli_good("$AR %s", rows[i].first);
         cli_good("$AR %s", rows[i].same);
-        size_t files = cli_files_count();
-        struct cli_run run = cli_run("$AR %s", rows[i].other);
-        cli_expect_error(&run, rows[i].other, 64, "found the output of another command");
-        cr_expect_eq(cli_files_count(), files);
+        cli_fails(64, "found the output of another command", "$AR %s", rows[i].other);
         cli_good("$AR %s --force", rows[i].other);
     }
 }
@@ -110,15 +107,13 @@ Test(cli_force, only_the_same_command_overwrites)
 Test(cli_force, a_file_of_the_user_is_not_overwritten)
 {
     cli_good("mkdir t s; echo mine >t/train.csv; echo mine >s/sweep.csv; echo mine >x.xml; echo "
-             "mine >c.topo; "
-             "echo mine >d.library.csv");
+             "mine >c.topo; echo mine >d.library.csv");
     static const char *const lines[] = {
         "train example --out t", "sweep --cluster flat --trace trace.csv --gpus 2 --quiet --out s",
         "export --format simgrid-xml --cluster flat --gpus 4 --out x.xml", CALIBRATE "--out c.topo",
         CALIBRATE "--out d.topo"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        struct cli_run run = cli_run("$AR %s", lines[i]);
-        cli_expect_error(&run, lines[i], 64, "found the output of another command");
+        cli_fails(64, "found the output of another command", "$AR %s", lines[i]);
     }
     cr_expect_str_eq(cli_good("cat t/train.csv s/sweep.csv x.xml c.topo d.library.csv").out,
                      "mine\nmine\nmine\nmine\nmine\n");

@@ -26,9 +26,9 @@ Test(cli, every_command_has_help_with_an_example)
         cr_assert_eq(sscanf(line, "%23s", command), 1);
         struct cli_run run = cli_good("$AR %s --help", command);
         snprintf(example, sizeof example, "\n  allreckon %s ", command);
-        cr_expect_not_null(strstr(run.out, "example"), "%s", command);
-        cr_expect_not_null(strstr(run.out, example), "%s", command);
-        cr_expect_not_null(strstr(run.out, "Units:"), "%s", command);
+        CLI_HAS(run.out, "example");
+        CLI_HAS(run.out, example);
+        CLI_HAS(run.out, "Units:");
         cr_expect_str_empty(run.err);
         cr_expect_str_eq(cli_good("$AR help %s", command).out, run.out);
         cr_expect_str_eq(cli_good("$AR %s -h", command).out, run.out);
@@ -49,7 +49,7 @@ Test(cli, list_shows_what_the_other_commands_take)
                                         "tree",    "abci-v100",     "flat",
                                         "simgrid", "resnet50-v1.5", "closed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
+        CLI_HAS(run.out, names[i]);
     }
     cr_expect_eq(cli_lines_with(cli_good("$AR list columns").out, "iteration_s "), 1);
 }
@@ -109,29 +109,24 @@ Test(cli, json_has_the_names_and_values_of_csv)
     }
 }
 
-static double number(const struct cli_table *table, const char *column)
-{
-    return strtod(cli_cell(table, 1, column), NULL);
-}
-
 Test(cli, table_explain_and_csv_agree)
 {
     const char *options = STEP " --gpus 8 --algorithm torus2d";
-    struct cli_table *csv = cli_table(cli_good("$AR predict %s --format csv", options).out);
+    struct cli_table *csv = cli_rows("predict %s", options);
     const char *table = cli_good("COLUMNS=132 $AR predict %s", options).out;
     const char *explain = cli_good("$AR explain %s", options).out;
     char text[64];
     static const char *const columns[] = {"iteration_s", "allreduce_s", "exposed_s"};
     for (size_t i = 0; i < 3; i++) {
-        snprintf(text, sizeof text, "%.3f", number(csv, columns[i]) * 1e3);
-        cr_expect_not_null(strstr(table, text), "%s %s", columns[i], text);
-        cr_expect_not_null(strstr(explain, text), "%s %s", columns[i], text);
+        snprintf(text, sizeof text, "%.3f", cli_number(csv, 1, columns[i]) * 1e3);
+        CLI_HAS(table, text);
+        CLI_HAS(explain, text);
     }
     snprintf(text, sizeof text, "efficiency %.2f %%, where 100 %% is one node",
-             number(csv, "efficiency_frac") * 100);
-    cr_expect_not_null(strstr(explain, text), "%s", text);
-    cr_expect_not_null(strstr(table, " of one\n"));
-    cr_expect_not_null(strstr(table, " node\n"));
+             cli_number(csv, 1, "efficiency_frac") * 100);
+    CLI_HAS(explain, text);
+    CLI_HAS(table, " of one\n");
+    CLI_HAS(table, " node\n");
 }
 
 Test(cli, the_baseline_is_an_option_and_is_printed)
@@ -143,30 +138,31 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
     struct cli_table *of_gpu = cli_table(gpu.out);
     cr_expect_str_eq(cli_cell(of_node, 1, "baseline"), "node");
     cr_expect_str_eq(cli_cell(of_gpu, 1, "baseline"), "gpu");
-    cr_expect_lt(number(of_gpu, "efficiency_frac"), number(of_node, "efficiency_frac"));
-    cr_expect_float_eq(number(of_gpu, "efficiency_frac"),
-                       number(of_gpu, "compute_s") / number(of_gpu, "iteration_s"), 1e-8);
-    cr_expect_not_null(strstr(node.err, "100 % is one full node"), "%s", node.err);
-    cr_expect_not_null(strstr(gpu.err, "100 % is one GPU that computes alone"), "%s", gpu.err);
+    cr_expect_lt(cli_number(of_gpu, 1, "efficiency_frac"),
+                 cli_number(of_node, 1, "efficiency_frac"));
+    cr_expect_float_eq(cli_number(of_gpu, 1, "efficiency_frac"),
+                       cli_number(of_gpu, 1, "compute_s") / cli_number(of_gpu, 1, "iteration_s"),
+                       1e-8);
+    CLI_HAS(node.err, "100 % is one full node");
+    CLI_HAS(gpu.err, "100 % is one GPU that computes alone");
 }
 
 Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)
 {
-    const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm ring "
-                       "--engine closed --payload 1MB --format csv --columns allreduce_s";
+    const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm ring --engine "
+                       "closed --payload 1MB --format csv --columns allreduce_s";
     struct cli_run loud = cli_good("%s", line);
     struct cli_run quiet = cli_good("%s --quiet", line);
     cr_expect_str_eq(loud.out, quiet.out);
-    cr_expect_not_null(strstr(loud.err, "1 of 1 rows are estimates"), "%s", loud.err);
+    CLI_HAS(loud.err, "1 of 1 rows are estimates");
     cr_expect_str_empty(quiet.err);
 }
 
 Test(cli, a_payload_list_gives_a_row_each)
 {
-    struct cli_table *table = cli_table(
-        cli_good("$AR allreduce --cluster flat --gpus 4 --algorithm ring --format csv --payload "
-                 "2B,1MB,1KiB:16KiB:x4,1MB:2MB:+500kB,1MB")
-            .out);
+    struct cli_table *table =
+        cli_rows("allreduce --cluster flat --gpus 4 --algorithm ring --payload "
+                 "2B,1MB,1KiB:16KiB:x4,1MB:2MB:+500kB,1MB");
     static const char *const sizes[] = {"2",     "1000000", "1024",   "4096",
                                         "16384", "1500000", "2000000"};
     cr_assert_eq(table->rows_count, 1 + sizeof sizes / sizeof sizes[0]);
@@ -185,28 +181,27 @@ Test(cli, the_engine_is_recurrence_unless_another_is_asked_for)
     cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "engine"), "simgrid");
     run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed --format csv");
-    cr_expect_not_null(strstr(run.err, "1 of 1 rows are estimates"), "%s", run.err);
+    CLI_HAS(run.err, "1 of 1 rows are estimates");
 }
 
 Test(cli, files_of_any_name_are_taken_by_path)
 {
-    cli_good("mkdir \"a b\"; cp cluster.topo \"a b/it's.topo\"; "
-             "cp trace.csv 'a b/\"q\", x.csv'; cp trace.csv \"$(printf 'a b/\\377.csv')\"");
+    cli_good("mkdir \"a b\"; cp cluster.topo \"a b/it's.topo\"; cp trace.csv 'a b/\"q\", x.csv'; "
+             "cp trace.csv \"$(printf 'a b/\\377.csv')\"");
     struct cli_run run = cli_good("$AR predict --cluster \"a b/it's.topo\" --trace 'a b/\"q\", "
                                   "x.csv' --gpus 4 --algorithm ring --format csv");
-    cr_expect_not_null(strstr(run.out, "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,,"), "%s",
-                       run.out);
+    CLI_HAS(run.out, "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,,");
     run = cli_good("$AR predict --cluster flat --trace \"$(printf 'a b/\\377.csv')\" --gpus 4 "
                    "--algorithm ring --format json");
-    cr_expect_not_null(strstr(run.out, "\"trace\": \"\\ufffd\""), "%s", run.out);
+    CLI_HAS(run.out, "\"trace\": \"\\ufffd\"");
 }
 
 Test(cli, shipped_files_beside_the_program_come_first)
 {
     cli_good(
         "mkdir -p in/bin in/share/allreckon/topologies/machines && cp \"$AR\" in/bin/allreckon && "
-        "cp cluster.topo in/share/allreckon/topologies/machines/only-here.topo && "
-        "ln -s in/bin/allreckon link");
+        "cp cluster.topo in/share/allreckon/topologies/machines/only-here.topo && ln -s "
+        "in/bin/allreckon link");
     struct cli_run run = cli_good("env -i ./link list clusters");
     cr_expect_eq(cli_lines_with(run.out, "only-here"), 1, "%s", run.out);
     cr_expect_eq(cli_lines_with(run.out, "flat"), 0, "%s", run.out);
@@ -231,13 +226,10 @@ Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone)
 {
     double full[2];
     for (size_t i = 0; i < 2; i++) {
-        struct cli_table *table =
-            cli_table(cli_good("$AR predict " STEP " --gpus 8 --channels 1 --bucket one "
-                               "--algorithm %s --format csv",
-                               i == 0 ? "ring" : "tree")
-                          .out);
-        full[i] =
-            atof(cli_cell(table, 1, "samples_per_s")) / atof(cli_cell(table, 1, "efficiency_frac"));
+        struct cli_table *table = cli_rows("predict " STEP " --gpus 8 --channels 1 --bucket one "
+                                           "--algorithm %s",
+                                           i == 0 ? "ring" : "tree");
+        full[i] = cli_number(table, 1, "samples_per_s") / cli_number(table, 1, "efficiency_frac");
         cr_expect_str_eq(cli_cell(table, 1, "channels"), "1");
         cr_expect_eq(atoi(cli_cell(table, 1, "messages_count")), i == 0 ? 8 * 14 : 2 * 2 * 8 * 7);
     }
@@ -258,11 +250,9 @@ Test(cli, verify_proves_the_algorithms)
 Test(cli, check_prints_the_simulation_beside_the_recurrence)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct cli_table *table = cli_table(cli_good("$AR allreduce --cluster abci-v100 --gpus 32 "
-                                                     "--algorithm ring --payload 1MB --format csv "
-                                                     "--check --engine %s",
-                                                     i == 0 ? "simgrid" : "recurrence")
-                                                .out);
+        struct cli_table *table = cli_rows("allreduce --cluster abci-v100 --gpus 32 --algorithm "
+                                           "ring --payload 1MB --check --engine %s",
+                                           i == 0 ? "simgrid" : "recurrence");
         cr_assert_eq(table->rows_count, 3);
         cr_expect_str_eq(cli_cell(table, 1 + i, "engine"), "simgrid");
         cr_expect_str_eq(cli_cell(table, 2 - i, "engine"), "recurrence");

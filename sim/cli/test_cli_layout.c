@@ -13,38 +13,36 @@
 
 TestSuite(cli_layout, .init = cli_enter, .fini = cli_leave);
 
-static double number(const struct cli_table *table, const char *column)
-{
-    return atof(cli_cell(table, 1, column));
-}
-
 static struct cli_table *predict(const char *options)
 {
-    return cli_table(cli_good("$AR predict %s --format csv --quiet --columns gpus,iteration_s,"
-                              "compute_s,bubble_s,bubble_frac,exposed_s,exposed_pp_s,exposed_dp_s,"
-                              "exposed_ep_s,exposed_tp_s,tokens_per_s,tflops_per_gpu,memory_bytes,"
-                              "fits,status",
-                              options)
-                         .out);
+    return cli_rows(
+        "predict %s --quiet --columns "
+        ""
+        "gpus,iteration_s,compute_s,bubble_s,bubble_frac,exposed_s,exposed_pp_s,exposed_dp_s,"
+        "exposed_ep_s,exposed_tp_s,tokens_per_s,tflops_per_gpu,memory_bytes,fits,status",
+        options);
 }
 
 Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
 {
     struct cli_table *row = predict(GPT3 "--mesh pp=12,dp=16,tp=8 --global-batch 1536 "
                                          "--micro-batch 1 --schedule 1f1b --recompute full");
-    double step_s = number(row, "iteration_s");
-    double parts_s = number(row, "compute_s") + number(row, "bubble_s") + number(row, "exposed_s");
-    double axes_s = number(row, "exposed_pp_s") + number(row, "exposed_dp_s") +
-                    number(row, "exposed_ep_s") + number(row, "exposed_tp_s");
+    double step_s = cli_number(row, 1, "iteration_s");
+    double parts_s = cli_number(row, 1, "compute_s") + cli_number(row, 1, "bubble_s") +
+                     cli_number(row, 1, "exposed_s");
+    double axes_s = cli_number(row, 1, "exposed_pp_s") + cli_number(row, 1, "exposed_dp_s") +
+                    cli_number(row, 1, "exposed_ep_s") + cli_number(row, 1, "exposed_tp_s");
     cr_expect_float_eq(parts_s, step_s, 1e-7 * step_s);
-    cr_expect_float_eq(axes_s, number(row, "exposed_s"), 1e-7 * step_s);
-    cr_expect_float_eq(number(row, "tokens_per_s"), 1536 * 2048 / step_s, 1e-5 * 1536 * 2048);
-    cr_expect_float_eq(number(row, "bubble_frac"),
-                       number(row, "bubble_s") / number(row, "compute_s"), 1e-7);
+    cr_expect_float_eq(axes_s, cli_number(row, 1, "exposed_s"), 1e-7 * step_s);
+    cr_expect_float_eq(cli_number(row, 1, "tokens_per_s"), 1536 * 2048 / step_s,
+                       1e-5 * 1536 * 2048);
+    cr_expect_float_eq(cli_number(row, 1, "bubble_frac"),
+                       cli_number(row, 1, "bubble_s") / cli_number(row, 1, "compute_s"), 1e-7);
     double operations = 96.0 * 1536 * 2048 * 96 * 12288.0 * 12288 *
                         (1 + 2048 / (6.0 * 12288) + 51200 / (16.0 * 96 * 12288));
-    cr_expect_float_eq(number(row, "tflops_per_gpu"), operations / step_s / 1536 / 1e12, 0.01);
-    cr_expect_eq(number(row, "gpus"), 1536);
+    cr_expect_float_eq(cli_number(row, 1, "tflops_per_gpu"), operations / step_s / 1536 / 1e12,
+                       0.01);
+    cr_expect_eq(cli_number(row, 1, "gpus"), 1536);
     cr_expect_str_eq(cli_cell(row, 1, "fits"), "yes");
     cr_expect_str_eq(cli_cell(row, 1, "status"), "ok");
 }
@@ -69,26 +67,25 @@ Test(cli_layout, what_does_not_fit_says_so)
 {
     struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "fits"), "no");
-    cr_expect_not_null(strstr(run.err, "does not fit: "));
+    CLI_HAS(run.err, "does not fit: ");
 }
 
 Test(cli_layout, simulation_and_recurrence_agree)
 {
     struct cli_run run =
-        cli_good("$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh "
-                 "pp=2,dp=2,tp=4 --global-batch 4 --check --format csv --quiet --columns "
-                 "iteration_s");
+        cli_good("$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh pp=2,dp=2,tp=4 "
+                 "--global-batch 4 --check --format csv --quiet --columns iteration_s");
     struct cli_table *rows = cli_table(run.out);
-    double one_s = atof(cli_cell(rows, 1, "iteration_s"));
-    double other_s = atof(cli_cell(rows, 2, "iteration_s"));
+    double one_s = cli_number(rows, 1, "iteration_s");
+    double other_s = cli_number(rows, 2, "iteration_s");
     cr_expect_float_eq(one_s, other_s, 0.03 * one_s, "%g and %g s", one_s, other_s);
 }
 
 Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
 {
     static const char line[] = "$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 "
-                               "--mesh all --micro-batch 1,2 "
-                               "--global-batch 64 --format csv --columns gpus,iteration_s,fits%s";
+                               "--mesh all --micro-batch 1,2 --global-batch 64 --format csv "
+                               "--columns gpus,iteration_s,fits%s";
     struct cli_table *all = cli_table(cli_good(line, "").out);
     struct cli_table *best = cli_table(cli_good(line, " --best").out);
     cr_assert_eq(best->rows_count, 3, "a header and one of each number of GPUs");
@@ -96,7 +93,7 @@ Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
     for (size_t i = 1; i < all->rows_count; i++) {
         size_t of = strcmp(cli_cell(all, i, "gpus"), "16") == 0 ? 1 : 2;
         cr_expect_str_eq(cli_cell(all, i, "fits"), "yes");
-        cr_expect(atof(cli_cell(all, i, "iteration_s")) >= atof(cli_cell(best, of, "iteration_s")));
+        cr_expect(cli_number(all, i, "iteration_s") >= cli_number(best, of, "iteration_s"));
     }
 }
 
@@ -107,19 +104,16 @@ Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
 
 Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
 {
-    struct cli_run run =
-        cli_run("trap '' XFSZ; (ulimit -f 8; " SWEEP "--out o --quiet 2>&1 | cat >&2; exit 74)");
-    cli_expect_error(&run, "sweep", 74, "o/sweep.journal: cannot write: File too large; ");
-    run = cli_run(SWEEP "--out o --quiet");
-    cli_expect_error(&run, "sweep", 64, "of a sweep that did not finish; expected --resume");
+    cli_stops(74, "o/sweep.journal: cannot write: File too large; ",
+              "trap '' XFSZ; (ulimit -f 8; " SWEEP "--out o --quiet 2>&1 | cat >&2; exit 74)");
+    cli_fails(64, "of a sweep that did not finish; expected --resume", SWEEP "--out o --quiet");
     struct cli_run part = cli_good(SWEEP "--out o --resume");
-    cr_expect_not_null(strstr(part.err, " rows are there, "), "%s", part.err);
+    CLI_HAS(part.err, " rows are there, ");
     cli_expect_same_table(cli_table(part.out), cli_table(cli_good(SWEEP "--out whole").out));
     cr_expect_neq(access("o/sweep.journal", F_OK), 0, "the journal is of no more use");
-    run = cli_good(SWEEP "--out o --resume");
-    cr_expect_not_null(strstr(run.err, "o: complete, "), "%s", run.err);
-    run = cli_run(SWEEP "--out o --seq 1024");
-    cli_expect_error(&run, "sweep", 64, "found the output of another command");
+    struct cli_run run = cli_good(SWEEP "--out o --resume");
+    CLI_HAS(run.err, "o: complete, ");
+    cli_fails(64, "found the output of another command", SWEEP "--out o --seq 1024");
     cli_good("$AR plot o --quiet");
     cr_expect_eq(access("o/layouts_memory.svg", F_OK), 0);
     cr_expect_eq(access("o/layouts_best.svg", F_OK), 0);
@@ -129,7 +123,7 @@ Test(cli_layout, what_varies_stays_in_a_narrow_table)
 {
     struct cli_run run = cli_good("COLUMNS=80 $AR sweep --cluster dgx-a100 --workload mpt-7b "
                                   "--gpus 8 --mesh all --micro-batch 1,2 --best --global-batch 16");
-    cr_expect_not_null(strstr(run.out, "strategy  batch "), "%s", run.out);
+    CLI_HAS(run.out, "strategy  batch ");
 }
 
 Test(cli_layout, a_sweep_says_which_numbers_of_gpus_have_no_layout)
@@ -150,11 +144,7 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
         {"--gpus 64 --mesh all --global-batch 8 --schedule 1f1b,2f2b",
          "--schedule: found \"2f2b\""},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cli_run run =
-            cli_run("$AR sweep --cluster dgx-a100 --workload gpt3-175b %s", cases[i][0]);
-        cli_expect_error(&run, cases[i][0], 64, cases[i][1]);
-    }
+    CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
 }
 
 Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
@@ -162,8 +152,8 @@ Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
     const char *text = cli_good("$AR explain --cluster dgx-a100 --workload megatron-1.7b --mesh "
                                 "pp=2,dp=2,tp=8 --global-batch 8 --attention unfused")
                            .out;
-    cr_expect_not_null(strstr(text, "\n  0  "));
-    cr_expect_not_null(strstr(text, "\n  1  "));
+    CLI_HAS(text, "\n  0  ");
+    CLI_HAS(text, "\n  1  ");
     cr_expect_eq(cli_lines_with(text, "  all-reduce     tp "), 2, "hidden states, and of the loss");
     cr_expect_eq(cli_lines_with(text, "  send           pp "), 2, "and of the tied embedding");
     cr_expect_eq(cli_lines_with(text, "  softmax "), 2, "forward and backward");
@@ -178,26 +168,25 @@ Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
     struct cli_table *tasks = cli_table(cli_read("o/pipeline.csv"));
     double last_s = 0;
     for (size_t i = 1; i < tasks->rows_count; i++) {
-        double end_s = atof(cli_cell(tasks, i, "end_s"));
-        cr_expect_leq(atof(cli_cell(tasks, i, "begin_s")), end_s);
+        double end_s = cli_number(tasks, i, "end_s");
+        cr_expect_leq(cli_number(tasks, i, "begin_s"), end_s);
         last_s = end_s > last_s ? end_s : last_s;
     }
-    double step_s = atof(cli_cell(predict("--cluster dgx-a100 --workload megatron-1.7b --mesh "
-                                          "pp=2,dp=2,tp=8 --global-batch 8"),
-                                  1, "iteration_s"));
+    double step_s = cli_number(predict("--cluster dgx-a100 --workload megatron-1.7b --mesh "
+                                       "pp=2,dp=2,tp=8 --global-batch 8"),
+                               1, "iteration_s");
     cr_expect_float_eq(last_s, step_s, 1e-6 * step_s);
     cr_expect_gt(strlen(cli_read("o/pipeline.svg")), 1000u);
-    struct cli_run many = cli_run(line, "65536 --out o2");
-    cli_expect_error(&many, "a large batch", 64, "expected at most 20000 for a picture");
-    struct cli_run trace = cli_run("$AR explain --cluster flat --gpus 4 --payload 1MB --out o3");
-    cli_expect_error(&trace, "a payload", 64, "--out: found with --payload");
+    cli_fails(64, "expected at most 20000 for a picture", line, "65536 --out o2");
+    cli_fails(64, "--out: found with --payload",
+              "$AR explain --cluster flat --gpus 4 --payload 1MB --out o3");
 }
 
 Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
 {
     const char *text =
-        cli_good("$AR export --format chrome-trace --cluster dgx-a100 --workload "
-                 "megatron-1.7b --mesh pp=2,dp=2,tp=8 --global-batch 8 --overlap no --quiet")
+        cli_good("$AR export --format chrome-trace --cluster dgx-a100 --workload megatron-1.7b "
+                 "--mesh pp=2,dp=2,tp=8 --global-batch 8 --overlap no --quiet")
             .out;
     cr_expect_eq(cli_lines_with(text, "\"name\": \"forward "), 2 * 4);
     cr_expect_eq(cli_lines_with(text, "\"name\": \"backward "), 2 * 4);
@@ -207,28 +196,23 @@ Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
 
 Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
 {
-    struct cli_table *plain =
-        cli_table(cli_good("$AR boxing P B --gpus 8 --payload 64MiB --format csv").out);
+    struct cli_table *plain = cli_rows("boxing P B --gpus 8 --payload 64MiB");
     cr_expect_str_eq(cli_cell(plain, 1, "operation"), "allreduce");
-    cr_expect_eq(atof(cli_cell(plain, 1, "sent_bytes")), 14 * 67108864.0);
+    cr_expect_eq(cli_number(plain, 1, "sent_bytes"), 14 * 67108864.0);
     cr_expect_str_eq(cli_cell(plain, 1, "time_s"), "");
     struct cli_run run =
         cli_good("$AR boxing B,S0 S1,S1 --mesh a=2,b=4 --payload 64MiB --format csv");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "operation"), "alltoall");
-    cr_expect_not_null(strstr(run.err, "the payload of alltoall is what one GPU has"), "%s",
-                       run.err);
+    CLI_HAS(run.err, "the payload of alltoall is what one GPU has");
     run = cli_good("$AR boxing B S0 --gpus 4 --payload 64MiB --format csv");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "operation"), "nothing to send");
     cr_expect_str_eq(run.err, "");
-    struct cli_table *timed = cli_table(cli_good("$AR boxing B,S0 B,B --mesh dp=2,tp=4 --payload "
-                                                 "64MiB --cluster dgx-a100 --format csv")
-                                            .out);
-    struct cli_table *bare = cli_table(cli_good("$AR allgather --mesh dp=2,tp=4 --along tp "
-                                                "--payload 64MiB --cluster dgx-a100 --format csv "
-                                                "--columns allreduce_s")
-                                           .out);
+    struct cli_table *timed = cli_rows("boxing B,S0 B,B --mesh dp=2,tp=4 --payload 64MiB --cluster "
+                                       "dgx-a100");
+    struct cli_table *bare = cli_rows("allgather --mesh dp=2,tp=4 --along tp --payload 64MiB "
+                                      "--cluster dgx-a100 --columns allreduce_s");
     cr_expect_str_eq(cli_cell(timed, 2, "time_s"), cli_cell(bare, 1, "allreduce_s"));
-    cr_expect_eq(atof(cli_cell(timed, 2, "groups")), 2);
+    cr_expect_eq(cli_number(timed, 2, "groups"), 2);
 }
 
 Test(cli_layout, a_measured_rate_of_one_replica_scales_its_kernels)
@@ -237,15 +221,13 @@ Test(cli_layout, a_measured_rate_of_one_replica_scales_its_kernels)
                                "pp=2,dp=%d,tp=4 --global-batch %d --micro-batch 2 --format csv "
                                "--columns iteration_s,settings --samples-per-s-at 16=%s";
     struct cli_run one = cli_good(line, 1, 16, "20");
-    cr_expect_float_eq(atof(cli_cell(cli_table(one.out), 1, "iteration_s")), 16.0 / 20, 1e-8);
-    cr_expect_not_null(strstr(one.err, "times as long, by the measured rate of one replica"));
+    cr_expect_float_eq(cli_number(cli_table(one.out), 1, "iteration_s"), 16.0 / 20, 1e-8);
+    CLI_HAS(one.err, "times as long, by the measured rate of one replica");
     struct cli_run all = cli_good(line, 8, 128, "20");
     cr_expect_str_eq(cli_cell(cli_table(all.out), 1, "settings"), "samples-per-s-at=16=20");
-    cr_expect(atof(cli_cell(cli_table(all.out), 1, "iteration_s")) > 16.0 / 20);
-    one = cli_run(line, 1, 16, "1e7");
-    cli_expect_error(&one, "rate", 64, "--samples-per-s-at: found 1e+07 samples/s at 16");
-    one = cli_run(line, 1, 16, "1,32=2");
-    cli_expect_error(&one, "rates", 64, "found 2 rates of a workload");
+    cr_expect(cli_number(cli_table(all.out), 1, "iteration_s") > 16.0 / 20);
+    cli_fails(64, "--samples-per-s-at: found 1e+07 samples/s at 16", line, 1, 16, "1e7");
+    cli_fails(64, "found 2 rates of a workload", line, 1, 16, "1,32=2");
 }
 
 Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
@@ -260,19 +242,18 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
             struct cli_run run = cli_good(
                 "$AR predict --cluster abci-v100 %s %s --format csv --quiet", steps[i], options[k]);
             struct cli_table *table = cli_table(run.out);
-            time_s[k] = atof(cli_cell(table, 1, "iteration_s"));
+            time_s[k] = cli_number(table, 1, "iteration_s");
             cr_expect_str_eq(cli_cell(table, 1, "wire"), k == 1 ? "fp8" : "fp16");
             cr_expect_str_eq(cli_cell(table, 1, "settings"), k == 2 ? "sparse=0.001" : "");
         }
         cr_expect_lt(time_s[2], time_s[0]);
         cr_expect_lt(time_s[1], time_s[0]);
     }
+    cli_fails(64, "--sparse: found strategy zero1; expected data",
+              "$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
+    cli_fails(64, "--mesh: found \"all\", which only sweep --workload tries",
+              "$AR predict --cluster abci-v100 --workload bert-large --mesh all");
     struct cli_run run =
-        cli_run("$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
-    cli_expect_error(&run, "zero1", 64, "--sparse: found strategy zero1; expected data");
-    run = cli_run("$AR predict --cluster abci-v100 --workload bert-large --mesh all");
-    cli_expect_error(&run, "all", 64, "--mesh: found \"all\", which only sweep --workload tries");
-    run =
         cli_good("$AR sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
                  "--gradients fp8,fp16 --sparse 0.001,0.01 --format csv --quiet --columns wire");
     cr_expect_eq(cli_table(run.out)->rows_count, 5);
@@ -284,18 +265,14 @@ Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
     const char *flat = "$AR boxing S0 B --gpus 2 --to-gpus 2 --payload 64MiB --cluster flat "
                        "--format csv";
     struct cli_table *others = cli_table(cli_good("%s", flat).out);
-    struct cli_table *send = cli_table(cli_good("$AR send --cluster flat --gpus 2 --payload 64MiB "
-                                                "--format csv --columns allreduce_s")
-                                           .out);
+    struct cli_table *send = cli_rows("send --cluster flat --gpus 2 --payload 64MiB --columns "
+                                      "allreduce_s");
     cr_expect_str_eq(cli_cell(others, 1, "operation"), "send");
-    cr_expect_eq(atof(cli_cell(others, 1, "groups")), 4);
-    cr_expect_eq(atof(cli_cell(others, 1, "sent_bytes")), 2 * 67108864.0);
-    cr_expect_float_eq(atof(cli_cell(others, 1, "time_s")), atof(cli_cell(send, 1, "allreduce_s")),
-                       1e-9);
-    struct cli_table *sums =
-        cli_table(cli_good("$AR boxing P B --gpus 4 --to-gpus 6 --payload 64MiB --format csv").out);
-    cr_expect_float_eq(atof(cli_cell(sums, 1, "sent_bytes")) +
-                           atof(cli_cell(sums, 2, "sent_bytes")),
+    cr_expect_eq(cli_number(others, 1, "groups"), 4);
+    cr_expect_eq(cli_number(others, 1, "sent_bytes"), 2 * 67108864.0);
+    cr_expect_float_eq(cli_number(others, 1, "time_s"), cli_number(send, 1, "allreduce_s"), 1e-9);
+    struct cli_table *sums = cli_rows("boxing P B --gpus 4 --to-gpus 6 --payload 64MiB");
+    cr_expect_float_eq(cli_number(sums, 1, "sent_bytes") + cli_number(sums, 2, "sent_bytes"),
                        9 * 67108864.0, 1);
 }
 
@@ -312,11 +289,9 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
         {"P B --mesh a=2 --to-gpus 2 --payload 1MB", "--to-gpus: found with --mesh"},
         {"P B --gpus 8 --to-gpus 1000 --payload 1MB --cluster v100-8gpu-1edr", "--gpus: found"},
         {"P B --gpus 8 --payload 64", "without a unit"},
-        {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cli_run run = cli_run("$AR boxing %s", cases[i][0]);
-        cli_expect_error(&run, cases[i][0], 64, cases[i][1]);
-    }
+        {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"},
+    };
+    CLI_REFUSE(64, "boxing", cases);
 }
 
 /* Nothing is fitted to these rows; what was reached must not be lost unseen. */
@@ -346,9 +321,7 @@ Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
 
 Test(cli_layout, wrong_lines_are_one_line)
 {
-    static const struct {
-        const char *line, *text;
-    } cases[] = {
+    static const char *const cases[][2] = {
         {GPT3 "--mesh pp=5,dp=1,tp=8 --global-batch 8",
          "--mesh: found layers 96; expected a multiple of 5, stages times chunks"},
         {GPT3 "--mesh dp=1,tp=7 --global-batch 8",
@@ -373,15 +346,11 @@ Test(cli_layout, wrong_lines_are_one_line)
         {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
          "--layers: found without a workload; expected --workload"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cli_run run = cli_run("$AR predict %s", cases[i].line);
-        cli_expect_error(&run, cases[i].line, 64, cases[i].text);
-    }
-    struct cli_run unknown =
-        cli_run("$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
-    cli_expect_error(&unknown, "a workload that is none", 66, "unknown workload \"mpt-2b\"");
-    unknown = cli_run("$AR predict --cluster dgx-a100 --workload simai.txt --gpus 8");
-    cli_expect_error(&unknown, "a file without a slash", 66, "a file needs its path, with a slash");
+    CLI_REFUSE(64, "predict", cases);
+    cli_fails(66, "unknown workload \"mpt-2b\"",
+              "$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
+    cli_fails(66, "a file needs its path, with a slash",
+              "$AR predict --cluster dgx-a100 --workload simai.txt --gpus 8");
 }
 
 #define STEPS AR_TEST_SOURCE_DIR "/traces/logs/steps/"
@@ -392,24 +361,24 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
                                   "simai.txt --format csv --columns gpus,compute_s");
     const struct cli_table *table = cli_table(run.out);
     cr_expect_str_eq(cli_cell(table, 1, "gpus"), "8");
-    cr_expect_float_eq(strtod(cli_cell(table, 1, "compute_s"), NULL), 3.100304e-3, 1e-9);
+    cr_expect_float_eq(cli_number(table, 1, "compute_s"), 3.100304e-3, 1e-9);
     cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et");
     run = cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");
-    cr_expect_not_null(strstr(run.err, "by number of GPUs, the fastest first"), "%s", run.err);
+    CLI_HAS(run.err, "by number of GPUs, the fastest first");
     run = cli_good("$AR predict --cluster dgx-a100 --mesh tp=4 --workload " STEPS "simai.txt");
-    cr_expect_not_null(strstr(run.err, "computations are those of tp=2"), "%s", run.err);
+    CLI_HAS(run.err, "computations are those of tp=2");
     cli_good("sed 's/pp: 1/pp: 4/;s/all_gpus: 8/all_gpus: 32/' " STEPS "simai.txt > stage.txt");
     run = cli_good("$AR sweep --cluster dgx-a100 --gpus 32 --workload ./stage.txt --format csv "
                    "--columns bubble_s,bubble_frac,exposed_pp_s,exposed_dp_s");
-    cr_expect_not_null(strstr(run.err, "between stages are not counted"), "%s", run.err);
-    cr_expect_not_null(strstr(run.out, "\n,,,0"), "%s", run.out);
+    CLI_HAS(run.err, "between stages are not counted");
+    CLI_HAS(run.out, "\n,,,0");
 }
 
 Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)
 {
     cli_good("sed 's/all_gpus: 8/all_gpus: 921600/' " STEPS "simai.txt > large.txt");
-    struct cli_run run = cli_run("$AR predict --cluster dgx-a100 --workload ./large.txt");
-    cli_expect_error(&run, "too large", 64, "is of 921600 GPUs, and cluster dgx-a100 has 4480");
+    cli_fails(64, "is of 921600 GPUs, and cluster dgx-a100 has 4480",
+              "$AR predict --cluster dgx-a100 --workload ./large.txt");
 }
 
 Test(cli_layout, a_step_of_another_program_on_one_gpu_only_computes)
@@ -417,24 +386,19 @@ Test(cli_layout, a_step_of_another_program_on_one_gpu_only_computes)
     struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --gpus 1 --workload " STEPS
                                   "data.txt --format csv --quiet");
     const struct cli_table *table = cli_table(run.out);
-    cr_expect_float_eq(strtod(cli_cell(table, 1, "iteration_s"), NULL), 1060.3e-6, 1e-9);
+    cr_expect_float_eq(cli_number(table, 1, "iteration_s"), 1060.3e-6, 1e-9);
 }
 
 Test(cli_layout, a_step_of_another_program_takes_no_options_of_models)
 {
-    static const struct {
-        const char *options, *error;
-    } rows[] = {
-        {"data.txt --gpus 8 --layers 2", "--layers: found with the workload of a file"},
-        {"data.txt", "option --gpus is missing"},
-        {"simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
-        {"hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},
-        {"data.txt --mesh pp=2,dp=2", "--mesh: found pp=2 for"},
-        {"simai.txt --gpus 100000", "--gpus: found \"100000\"; expected a whole number from 1 to"},
+    static const char *const rows[][2] = {
+        {STEPS "data.txt --gpus 8 --layers 2", "--layers: found with the workload of a file"},
+        {STEPS "data.txt", "option --gpus is missing"},
+        {STEPS "simai.txt --gpus 6", "found pp=1, ep=2, tp=2 in"},
+        {STEPS "hybrid.txt --gpus 4", "hybrid.txt:3: found allgather along tp, which has one GPU"},
+        {STEPS "data.txt --mesh pp=2,dp=2", "--mesh: found pp=2 for"},
+        {STEPS "simai.txt --gpus 100000",
+         "--gpus: found \"100000\"; expected a whole number from 1 to"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run =
-            cli_run("$AR predict --cluster dgx-a100 --workload " STEPS "%s", rows[i].options);
-        cli_expect_error(&run, rows[i].options, 64, rows[i].error);
-    }
+    CLI_REFUSE(64, "predict --cluster dgx-a100 --workload", rows);
 }

@@ -41,17 +41,17 @@ Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_a
         unsigned long nodes = count_of(topo, "nodes") == 1 ? 1 : 2;
         for (size_t e = 0; e < (has_library ? 2 : 1); e++) {
             struct cli_run run =
-                cli_good("$AR allreduce --cluster %s --gpus %lu --payload 8MiB "
-                         "--engine %s --format csv",
+                cli_good("$AR allreduce --cluster %s --gpus %lu --payload 8MiB --engine %s "
+                         "--format csv",
                          name, nodes * count_of(topo, "gpus_per_node"), engines[e]);
             struct cli_table *table = cli_table(run.out);
-            double time_s = atof(cli_cell(table, 1, "allreduce_s"));
+            double time_s = cli_number(table, 1, "allreduce_s");
             cr_expect(time_s > 20e-6 && time_s < 0.1, "%s, %s: %g s", name, engines[e], time_s);
         }
         struct cli_run links =
             cli_good("$AR links --cluster %s --gpus %lu --payload 8MiB --algorithm ring", name,
                      nodes * count_of(topo, "gpus_per_node"));
-        cr_expect_not_null(strstr(links.out, "node-0."), "%s", name);
+        CLI_HAS(links.out, "node-0.");
         machines++;
         libraries += has_library;
     }
@@ -69,14 +69,14 @@ Test(cli_machines, a_job_of_fugaku_has_a_torus_of_its_own)
         cli_table(cli_good(line, "--set torus.wraps=1x1x1 --set torus.lengths=4x4x4").out);
     struct cli_table *open =
         cli_table(cli_good(line, "--set torus.wraps=0x0x0 --set torus.lengths=4x4x4").out);
-    double time_s = atof(cli_cell(lengths, 1, "allreduce_s"));
-    cr_expect_eq(time_s, atof(cli_cell(nodes, 1, "allreduce_s")));
-    cr_expect_eq(time_s, atof(cli_cell(closed, 1, "allreduce_s")));
-    cr_expect_lt(time_s, atof(cli_cell(open, 1, "allreduce_s")));
-    struct cli_run run = cli_run(line, "--set torus.lengths=4x4x5 --set nodes=64");
-    cli_expect_error(&run, "4x4x5", 64, "expected lengths whose product times router.nodes (1) is");
-    run = cli_run(line, "--set torus.lengths=2000x2000x2000");
-    cli_expect_error(&run, "2000", 64, "expected fewer, for at most 1048576 nodes");
+    double time_s = cli_number(lengths, 1, "allreduce_s");
+    cr_expect_eq(time_s, cli_number(nodes, 1, "allreduce_s"));
+    cr_expect_eq(time_s, cli_number(closed, 1, "allreduce_s"));
+    cr_expect_lt(time_s, cli_number(open, 1, "allreduce_s"));
+    cli_fails(64, "expected lengths whose product times router.nodes (1) is", line,
+              "--set torus.lengths=4x4x5 --set nodes=64");
+    cli_fails(64, "expected fewer, for at most 1048576 nodes", line,
+              "--set torus.lengths=2000x2000x2000");
 }
 
 /* Two GPUs in eight of each node, and their HCAs: a quarter of the rate of the network, which is
@@ -89,10 +89,9 @@ Test(cli_machines, gpus_of_nodes_that_are_filled_in_part_have_their_own_hcas_onl
                           "all_reduce,80,10,1073741824,6000\n"
                           "alltoall,20,10,1073741824,20000\n"
                           "alltoall,80,10,1073741824,20000\n");
-    struct cli_table *rows = cli_table(
-        cli_good("$AR compare part.csv --cluster dgx-h100 --engine nccl --format csv").out);
-    double part_s = atof(cli_cell(rows, 1, "predicted_s"));
-    double full_s = atof(cli_cell(rows, 2, "predicted_s"));
+    struct cli_table *rows = cli_rows("compare part.csv --cluster dgx-h100 --engine nccl");
+    double part_s = cli_number(rows, 1, "predicted_s");
+    double full_s = cli_number(rows, 2, "predicted_s");
     cr_assert_eq(rows->rows_count, 1 + 4);
     cr_expect_str_eq(cli_cell(rows, 1, "payload_bytes"), "1073741824", "all digits");
     cr_expect(part_s > 3 * full_s && part_s < 4.2 * full_s, "%g s, %g s", part_s, full_s);

@@ -26,11 +26,11 @@ Test(cli_names, names_of_files_are_names_wherever_they_go)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         setenv("N", names[i], 1);
         cli_good("cp cluster.topo \"./$N.topo\"");
-        cli_good("$AR sweep --cluster \"./$N.topo\" --trace resnet50-v1.5 --engine closed "
-                 "--gpus 4,8 --algorithms ring --quiet --out \"$N\"");
+        cli_good("$AR sweep --cluster \"./$N.topo\" --trace resnet50-v1.5 --engine closed --gpus "
+                 "4,8 --algorithms ring --quiet --out \"$N\"");
         cli_good("$AR report --quiet -- \"$N\"");
-        cli_good("$AR export --format simgrid-xml --cluster \"./$N.topo\" --gpus 4 --quiet "
-                 "--out \"$N.xml\"");
+        cli_good("$AR export --format simgrid-xml --cluster \"./$N.topo\" --gpus 4 --quiet --out "
+                 "\"$N.xml\"");
         cli_good("rm -rf again && " AGAIN);
         cli_good("test $(grep -c '<script' \"./$N/report.html\") = 1");
         cli_good("! grep -F -e '<touch' -e ']]>' \"./$N/report.html\" \"./$N.xml\"");
@@ -48,14 +48,12 @@ Test(cli_names, a_file_names_no_other_that_lies_elsewhere)
         cli_good(
             "printf '# run = 1\\n# cluster = flat\\n# gpus = 4\\n# images = 9\\n"
             "# trace = %%s\\nfirst_epoch,last_epoch,batch_per_gpu\\n0,9,16\\n' \"$N\" >a.run.csv");
-        struct cli_run run = cli_run("$AR train a.run.csv");
-        cli_expect_error(&run, paths[i], 65, "expected a shipped name, or a file beside this one");
+        cli_fails(65, "expected a shipped name, or a file beside this one", "$AR train a.run.csv");
     }
 }
 
 Test(cli_names, control_characters_are_refused)
 {
     setenv("N", "a\033[31m", 1);
-    struct cli_run run = cli_run("$AR predict --cluster \"$N\"");
-    cli_expect_error(&run, "an escape", 64, "found byte 0x1b in \"a?[31m\"; expected names");
+    cli_fails(64, "found byte 0x1b in \"a?[31m\"; expected names", "$AR predict --cluster \"$N\"");
 }

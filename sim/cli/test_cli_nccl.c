@@ -9,20 +9,14 @@
 
 TestSuite(cli_nccl, .init = cli_enter_measured, .fini = cli_leave);
 
-static double number(const struct cli_table *table, size_t row, const char *column)
-{
-    return strtod(cli_cell(table, row, column), NULL);
-}
-
 /* One all-reduce of abci-v100 by its NCCL, in us; the options of engines hold no quotes. */
 static double time_us(const char *options)
 {
-    struct cli_table *table = cli_table(
-        cli_good("$AR allreduce --cluster abci-v100 --engine nccl --format csv %s", options).out);
+    struct cli_table *table = cli_rows("allreduce --cluster abci-v100 --engine nccl %s", options);
     cr_expect_str_eq(cli_cell(table, 1, "low_s"), "");
     cr_expect_str_eq(cli_cell(table, 1, "high_s"), "");
     cr_expect_str_eq(cli_cell(table, 1, "messages_count"), "");
-    return number(table, 1, "allreduce_s") * 1e6;
+    return cli_number(table, 1, "allreduce_s") * 1e6;
 }
 
 /* 16 GPUs on 4 nodes, 32 MiB of all ranks together: 15 hops, 3 of them across. */
@@ -31,11 +25,10 @@ Test(cli_nccl, halves_of_an_all_reduce_are_operations)
     static const char *const commands[] = {"allgather", "reducescatter"};
     for (size_t i = 0; i < 2; i++) {
         struct cli_table *table =
-            cli_table(cli_good("$AR %s --cluster abci-v100 --engine nccl --algorithm auto --gpus "
-                               "16 --payload 32MiB --format csv",
-                               commands[i])
-                          .out);
-        cr_expect_float_eq(number(table, 1, "allreduce_s") * 1e6,
+            cli_rows("%s --cluster abci-v100 --engine nccl --algorithm auto --gpus 16 --payload "
+                     "32MiB",
+                     commands[i]);
+        cr_expect_float_eq(cli_number(table, 1, "allreduce_s") * 1e6,
                            8.4 + 12 * 3.4 + 3 * 9.6 + 33554432 * 15.0 / 16 / 24e3, 1e-6);
     }
 }
@@ -55,22 +48,22 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
          8.4 + 14 * 6.6 + 2097152 * 1.75 / 24e3},
         {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7",
          3.6 + 14 * 0.9 + 524288 * 1.75 / 6e3},
-        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7 "
-         "--set library.channels=2",
+        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7 --set "
+         "library.channels=2",
          8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
         {"--algorithm ring --gpus 4 --payload 1MiB --set nvlink.pairs=none", /* PCIe */
          8.4 + 6 * 5.7 + 1048576 * 1.5 / 132e3},
         /* Other generations, vendors and releases; a row stands for its minor version. */
-        {"--algorithm auto --gpus 4 --payload 4MiB --set library.release=2.21.5 "
-         "--set gpu.generation=hopper --set nvlink.pairs=switch",
+        {"--algorithm auto --gpus 4 --payload 4MiB --set library.release=2.21.5 --set "
+         "gpu.generation=hopper --set nvlink.pairs=switch",
          25 + 4194304 / (132e3 * 5 / 6)},
-        {"--algorithm ring --gpus 8 --payload 1KiB --set library.release=2.18.5 "
-         "--set cpu.vendor=amd",
+        {"--algorithm ring --gpus 8 --payload 1KiB --set library.release=2.18.5 --set "
+         "cpu.vendor=amd",
          6.6 + 10 * 2.0 + 4 * 2.7 + 1024 * 1.75 / 6e3},
         {"--algorithm tree --gpus 4 --payload 1KiB --set library.release=2.18.5",
          6.8 + 2 * 3 * 0.6 + 2 * 1024 / (4 * 26.5e3 / 3.8 * 0.9)},
-        {"--algorithm auto --gpus 64 --payload 4MiB --set library.release=2.19.4 "
-         "--set library.collnet=yes",
+        {"--algorithm auto --gpus 64 --payload 4MiB --set library.release=2.19.4 --set "
+         "library.collnet=yes",
          2 * 3 * 2.8 + 30 + 2 * 4194304 / 24e3},
         /* Rows in a node: 3 hops each way, 3/4 of the payload; columns of two GPUs, four at once.
          */
@@ -93,21 +86,22 @@ Test(cli_nccl, a_broadcast_has_the_latency_of_its_rings)
                                "--gpus 8 --payload 64MiB --format csv %s";
     struct cli_table *mesh = cli_table(cli_good(line, "").out);
     struct cli_table *one = cli_table(cli_good(line, "--set nvlink.pairs=switch --set hcas=1").out);
-    cr_expect_float_eq(number(mesh, 1, "allreduce_s") * 1e6, 8.4 + 8 * 28 + 67108864 / 24e3, 1e-3);
-    cr_expect_float_eq(number(one, 1, "allreduce_s") * 1e6, 8.4 + 9.6 + 67108864 / 24e3, 1e-3);
+    cr_expect_float_eq(cli_number(mesh, 1, "allreduce_s") * 1e6, 8.4 + 8 * 28 + 67108864 / 24e3,
+                       1e-3);
+    cr_expect_float_eq(cli_number(one, 1, "allreduce_s") * 1e6, 8.4 + 9.6 + 67108864 / 24e3, 1e-3);
 }
 
 Test(cli_nccl, rows_say_which_release_and_which_choices)
 {
     struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                   "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
-    cr_expect_not_null(strstr(run.out, "\"own constants of nccl-2.8.4: ring/"), "%s", run.out);
+    CLI_HAS(run.out, "\"own constants of nccl-2.8.4: ring/");
     const char *engines = cli_good("$AR list engines").out;
-    cr_expect_not_null(strstr(engines, "\nnccl  "));
-    cr_expect_not_null(strstr(engines, "\nvalues of library.release: 2.3.7 2.5.6 2.8.4 2.10.3 "));
+    CLI_HAS(engines, "\nnccl  ");
+    CLI_HAS(engines, "\nvalues of library.release: 2.3.7 2.5.6 2.8.4 2.10.3 ");
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
-    cr_expect_null(strstr(table.out, "band"), "%s", table.out);
+    CLI_LACKS(table.out, "band");
 }
 
 Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
@@ -116,28 +110,26 @@ Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
                                "512 --payload 4MiB --format json";
     char command[256];
     snprintf(command, sizeof command, line, "dgx1-v100");
-    cr_expect_not_null(strstr(cli_good("%s", command).out, "nccl-2.8.4: tree/ll128\""));
+    CLI_HAS(cli_good("%s", command).out, "nccl-2.8.4: tree/ll128\"");
     snprintf(command, sizeof command, line, "abci-v100");
-    cr_expect_null(strstr(cli_good("%s", command).out, "/ll128"));
+    CLI_LACKS(cli_good("%s", command).out, "/ll128");
 }
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 {
-    cli_good("$AR predict --cluster abci-v100 --engine nccl --algorithm auto --gpus 64 "
-             "--trace trace.csv --format csv | sed 's/\"[^\"]*\"//' > step.csv");
+    cli_good("$AR predict --cluster abci-v100 --engine nccl --algorithm auto --gpus 64 --trace "
+             "trace.csv --format csv > step.csv");
     struct cli_table *step = cli_table(cli_read("step.csv"));
-    cr_expect_gt(number(step, 1, "iteration_s"), number(step, 1, "compute_s"));
+    cr_expect_gt(cli_number(step, 1, "iteration_s"), cli_number(step, 1, "compute_s"));
     cr_expect_str_eq(cli_cell(step, 1, "low_s"), "");
     struct cli_run sweep =
         cli_good("$AR sweep --cluster abci-v100 --set library.release=2.3.7,2.8.4 --trace "
-                 "trace.csv --gpus 64 --algorithms ring,hierarchical,torus2d,tree,auto "
-                 "--shapes 8x8 --engine nccl "
-                 "--format csv");
+                 "trace.csv --gpus 64 --algorithms ring,hierarchical,torus2d,tree,auto --shapes "
+                 "8x8 --engine nccl --format csv");
     cr_expect_eq(cli_lines_with(sweep.out, ",ok"), 9, "%s", sweep.out);
-    cr_expect_not_null(strstr(sweep.err, "1 of 10 points left out, which cannot run (tree); for "
-                                         "example: engine nccl: found algorithm "
-                                         "tree, which nccl-2.3.7 does not have"),
-                       "%s", sweep.err);
+    CLI_HAS(sweep.err,
+            "1 of 10 points left out, which cannot run (tree); for example: engine nccl: "
+            "found algorithm tree, which nccl-2.3.7 does not have");
     const char *text = cli_good("$AR explain --cluster abci-v100 --engine nccl --algorithm torus2d "
                                 "--shape 8x8 --gpus 64 --trace trace.csv")
                            .out;
@@ -152,14 +144,11 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 /* Its yardstick is itself; of another release it is not. */
 Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick)
 {
-    struct cli_table *own = cli_table(
-        cli_good("$AR compare " PUBLISHED " --cluster abci-v100 --engine nccl --format csv").out);
-    struct cli_table *old = cli_table(cli_good("$AR compare " PUBLISHED " --cluster abci-v100 "
-                                               "--engine nccl --tuning 2.5.6 --format csv")
-                                          .out);
-    struct cli_table *fitted = cli_table(cli_good("$AR compare " PUBLISHED " --cluster "
-                                                  "abci-v100-nccl2.8 --tuning 2.5.6 --format csv")
-                                             .out);
+    struct cli_table *own = cli_rows("compare " PUBLISHED " --cluster abci-v100 --engine nccl");
+    struct cli_table *old = cli_rows("compare " PUBLISHED " --cluster abci-v100 --engine nccl "
+                                     "--tuning 2.5.6");
+    struct cli_table *fitted = cli_rows("compare " PUBLISHED " --cluster abci-v100-nccl2.8 "
+                                        "--tuning 2.5.6");
     cr_assert_eq(own->rows_count, 1 + 96);
     size_t differ = 0;
     for (size_t i = 1; i < own->rows_count; i++) {
@@ -176,12 +165,12 @@ Test(cli_nccl, a_calibration_keeps_its_release)
 {
     struct cli_run run = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --tuning 2.5.6 "
                                   "--hold-out none --out old.topo");
-    cr_expect_not_null(strstr(run.out, "nccl-2.5.6"), "%s", run.out);
+    CLI_HAS(run.out, "nccl-2.5.6");
     cr_expect_eq(cli_lines_with(cli_read("old.topo"), "library.release = 2.5.6 ; --tuning of"), 1);
     cr_expect_eq(cli_lines_with(cli_read("old.library.csv"), "# tuning: nccl-2.5.6"), 1);
     run = cli_good("$AR allreduce --cluster old.topo --engine library --algorithm auto --gpus 32 "
                    "--payload 1MiB --format json");
-    cr_expect_not_null(strstr(run.out, "library nccl-2.5.6, fitted to 96 rows:"), "%s", run.out);
+    CLI_HAS(run.out, "library nccl-2.5.6, fitted to 96 rows:");
 }
 
 /* A torus by fitted calls: its band is that of errors that go together, so it is about as wide as
@@ -189,26 +178,20 @@ Test(cli_nccl, a_calibration_keeps_its_release)
 Test(cli_nccl, grids_by_a_fitted_library_have_a_band)
 {
     struct cli_table *table =
-        cli_table(cli_good("$AR allreduce --cluster abci-v100-nccl2.8 --engine library --algorithm "
-                           "torus2d --shape 4x8 --gpus 32 --payload 1MiB:64MiB:x8 --format csv | "
-                           "sed 's/\"[^\"]*\"//'")
-                      .out);
+        cli_rows("allreduce --cluster abci-v100-nccl2.8 --engine library --algorithm torus2d "
+                 "--shape 4x8 --gpus 32 --payload 1MiB:64MiB:x8");
     cr_assert_eq(table->rows_count, 1 + 3);
     for (size_t i = 1; i < table->rows_count; i++) {
-        double time_s = number(table, i, "allreduce_s");
-        cr_expect_lt(number(table, i, "low_s"), time_s);
-        cr_expect_gt(number(table, i, "high_s"), time_s);
-        cr_expect_lt(number(table, i, "high_s"), 2 * time_s);
+        double time_s = cli_number(table, i, "allreduce_s");
+        cr_expect_lt(cli_number(table, i, "low_s"), time_s);
+        cr_expect_gt(cli_number(table, i, "high_s"), time_s);
+        cr_expect_lt(cli_number(table, i, "high_s"), 2 * time_s);
     }
 }
 
 Test(cli_nccl, bad_input_is_one_line)
 {
-    static const struct {
-        const char *line;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"allreduce --cluster flat --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
          "engine nccl: cluster flat has no library.node_bus; expected the bandwidth of the rings"},
         {"allreduce --cluster flat --set library.node_bus=132GB/s --engine nccl --algorithm ring "
@@ -244,10 +227,7 @@ Test(cli_nccl, bad_input_is_one_line)
          "--trace trace.csv",
          64, "export: --engine: found nccl, which knows of no messages"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-    }
+    CLI_FAIL_ALL("", rows);
 }
 
 /* 18 trays of four GPUs are one node to NCCL: NVLink switches sum, the network is not asked. */
@@ -260,6 +240,6 @@ Test(cli_nccl, hosts_of_an_nvlink_domain_are_one_node)
         struct cli_run run = cli_good("$AR allreduce --cluster gb200-nvl72 --gpus %s --engine nccl "
                                       "--algorithm auto --payload 1GiB --format csv",
                                       rows[i].gpus);
-        cr_expect_not_null(strstr(run.out, rows[i].choice), "%s", run.out);
+        CLI_HAS(run.out, rows[i].choice);
     }
 }

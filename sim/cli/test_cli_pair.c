@@ -16,9 +16,9 @@ static void enter(void)
     cli_good("echo '# OSU MPI-CUDA Bandwidth Test v7.2' > bw.log");
     cli_good("echo '# Size      Bandwidth (MB/s)' >> bw.log");
     cli_good("for i in $(seq 0 22); do awk -v i=$i 'BEGIN {b = 2^i; off = 1 + 0.02 * sin(7 * i); "
-             "if (i >= 14 && i <= 16) off *= 1.5; "
-             "printf \"%%d %%.4f\\n\", b, off * (2.4 + b / 10200) >> \"lat.log\"; "
-             "printf \"%%d %%.4f\\n\", b, b / (off * (0.8 + b / 10200)) >> \"bw.log\"}'; done");
+             "if (i >= 14 && i <= 16) off *= 1.5; printf \"%%d %%.4f\\n"
+             "\", b, off * (2.4 + b / 10200) >> \"lat.log\"; printf \"%%d %%.4f\\n"
+             "\", b, b / (off * (0.8 + b / 10200)) >> \"bw.log\"}'; done");
 }
 
 TestSuite(cli_pair, .init = enter, .fini = cli_leave);
@@ -27,7 +27,7 @@ static double value(const struct cli_table *table, const char *parameter, const 
 {
     for (size_t i = 1; i < table->rows_count; i++) {
         if (strcmp(cli_cell(table, i, "parameter"), parameter) == 0) {
-            return strtod(cli_cell(table, i, column), NULL);
+            return cli_number(table, i, column);
         }
     }
     cr_assert_fail("no %s", parameter);
@@ -42,10 +42,9 @@ Test(cli_pair, gives_back_the_pair_that_the_logs_are_of)
                 {"nvlink", "nvlink.latency", "nvlink.bandwidth"},
                 {"pcie", "pcie.latency", "pcie.bandwidth"}};
     for (size_t i = 0; i < 3; i++) {
-        struct cli_table *table = cli_table(cli_good("$AR calibrate lat.log bw.log --cluster "
-                                                     "abci-v100 --pair %s --format csv",
-                                                     rows[i].pair)
-                                                .out);
+        struct cli_table *table = cli_rows("calibrate lat.log bw.log --cluster abci-v100 --pair "
+                                           "%s",
+                                           rows[i].pair);
         double latency_s = value(table, rows[i].latency, "value");
         double bandwidth_Bps = value(table, rows[i].bandwidth, "value");
         cr_expect_float_eq(latency_s / 2.4e-6, 1, 0.03, "%s: %g s", rows[i].pair, latency_s);
@@ -81,11 +80,7 @@ Test(cli_pair, without_osu_latency_the_latency_stays)
 
 Test(cli_pair, bad_input_is_one_line)
 {
-    static const struct {
-        const char *line;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"lat.log --cluster abci-v100", 64, "--pair: found none; expected nvlink, pcie or network"},
         {"lat.log --cluster abci-v100 --pair rope", 64, "--pair: found \"rope\"; expected nvlink"},
         {"lat.log --cluster flat --pair nvlink", 65,
@@ -103,8 +98,5 @@ Test(cli_pair, bad_input_is_one_line)
     cli_good("head -n 4 lat.log > short.log");
     cli_good("cp '%s' abci.csv",
              cli_source("validate/data/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR calibrate %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-    }
+    CLI_FAIL_ALL("calibrate", rows);
 }

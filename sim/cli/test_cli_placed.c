@@ -14,9 +14,8 @@ TestSuite(cli_placed, .init = cli_enter, .fini = cli_leave);
 
 static double number_of(const char *column, const char *command)
 {
-    struct cli_table *table =
-        cli_table(cli_good("$AR %s --format csv --columns %s --quiet", command, column).out);
-    return atof(cli_cell(table, 1, column));
+    struct cli_table *table = cli_rows("%s --columns %s --quiet", command, column);
+    return cli_number(table, 1, column);
 }
 
 static double send_s(const char *bytes)
@@ -46,11 +45,11 @@ Test(cli_placed, operators_on_two_gpus_take_what_they_take_by_hand)
 Test(cli_placed, parts_on_a_ring_take_the_closed_form)
 {
     double compute_s =
-        number_of("compute_s", "predict --cluster flat --gpus 2 --algorithm ring "
-                               "--trace resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
+        number_of("compute_s", "predict --cluster flat --gpus 2 --algorithm ring --trace "
+                               "resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
     double bytes =
-        number_of("payload_bytes", "predict --cluster flat --gpus 2 --algorithm ring "
-                                   "--trace resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
+        number_of("payload_bytes", "predict --cluster flat --gpus 2 --algorithm ring --trace "
+                                   "resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
     for (int workers = 2; workers <= 8; workers *= 2) {
         char command[192], part[32];
         snprintf(command, sizeof command,
@@ -69,29 +68,25 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
     const char *text = cli_good("$AR explain --cluster dgx-a100 --gpus 2 --operators googlenet "
                                 "--placement greedy --quiet")
                            .out;
-    cr_expect_not_null(strstr(text, "96 operators"));
-    cr_expect_not_null(strstr(text, "all GPUs"));
+    CLI_HAS(text, "96 operators");
+    CLI_HAS(text, "all GPUs");
     text = cli_good("$AR export --format chrome-trace --cluster dgx-a100 --gpus 2 --operators "
                     "googlenet --quiet")
                .out;
-    cr_expect_not_null(strstr(text, "\"name\": \"3a.1x1\""));
+    CLI_HAS(text, "\"name\": \"3a.1x1\"");
     struct cli_table *rows =
-        cli_table(cli_good("$AR sweep --cluster flat --trace resnet50-v1.5 --gpus 2,4 --strategy "
-                           "rotate,star --depth 1,2 --set gpu.cost_table=v100-sxm2 --format csv "
-                           "--quiet")
-                      .out);
+        cli_rows("sweep --cluster flat --trace resnet50-v1.5 --gpus 2,4 --strategy rotate,star "
+                 "--depth 1,2 --set gpu.cost_table=v100-sxm2 --quiet");
     cr_expect_eq(rows->rows_count, 1 + 8);
     static const char *const mixed[] = {"rotate,data", "ps-sync,star", "data,partitioned"};
     for (size_t i = 0; i < 3; i++) {
-        struct cli_run run =
-            cli_run("$AR sweep --cluster flat --trace resnet50-v1.5 --gpus 4 --strategy %s "
-                    "--set gpu.cost_table=v100-sxm2",
-                    mixed[i]);
-        cli_expect_error(&run, mixed[i], 64, "--strategy: found");
+        cli_fails(64, "--strategy: found",
+                  "$AR sweep --cluster flat --trace resnet50-v1.5 --gpus 4 --strategy %s --set "
+                  "gpu.cost_table=v100-sxm2",
+                  mixed[i]);
     }
-    struct cli_run run =
-        cli_run("$AR sweep --cluster dgx-a100 --gpus 2 --operators googlenet --mesh all");
-    cli_expect_error(&run, "a mesh of operators", 64, "--operators: found with zero3");
+    cli_fails(64, "--operators: found with zero3",
+              "$AR sweep --cluster dgx-a100 --gpus 2 --operators googlenet --mesh all");
 }
 
 Test(cli_placed, what_a_placement_leaves_idle_is_said)
@@ -99,9 +94,9 @@ Test(cli_placed, what_a_placement_leaves_idle_is_said)
     cli_write("three.csv", "name,time_s,output_bytes,needs\na,1,1,\nb,1,1,\nc,1,1,a+b\n");
     struct cli_run run = cli_good("$AR predict --cluster flat --gpus 3 --operators ./three.csv "
                                   "--placement anneal --format csv --columns efficiency_frac");
-    cr_expect_not_null(strstr(run.err, "1 of 3 GPUs have no operator"), "%s", run.err);
-    cr_expect_not_null(strstr(run.err, "nothing that ends earlier than greedy"), "%s", run.err);
-    double efficiency = strtod(cli_cell(cli_table(run.out), 1, "efficiency_frac"), NULL);
+    CLI_HAS(run.err, "1 of 3 GPUs have no operator");
+    CLI_HAS(run.err, "nothing that ends earlier than greedy");
+    double efficiency = cli_number(cli_table(run.out), 1, "efficiency_frac");
     cr_expect_float_eq(efficiency, 3.0 / (3 * 2), 1e-3, "3 s of work in 2 s on 3 GPUs");
 }
 
@@ -118,16 +113,12 @@ Test(cli_placed, axial_parallelism_hides_what_it_can)
     const char *text = cli_good("$AR explain --cluster dgx-a100 --strategy dap --workload "
                                 "alphafold2-initial --mesh tp=2 --precision bf16 --quiet")
                            .out;
-    cr_expect_not_null(strstr(text, "all-gather     tp           1.049 MB"), "%s", text);
+    CLI_HAS(text, "all-gather     tp           1.049 MB");
 }
 
 Test(cli_placed, what_cannot_be_placed_is_refused)
 {
-    static const struct {
-        const char *arguments;
-        int code;
-        const char *text;
-    } cases[] = {
+    static const struct cli_case cases[] = {
         {"--operators ./circle.csv --gpus 2", 65, "circle.csv:2: operators need each other in a "},
         {"--operators ./placed.csv --placement ./apart.csv --gpus 1", 65,
          "apart.csv:4: column \"device\" is \"1\""},
@@ -150,13 +141,11 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
         {"--workload alphafold2-initial --mesh tp=4", 64, "expected --strategy dap with it"},
         {"--operators ./placed.csv --gpus 2 --precision fp16", 64, "--precision: found"},
         {"--workload mpt-7b --gpus 8 --strategy rotate", 64, "--workload: found"},
-        {"--trace resnet50-v1.5 --gpus 2 --algorithm ring --out x.csv", 64, "--out: found"}};
+        {"--trace resnet50-v1.5 --gpus 2 --algorithm ring --out x.csv", 64, "--out: found"},
+    };
     cli_write("placed.csv", graph);
     cli_write("apart.csv", apart);
     cli_write("other.csv", "operator,device\nx,0\n");
     cli_write("circle.csv", "name,time_s,output_bytes,needs\na,1,1,b\nb,1,1,a\n");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cli_run run = cli_run("$AR predict --cluster dgx-a100 %s", cases[i].arguments);
-        cli_expect_error(&run, cases[i].arguments, cases[i].code, cases[i].text);
-    }
+    CLI_FAIL_ALL("predict --cluster dgx-a100", cases);
 }

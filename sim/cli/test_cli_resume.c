@@ -57,10 +57,10 @@ Test(cli_resume, rows_that_are_there_are_not_computed_again)
 Test(cli_resume, several_stops_lose_nothing)
 {
     for (int blocks = 9; blocks < 12; blocks++) {
-        struct cli_run run = cli_run("trap '' XFSZ; (ulimit -f %d; " SWEEP
-                                     "--out o --resume --jobs 1 2>&1 | cat >&2; exit 74)",
-                                     blocks);
-        cli_expect_error(&run, "sweep", 74, "File too large");
+        cli_stops(74, "File too large",
+                  "trap '' XFSZ; (ulimit -f %d; " SWEEP
+                  "--out o --resume --jobs 1 2>&1 | cat >&2; exit 74)",
+                  blocks);
     }
     finish_sweep();
 }
@@ -125,8 +125,7 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
                  AR_TEST_SOURCE_DIR);
         stop_sweep();
         cli_good("%s; cp o/sweep.journal before", rows[i].make);
-        struct cli_run run = cli_run(SWEEP "--out o %s", rows[i].options);
-        cli_expect_error(&run, rows[i].options, rows[i].code, rows[i].fragment);
+        cli_fails(rows[i].code, rows[i].fragment, SWEEP "--out o %s", rows[i].options);
         cli_good("cmp o/sweep.journal before");
     }
 }
@@ -139,8 +138,7 @@ Test(cli_resume, a_comment_in_the_cluster_does_not_make_it_another_sweep)
 
 Test(cli_resume, without_a_directory_there_is_nothing_to_resume)
 {
-    struct cli_run run = cli_run(SWEEP "--resume");
-    cli_expect_error(&run, "--resume", 64, "expected --out DIR, the directory of the sweep");
+    cli_fails(64, "expected --out DIR, the directory of the sweep", SWEEP "--resume");
 }
 
 /* A simulation needs more descriptors than a worker does without one. */
@@ -164,8 +162,7 @@ Test(cli_resume, rows_that_failed_are_tried_again)
 Test(cli_resume, a_disk_that_is_full_at_the_end_keeps_the_journal)
 {
     cli_good("rm -r o; mkdir -p o/sweep.csv");
-    struct cli_run run = cli_run(SWEEP "--out o --quiet");
-    cli_expect_error(&run, "sweep", 74, "o/sweep.csv: cannot write: it is a directory");
+    cli_stops(74, "o/sweep.csv: cannot write: it is a directory", SWEEP "--out o --quiet");
     cli_good("rmdir o/sweep.csv");
     finish_sweep();
 }

@@ -13,19 +13,14 @@ TestSuite(cli_servers, .init = cli_enter, .fini = cli_leave);
 
 static struct cli_table *predict(const char *options)
 {
-    return cli_table(cli_good("$AR predict %s --format csv --quiet", options).out);
-}
-
-static double number(const struct cli_table *table, size_t row, const char *column)
-{
-    return atof(cli_cell(table, row, column));
+    return cli_rows("predict %s --quiet", options);
 }
 
 static void expect_parts(const struct cli_table *row)
 {
-    double step_s = number(row, 1, "iteration_s");
-    double parts_s =
-        number(row, 1, "compute_s") + number(row, 1, "exposed_s") + number(row, 1, "bubble_s");
+    double step_s = cli_number(row, 1, "iteration_s");
+    double parts_s = cli_number(row, 1, "compute_s") + cli_number(row, 1, "exposed_s") +
+                     cli_number(row, 1, "bubble_s");
     cr_expect_float_eq(parts_s, step_s, 1e-6 * step_s);
     cr_expect_str_eq(cli_cell(row, 1, "status"), "ok");
 }
@@ -37,9 +32,9 @@ Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
     cr_expect_str_eq(cli_cell(traced, 1, "strategy"), "ssp:3");
     cr_expect_str_eq(cli_cell(traced, 1, "settings"), "servers=8");
     cr_expect_str_eq(cli_cell(traced, 1, "algorithm"), "");
-    cr_expect_eq(number(traced, 1, "messages_count"),
+    cr_expect_eq(cli_number(traced, 1, "messages_count"),
                  2 * 3 * 32 * 8); /* slices, workers, servers */
-    cr_expect_eq(number(laid_out, 1, "messages_count"), 2 * 24 * 32 * 8);
+    cr_expect_eq(cli_number(laid_out, 1, "messages_count"), 2 * 24 * 32 * 8);
     expect_parts(traced);
     expect_parts(laid_out);
 }
@@ -62,24 +57,23 @@ Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
     struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ps-async --jitter "
                                   "0,0.001 --format csv --columns iteration_s");
     struct cli_table *rows = cli_table(run.out);
-    double even_s = number(rows, 2, "iteration_s");
-    cr_expect_lt(even_s, 0.8 * number(rows, 1, "iteration_s"));
-    cr_expect_float_eq(number(rows, 4, "iteration_s"), even_s, 0.05 * even_s);
+    double even_s = cli_number(rows, 2, "iteration_s");
+    cr_expect_lt(even_s, 0.8 * cli_number(rows, 1, "iteration_s"));
+    cr_expect_float_eq(cli_number(rows, 4, "iteration_s"), even_s, 0.05 * even_s);
 }
 
 Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_less_time)
 {
     struct cli_table *rows =
-        cli_table(cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ssp:1,ssp:2 --servers 1,2,4 "
-                           "--jitter 0.4 --bucket one --quiet --format csv --columns "
-                           "iteration_s,bubble_s")
-                      .out);
+        cli_rows("sweep " RESNET50 "--strategy ssp:0,ssp:1,ssp:2 --servers 1,2,4 --jitter 0.4 "
+                 "--bucket one --quiet --columns iteration_s,bubble_s");
     for (size_t i = 1; i <= 9; i++) {
         if (i > 3) {
-            cr_expect_leq(number(rows, i, "bubble_s"), number(rows, i - 3, "bubble_s"));
+            cr_expect_leq(cli_number(rows, i, "bubble_s"), cli_number(rows, i - 3, "bubble_s"));
         }
         if ((i - 1) % 3 > 0) {
-            cr_expect_leq(number(rows, i, "iteration_s"), number(rows, i - 1, "iteration_s"));
+            cr_expect_leq(cli_number(rows, i, "iteration_s"),
+                          cli_number(rows, i - 1, "iteration_s"));
         }
     }
 }
@@ -89,11 +83,12 @@ Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
     struct cli_table *gpus = predict(RESNET50 "--strategy ps-sync");
     struct cli_table *nodes = predict(RESNET50 "--strategy ps-sync --worker node");
     struct cli_table *ring = predict(RESNET50 "--algorithm ring");
-    cr_expect_lt(number(nodes, 1, "exposed_s"), number(gpus, 1, "exposed_s") / 8);
-    cr_expect_float_eq(number(nodes, 1, "iteration_s"), number(ring, 1, "iteration_s"), 2e-3);
-    struct cli_run run = cli_run("$AR predict --cluster v100-8gpu-1edr --gpus 12 --trace "
-                                 "resnet50-v1.5 --strategy ps-sync --worker node");
-    cli_expect_error(&run, "half a node", 64, "--worker: found node with 12 GPUs; expected whole");
+    cr_expect_lt(cli_number(nodes, 1, "exposed_s"), cli_number(gpus, 1, "exposed_s") / 8);
+    cr_expect_float_eq(cli_number(nodes, 1, "iteration_s"), cli_number(ring, 1, "iteration_s"),
+                       2e-3);
+    cli_fails(64, "--worker: found node with 12 GPUs; expected whole",
+              "$AR predict --cluster v100-8gpu-1edr --gpus 12 --trace resnet50-v1.5 --strategy "
+              "ps-sync --worker node");
 }
 
 Test(cli_servers, engine_simgrid_says_about_the_same)
@@ -101,24 +96,23 @@ Test(cli_servers, engine_simgrid_says_about_the_same)
     struct cli_table *rows = predict("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "
                                      "--strategy ssp:2 --servers 2 --jitter 0.2 --iterations 5 "
                                      "--bucket one --check");
-    double events_s = number(rows, 1, "iteration_s");
-    cr_expect_float_eq(number(rows, 2, "iteration_s"), events_s, 1e-6 * events_s);
+    double events_s = cli_number(rows, 1, "iteration_s");
+    cr_expect_float_eq(cli_number(rows, 2, "iteration_s"), events_s, 1e-6 * events_s);
 }
 
 Test(cli_servers, units_of_heavy_tails_are_done_sooner_if_the_slowest_are_done_twice)
 {
     struct cli_table *rows =
-        cli_table(cli_good("$AR sweep " RESNET50 "--strategy work-units --tail 1.3 --backups "
-                           "no,yes --quiet --format csv --columns iteration_s")
-                      .out);
-    cr_expect_lt(number(rows, 2, "iteration_s"), 0.8 * number(rows, 1, "iteration_s"));
+        cli_rows("sweep " RESNET50 "--strategy work-units --tail 1.3 --backups no,yes --quiet "
+                 "--columns iteration_s");
+    cr_expect_lt(cli_number(rows, 2, "iteration_s"), 0.8 * cli_number(rows, 1, "iteration_s"));
 }
 
 Test(cli_servers, explain_and_a_timeline_show_where_the_time_of_workers_goes)
 {
     struct cli_run run = cli_good("$AR explain " RESNET50 "--strategy ssp:1 --jitter 0.2 --quiet");
-    cr_expect_not_null(strstr(run.out, "wait for slower workers"));
-    cr_expect_not_null(strstr(run.out, "the servers' HCAs alone, each way"));
+    CLI_HAS(run.out, "wait for slower workers");
+    CLI_HAS(run.out, "the servers' HCAs alone, each way");
     run = cli_good("$AR export --format chrome-trace " RESNET50 "--strategy ssp:1 --jitter 0.2 "
                    "--ranks 0,5 --quiet");
     cr_expect_eq(cli_lines_with(run.out, "\"name\": \"worker "), 2);
@@ -137,20 +131,18 @@ Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cli_run run = cli_good("$AR sweep %s --out o%zu", cases[i].sweep, i);
-        cr_expect_null(strstr(run.out, "strategy     strategy"), "%s", run.out);
+        CLI_LACKS(run.out, "strategy     strategy");
         cli_good("$AR plot o%zu", i);
         run = cli_good("ls o%zu/%s.svg && $AR report o%zu", i, cases[i].picture, i);
-        cr_expect_not_null(strstr(run.out, "report.html"), "%s", run.out);
+        CLI_HAS(run.out, "report.html");
     }
 }
 
 Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
 {
-    struct cli_table *rows =
-        cli_table(cli_good("$AR sweep " RESNET50 "--algorithms ring --strategy data,ssp:1 "
-                           "--servers 4,8 --seed 1,2 --quiet --format csv --columns "
-                           "strategy,settings,seed")
-                      .out);
+    struct cli_table *rows = cli_rows("sweep " RESNET50 "--algorithms ring --strategy data,ssp:1 "
+                                      "--servers 4,8 --seed 1,2 --quiet "
+                                      "--columns strategy,settings,seed");
     static const char *const expected[][2] = {
         {"", "1"}, {"servers=4", "1"}, {"servers=8", "1"}, {"servers=4", "2"}, {"servers=8", "2"}};
     size_t data = 0;
@@ -164,9 +156,8 @@ Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
         data += strcmp(cli_cell(rows, i, "strategy"), "data") == 0;
     }
     cr_expect_eq(data, 1);
-    rows = cli_table(cli_good("$AR sweep " RESNET50 "--algorithms ring,tree --strategy data,zero1 "
-                              "--quiet --format csv --columns strategy,algorithm,buckets_count")
-                         .out);
+    rows = cli_rows("sweep " RESNET50 "--algorithms ring,tree --strategy data,zero1 --quiet "
+                    "--columns strategy,algorithm,buckets_count");
     cr_expect_eq(rows->rows_count, 4, "a head, and zero1 once: no all-reduce");
     cr_expect_str_eq(cli_cell(rows, 3, "algorithm"), "ring");
     cr_expect_str_eq(cli_cell(rows, 3, "buckets_count"), cli_cell(rows, 1, "buckets_count"));
@@ -175,12 +166,10 @@ Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
 
 Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)
 {
-    struct cli_table *rows = cli_table(cli_good("$AR train example --strategy ps-sync --servers 4 "
-                                                "--format csv --quiet")
-                                           .out);
-    cr_expect_gt(number(rows, 1, "iteration_s"), 0);
-    struct cli_run run = cli_run("$AR train example --strategy partitioned");
-    cli_expect_error(&run, "one model", 64, "--strategy: found partitioned; expected a strategy");
+    struct cli_table *rows = cli_rows("train example --strategy ps-sync --servers 4 --quiet");
+    cr_expect_gt(cli_number(rows, 1, "iteration_s"), 0);
+    cli_fails(64, "--strategy: found partitioned; expected a strategy",
+              "$AR train example --strategy partitioned");
     cli_good("$AR explain " BERT "--strategy ps-sync --iterations 2 --out o/b && $AR report o/b");
     cli_good("$AR explain " RESNET50 "--strategy ps-sync --out o/e");
     rows = cli_table(cli_good("head -3 o/e/pipeline.csv").out);
@@ -189,9 +178,7 @@ Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)
 
 Test(cli_servers, wrong_lines_are_one_line)
 {
-    static const struct {
-        const char *line, *text;
-    } cases[] = {
+    static const char *const cases[][2] = {
         {RESNET50 "--algorithm ring --servers 4",
          "--servers: found with strategy data; expected it with ps-sync"},
         {RESNET50 "--strategy ps-sync --servers 0", "--servers: found \"0\"; expected"},
@@ -207,8 +194,5 @@ Test(cli_servers, wrong_lines_are_one_line)
         {BERT "--mesh dp=8,tp=4 --strategy ps-sync", "--mesh: found dp=8,tp=4 with strategy"},
         {MACHINE "--strategy ps-sync", "option --trace is missing"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct cli_run run = cli_run("$AR predict %s", cases[i].line);
-        cli_expect_error(&run, cases[i].line, 64, cases[i].text);
-    }
+    CLI_REFUSE(64, "predict", cases);
 }

@@ -151,8 +151,7 @@ static void expect_one_lost(bool kills_simulation, const char *reason)
     struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
     cr_assert_eq(table->rows_count, 3);
     cr_expect_str_eq(cli_cell(table, 1, "status"), "ok");
-    cr_expect_not_null(strstr(cli_cell(table, 2, "status"), reason), "%s",
-                       cli_cell(table, 2, "status"));
+    CLI_HAS(cli_cell(table, 2, "status"), reason);
     cr_expect_str_eq(cli_cell(table, 2, "gpus"), "1024");
     cr_expect_str_eq(cli_cell(table, 2, "nodes"), "256");
     cr_expect_str_eq(cli_cell(table, 2, "iteration_s"), "");
@@ -176,7 +175,7 @@ Test(cli_stop, a_signal_leaves_the_rows_that_are_done)
     struct background sweep = start_until_one_row("2");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
-    cr_expect_not_null(strstr(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou"));
+    CLI_HAS(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou");
     cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 2);
 }
 
@@ -186,7 +185,7 @@ Test(cli_stop, two_sweeps_do_not_write_one_journal)
     struct background sweep = start_until_one_row("2");
     struct cli_run run = cli_run("{ %s; } 2>&1 >/dev/null | tee ../second >/dev/null", line);
     cr_expect_eq(run.code, 0);
-    cr_expect_not_null(strstr(cli_read("../second"), "o/sweep.journal: another sweep is writing"));
+    CLI_HAS(cli_read("../second"), "o/sweep.journal: another sweep is writing");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
     cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 2);

@@ -11,21 +11,16 @@ TestSuite(cli_terms, .init = cli_enter, .fini = cli_leave);
 #define STEP                                                                                       \
     "--cluster flat --trace resnet50-v1.5 --gpus 16 --algorithm ring --engine closed --quiet "
 
-/* Takes away what is quoted: cells with commas. */
-#define UNQUOTED " | sed 's/\"[^\"]*\"/quoted/g'"
-
 /* A number of the row that `predict` prints. */
 static double number(const char *options, const char *column)
 {
-    const struct cli_table *table =
-        cli_table(cli_good("$AR predict " STEP "--format csv %s" UNQUOTED, options).out);
-    return strtod(cli_cell(table, 1, column), NULL);
+    const struct cli_table *table = cli_rows("predict " STEP "%s", options);
+    return cli_number(table, 1, column);
 }
 
 static const char *text(const char *options, const char *column)
 {
-    return cli_cell(cli_table(cli_good("$AR predict " STEP "--format csv %s", options).out), 1,
-                    column);
+    return cli_cell(cli_rows("predict " STEP "%s", options), 1, column);
 }
 
 Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
@@ -48,13 +43,10 @@ Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
 Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
 {
     const struct cli_table *plain = cli_table(cli_good("$AR predict " STEP "--format csv").out);
-    const struct cli_table *none =
-        cli_table(cli_good("$AR predict " STEP "--format csv --framework none").out);
+    const struct cli_table *none = cli_rows("predict " STEP "--framework none");
     cli_expect_same_table(plain, none);
-    const struct cli_table *bare = cli_table(
-        cli_good("$AR allreduce --cluster flat --gpus 4 --algorithm ring --payload 1MB --quiet "
-                 "--format csv")
-            .out);
+    const struct cli_table *bare =
+        cli_rows("allreduce --cluster flat --gpus 4 --algorithm ring --payload 1MB --quiet ");
     cr_expect_str_empty(cli_cell(bare, 1, "framework"));
     cr_expect_str_empty(cli_cell(bare, 1, "copy_s"));
 }
@@ -71,8 +63,8 @@ Test(cli_terms, an_option_wins_over_the_frameworks_default)
     struct cli_run run =
         cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
                 "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
-    cr_expect_not_null(strstr(run.err, "term fusion.rule changes nothing beside --bucket"));
-    cr_expect_not_null(strstr(run.err, "term gpu.sms changes nothing without contention.sms"));
+    CLI_HAS(run.err, "term fusion.rule changes nothing beside --bucket");
+    CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms");
 }
 
 Test(cli_terms, compute_terms_change_the_compute_of_the_row)
@@ -105,8 +97,8 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
     for (int batch = 16; batch <= 128; batch *= 2) {
         double rate = batch == 16 ? 700 : batch == 32 ? 900 : batch == 64 ? 1000 : 1100;
         snprintf(options, sizeof options,
-                 "--batch %d --samples-per-s-at 128=1100,16=700,64=1000,"
-                 "32=900 --framework mxnet-horovod",
+                 "--batch %d --samples-per-s-at 128=1100,16=700,64=1000,32=900 --framework "
+                 "mxnet-horovod",
                  batch);
         cr_expect_float_eq(batch / number(options, "compute_s"), rate, 1e-6 * rate);
     }
@@ -168,11 +160,11 @@ Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark)
 Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
 {
     const char *alone = cli_good("$AR explain " STEP "--bucket one").out;
-    cr_expect_not_null(strstr(alone, "of which 0.000 ms hide behind"), "%s", alone);
+    CLI_HAS(alone, "of which 0.000 ms hide behind");
     const char *waits =
         cli_good("$AR explain " STEP "--bucket groups:1 --term cycle.time=1ms --jitter 0.05").out;
-    cr_expect_not_null(strstr(waits, " ms, all exposed, and "), "%s", waits);
-    cr_expect_null(strstr(waits, "hide behind"), "%s", waits);
+    CLI_HAS(waits, " ms, all exposed, and ");
+    CLI_LACKS(waits, "hide behind");
 }
 
 Test(cli_terms, the_list_has_all_frameworks_and_terms)
@@ -182,9 +174,9 @@ Test(cli_terms, the_list_has_all_frameworks_and_terms)
         "none",        "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "nnl",
         "pytorch-ddp", "typical", "cycle.time",  "gpu.sms",       "wire.precision"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
+        CLI_HAS(run.out, names[i]);
     }
-    cr_expect_null(strstr(run.out, "cannot be read"));
+    CLI_LACKS(run.out, "cannot be read");
 }
 
 /* What the table of terms says that one costs, in ms. */
@@ -202,12 +194,12 @@ static double cost_ms(const char *out, const char *term)
 
 Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
 {
-    const char *all = "--bucket one --term fusion.passes=4 --term step.floor=1.5ms "
-                      "--term negotiate.base=2ms --term cycle.time=3ms";
+    const char *all = "--bucket one --term fusion.passes=4 --term step.floor=1.5ms --term "
+                      "negotiate.base=2ms --term cycle.time=3ms";
     struct cli_run run = cli_good("$AR explain " STEP "%s", all);
     double with_s = number(all, "iteration_s");
-    double base_s = number("--bucket one --term fusion.passes=4 --term step.floor=1.5ms "
-                           "--term cycle.time=3ms",
+    double base_s = number("--bucket one --term fusion.passes=4 --term step.floor=1.5ms --term "
+                           "cycle.time=3ms",
                            "iteration_s");
     cr_expect_float_eq(cost_ms(run.out, "negotiate.base"), (with_s - base_s) * 1e3, 6e-4);
     /* 51.1 MB are read and written twice at 780 GB/s. */
@@ -216,7 +208,7 @@ Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
     cr_expect_float_eq(cost_ms(run.out, "fusion.passes"), 4 * 51.114064 / 780, 6e-4);
     cr_expect_float_eq(cost_ms(run.out, "step.floor"), 1.5, 1e-9);
     struct cli_run shipped = cli_good("$AR explain " STEP "--framework horovod");
-    cr_expect_not_null(strstr(shipped.out, "Horovod 0.21.0 changed the cycle time"));
+    CLI_HAS(shipped.out, "Horovod 0.21.0 changed the cycle time");
 }
 
 Test(cli_terms, a_users_own_file_is_a_framework)
@@ -257,10 +249,9 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *trace =
             strstr(rows[i].options, "--trace") != NULL ? "" : "--trace resnet50-v1.5";
-        struct cli_run run = cli_run("$AR predict --cluster flat --gpus 16 --algorithm ring "
-                                     "--engine closed %s %s",
-                                     trace, rows[i].options);
-        cli_expect_error(&run, rows[i].options, rows[i].code, rows[i].fragment);
+        cli_fails(rows[i].code, rows[i].fragment,
+                  "$AR predict --cluster flat --gpus 16 --algorithm ring --engine closed %s %s",
+                  trace, rows[i].options);
     }
 }
 
@@ -273,14 +264,13 @@ Test(cli_terms, a_sweep_has_the_rows_of_predict)
     const char *terms =
         "--framework horovod --term cycle.time=2ms --samples-per-s-at 32=1000,64=1200";
     const struct cli_table *sweep =
-        cli_table(cli_good(SWEEP "--gpus 4,16 --batch 32,48 %s" UNQUOTED, terms).out);
+        cli_table(cli_good(SWEEP "--gpus 4,16 --batch 32,48 %s", terms).out);
     cr_assert_eq(sweep->rows_count, 5);
     for (size_t i = 1; i < 5; i++) {
-        const struct cli_table *one = cli_table(
-            cli_good("$AR predict --cluster flat --trace resnet50-v1.5 --algorithm ring --engine "
-                     "closed --quiet --format csv --gpus %s --batch %s %s" UNQUOTED,
-                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "batch_per_gpu"), terms)
-                .out);
+        const struct cli_table *one =
+            cli_rows("predict --cluster flat --trace resnet50-v1.5 --algorithm ring --engine "
+                     "closed --quiet --gpus %s --batch %s %s",
+                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "batch_per_gpu"), terms);
         cli_expect_same_row(sweep, i, one, 1);
     }
 }
@@ -291,11 +281,11 @@ Test(cli_terms, a_sweep_has_the_rows_of_predict)
 
 Test(cli_terms, explain_shows_progress_on_a_terminal_only)
 {
-    cr_expect_null(strstr(cli_good(EXPLAINED).err, "of 8 terms"));
+    CLI_LACKS(cli_good(EXPLAINED).err, "of 8 terms");
     const char *shown = cli_good_on_terminal(EXPLAINED);
-    cr_expect_not_null(strstr(shown, "\r0 of 8 terms, "), "%s", shown);
+    CLI_HAS(shown, "\r0 of 8 terms, ");
     shown = cli_good_on_terminal(EXPLAINED " --quiet");
-    cr_expect_null(strstr(shown, "of 8 terms"), "%s", shown);
+    CLI_LACKS(shown, "of 8 terms");
 }
 
 /* The note before it; both are stopped then. */
@@ -311,7 +301,7 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
         const char *about = strstr(run.err, "takes about ");
         cr_assert_not_null(about, "%s", run.err);
         minutes[i] = strtod(about + strlen("takes about "), NULL);
-        cr_expect_not_null(strstr(about, " min; "), "%s", about);
+        CLI_HAS(about, " min; ");
     }
     cr_expect_geq(minutes[1], minutes[0] + (sysconf(_SC_NPROCESSORS_ONLN) <= 8), "%g and %g min",
                   minutes[1], minutes[0]);
@@ -337,7 +327,7 @@ Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         run = cli_run(LONG "--resume %s", others[i]);
         cr_expect_eq(run.code, 65, "%s: %s", others[i], run.err);
-        cr_expect_not_null(strstr(run.err, "another sweep"), "%s: %s", others[i], run.err);
+        CLI_HAS(run.err, "another sweep");
     }
     cli_good("printf 'term,value,source\\nfusion.passes,2,me\\n' > mine.csv");
     cr_expect_eq(cli_run(LONG "--resume %s", terms).code, 65, "the file has changed");

@@ -19,7 +19,7 @@ Test(cli_trace, an_imported_trace_goes_into_a_prediction)
                    "--format csv --quiet");
     const struct cli_table *table = cli_table(run.out);
     /* 173 us forward, 320 us backward, 31 us of the optimizer, 1 us before them. */
-    cr_expect_float_eq(strtod(cli_cell(table, 1, "compute_s"), NULL), 525e-6, 1e-9);
+    cr_expect_float_eq(cli_number(table, 1, "compute_s"), 525e-6, 1e-9);
     cr_expect_str_eq(cli_cell(table, 1, "batch_per_gpu"), "8");
     cr_expect_str_eq(cli_cell(table, 1, "precision"), "fp16");
 }
@@ -28,7 +28,8 @@ Test(cli_trace, an_imported_trace_of_known_layers_is_put_beside_computed_ones)
 {
     cli_write("work.csv", "layer,kind,macs,input_elements,output_elements,width,channels_in,"
                           "channels_out,kernel,stride,gradient_elements\n"
-                          "conv1,conv,6912,48,256,4,3,16,3,1,432\nrelu,relu,0,256,256,0,0,0,0,0,0\n"
+                          "conv1,conv,6912,48,256,4,3,16,3,1,432\n"
+                          "relu,relu,0,256,256,0,0,0,0,0,0\n"
                           "fc,fc,2560,256,10,1,256,10,1,1,2560+10\n"
                           "loss,loss,0,10,10,0,0,0,0,0,0\n");
     cli_good("$AR trace import " PROFILES "shapes.json --parameters ./work.csv --cost-table "
@@ -45,15 +46,15 @@ Test(cli_trace, collectives_go_to_stdout)
     cr_expect_str_eq(cli_cell(table, 2, "operation"), "allreduce");
     cr_expect_str_eq(cli_cell(table, 2, "payload_bytes"), "10280");
     cr_expect_str_eq(cli_cell(table, 2, "group_size"), "2");
-    cr_expect_float_eq(strtod(cli_cell(table, 2, "ready_s"), NULL), 93e-6, 1e-9);
+    cr_expect_float_eq(cli_number(table, 2, "ready_s"), 93e-6, 1e-9);
 }
 
 Test(cli_trace, the_same_command_overwrites_its_own_trace_only)
 {
     cli_good("$AR trace import " PROFILES "ddp.json --out mine.csv");
     cli_good("$AR trace import " PROFILES "ddp.json --out mine.csv --format json");
-    struct cli_run run = cli_run("$AR trace import " PROFILES "shapes.json --out mine.csv");
-    cli_expect_error(&run, "another file", 64, "expected --force to overwrite it");
+    cli_fails(64, "expected --force to overwrite it",
+              "$AR trace import " PROFILES "shapes.json --out mine.csv");
     cli_good("$AR trace import " PROFILES "shapes.json --out mine.csv --force");
 }
 
@@ -80,10 +81,7 @@ Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
         {"import trace.csv --out t.csv", 65, "trace.csv:1: byte 1: lexical error"},
         {"import " PROFILES "ddp.json --out no/t.csv", 74, "cannot write"},
     };
-    size_t files = cli_files_count();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR trace %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-        cr_expect_eq(cli_files_count(), files, "%s", rows[i].line);
+        cli_fails(rows[i].code, rows[i].fragment, "$AR trace %s", rows[i].line);
     }
 }

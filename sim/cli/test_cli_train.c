@@ -13,30 +13,21 @@ TestSuite(cli_train, .init = cli_enter, .fini = cli_leave);
 #define OPTIONS "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n"
 #define GOOD    "# run = 1\n" OPTIONS "# images = 50000\n"
 
-struct bad {
-    const char *text;
-    int code;
-    const char *fragment;
-};
-
-/* Every text is refused by one line that names the file, and nothing is left. */
-static void expect_all(const struct bad *rows, size_t count)
+/* Every text is refused by one line that names the file. */
+static void refuse_texts(const struct cli_case *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        cli_write("bad.run.csv", rows[i].text);
-        size_t files = cli_files_count();
-        struct cli_run run = cli_run("$AR train bad.run.csv --out o");
-        cli_expect_error(&run, rows[i].text, rows[i].code, rows[i].fragment);
-        cr_expect_not_null(strstr(run.err, "bad.run.csv:"), "%s", run.err);
-        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].text);
+        cli_write("bad.run.csv", rows[i].line);
+        CLI_HAS(cli_fails(rows[i].code, rows[i].fragment, "$AR train bad.run.csv --out o").err,
+                "bad.run.csv:");
     }
 }
 
-#define EXPECT_ALL(rows) expect_all(rows, sizeof rows / sizeof rows[0])
+#define REFUSE_TEXTS(rows) refuse_texts(rows, sizeof rows / sizeof rows[0])
 
 Test(cli_train, phases_that_do_not_fit_are_refused)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {GOOD PHASES "0,3,16\n4,9,16\n", 65,
          ":9: column \"first_epoch\" is \"4\"; expected 3, where the phase of line 8 ends: phases "
          "in order, no gaps"},
@@ -67,12 +58,12 @@ Test(cli_train, phases_that_do_not_fit_are_refused)
          ":7: column \"last_epoch\" is missing; expected it in the header"},
         {GOOD PHASES "0,9\n", 65, ":8:"},
     };
-    EXPECT_ALL(rows);
+    REFUSE_TEXTS(rows);
 }
 
 Test(cli_train, directives_that_are_wrong_are_refused)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {"", 65, "bad.run.csv:"},
         {OPTIONS PHASES "0,9,16\n", 65, ":1: the version of the run file is missing; expected"},
         {"\n# run = 1\n" PHASES "0,9,16\n", 65, ":1: the version of the run file is missing"},
@@ -100,13 +91,13 @@ Test(cli_train, directives_that_are_wrong_are_refused)
         {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", 65, "directive \"evalimages\" is missing"},
         {GOOD "# set = ;\n" PHASES "0,9,16\n", 65, ":7: set: found nothing; expected KEY=VALUE"},
     };
-    EXPECT_ALL(rows);
+    REFUSE_TEXTS(rows);
 }
 
 /* What predict refuses as an option is an error of the line that it stands in. */
 Test(cli_train, values_of_options_are_refused_where_they_stand)
 {
-    static const struct bad rows[] = {
+    static const struct cli_case rows[] = {
         {GOOD "# set = nodes=2\n" PHASES "0,9,16\n", 65,
          ":3: gpus: found \"4\"; expected a whole number from 1 to 2, the GPUs of cluster flat"},
         {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", 65, ":7: set: "},
@@ -129,7 +120,7 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
          65, ":4: algorithm: unknown algorithm \"rng\""},
         {GOOD "# images = 9\n", 65, "bad.run.csv:"},
     };
-    EXPECT_ALL(rows);
+    REFUSE_TEXTS(rows);
 }
 
 Test(cli_train, options_that_are_wrong_are_refused)
@@ -155,10 +146,7 @@ Test(cli_train, options_that_are_wrong_are_refused)
         {"example --out ''", 64, "--out: found \"\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t files = cli_files_count();
-        struct cli_run run = cli_run("$AR train %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].line);
+        cli_fails(rows[i].code, rows[i].fragment, "$AR train %s", rows[i].line);
     }
 }
 
@@ -166,11 +154,10 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
 {
     cli_write("mine.run.csv",
               GOOD "# evalimages = 500\n# evalevery = 1\n" PHASES "0,3.5,16\n3.5,9,32\n");
-    struct cli_table *csv = cli_table(cli_good("$AR train mine.run.csv --format csv").out);
-    struct cli_table *step = cli_table(
-        cli_good("$AR predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 "
-                 "--batch 32 --format csv")
-            .out);
+    struct cli_table *csv = cli_rows("train mine.run.csv");
+    struct cli_table *step =
+        cli_rows("predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 --batch "
+                 "32");
     cr_assert_eq(csv->rows_count, 4);
     cr_expect_str_eq(cli_cell(csv, 2, "run"), "mine");
     cr_expect_str_eq(cli_cell(csv, 2, "phase"), "2");
@@ -183,8 +170,8 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
     }
     cr_expect_str_eq(cli_cell(csv, 3, "phase"), "total");
     cr_expect_str_empty(cli_cell(csv, 3, "batch_per_gpu"));
-    double sum_s = atof(cli_cell(csv, 1, "time_s")) + atof(cli_cell(csv, 2, "time_s"));
-    cr_expect_float_eq(atof(cli_cell(csv, 3, "time_s")), sum_s, 1e-7 * sum_s);
+    double sum_s = cli_number(csv, 1, "time_s") + cli_number(csv, 2, "time_s");
+    cr_expect_float_eq(cli_number(csv, 3, "time_s"), sum_s, 1e-7 * sum_s);
 }
 
 Test(cli_train, formats_have_the_same_values)
@@ -196,14 +183,14 @@ Test(cli_train, formats_have_the_same_values)
     for (size_t i = 1; i < table->rows_count; i++) {
         char found[64];
         snprintf(found, sizeof found, "\"time_s\": %s,", cli_cell(table, i, "time_s"));
-        cr_expect_not_null(strstr(json, found), "%s", found);
-        snprintf(found, sizeof found, " %.3f ", atof(cli_cell(table, i, "time_s")));
-        cr_expect_not_null(strstr(text, found), "%s", found);
+        CLI_HAS(json, found);
+        snprintf(found, sizeof found, " %.3f ", cli_number(table, i, "time_s"));
+        CLI_HAS(text, found);
     }
-    double time_s = atof(cli_cell(table, 3, "time_s"));
+    double time_s = cli_number(table, 3, "time_s");
     char clock[32];
     snprintf(clock, sizeof clock, " %d:%04.1f ", (int)(time_s / 60), fmod(time_s, 60));
-    cr_expect_not_null(strstr(text, clock), "%s is not in %s", clock, text);
+    CLI_HAS(text, clock);
     cr_expect_eq(cli_lines_with(text, "(ms)"), 1);
     cr_expect_eq(cli_lines_with(json, "\"phase\": \"total\""), 1);
 }
@@ -227,14 +214,14 @@ Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
     cr_expect_eq(row, table->rows_count);
     cr_expect_eq(cli_lines_with(run.err, "1048576 GPUs is left out"), 2);
     cr_expect_eq(cli_lines_with(run.err, "example on 30000 GPUs is left out"), 1);
-    cr_expect_lt(atof(cli_cell(table, 6, "time_s")), atof(cli_cell(table, 3, "time_s")));
+    cr_expect_lt(cli_number(table, 6, "time_s"), cli_number(table, 3, "time_s"));
 }
 
 Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
 {
     cli_write("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
     struct cli_run run = cli_good("$AR train grid.run.csv --gpus 8");
-    cr_expect_not_null(strstr(run.err, "the shape of the file is for another number"));
+    CLI_HAS(run.err, "the shape of the file is for another number");
     cr_expect_str_empty(cli_good("$AR train grid.run.csv --gpus 8 --quiet").err);
 }
 
@@ -258,7 +245,7 @@ Test(cli_train, files_beside_the_run_file_are_found)
     cli_write("d/a.run.csv",
               "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
               "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
-    struct cli_table *table = cli_table(cli_good("$AR train d/a.run.csv --format csv").out);
+    struct cli_table *table = cli_rows("train d/a.run.csv");
     cr_expect_str_eq(cli_cell(table, 1, "trace"), "trace");
     struct cli_run other =
         cli_run("sed s/,32/,16/ d/a.run.csv >d/b.run.csv; $AR train d/b.run.csv");
@@ -284,9 +271,9 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep --force");
     cli_expect_error(&bad, "the second run is bad", 65, "bad.run.csv:1:");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
-    struct cli_run full = cli_run("trap '' XFSZ; (ulimit -f 1; $AR train example --gpus 8:32:x2 "
-                                  "--out o/deep --force --quiet 2>&1 | cat >&2; exit 74)");
-    cli_expect_error(&full, "a full disk", 74, "train.csv");
+    cli_fails(74, "train.csv",
+              "trap '' XFSZ; (ulimit -f 1; $AR train example --gpus 8:32:x2 --out o/deep --force "
+              "--quiet 2>&1 | cat >&2; exit 74)");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     cr_expect_eq(cli_files_count(), files + 1); /* bad.run.csv */
 }
@@ -294,7 +281,7 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
 Test(cli_train, list_runs_shows_titles)
 {
     const char *out = cli_good("$AR list runs").out;
-    cr_expect_not_null(strstr(out, "sony-v1-2176 "));
-    cr_expect_not_null(strstr(out, "3456 V100"));
+    CLI_HAS(out, "sony-v1-2176 ");
+    CLI_HAS(out, "3456 V100");
     cr_expect_eq(cli_lines_with(out, "cannot be read"), 0);
 }
