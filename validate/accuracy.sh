@@ -41,16 +41,15 @@ errors="set nodes rows median_frac*100 mean_frac*100 p95_frac*100 worst_frac*100
 cat <<'TEXT'
 # Accuracy: predictions beside measurements
 
-Written by `validate/accuracy.sh`; the command of a table stands above it. Rule: **nothing is fitted to the rows that it is
-compared with**, unless the table says `fitted`; where something was chosen with such rows in sight, the page says so.
-Errors are |predicted / measured - 1|; the sources of what was measured are in [data/](data/README.md).
+Written by `validate/accuracy.sh`; each table follows its command. Rule: **predictions are not fitted to the rows that they are
+compared with**, unless the table says `fitted`; choices that were made after looking at such rows are named.
+Errors are |predicted / measured - 1|. [data/](data/README.md) has the sources of all measurements.
 TEXT
 
-section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand, calls of a library by the priors of its model, beside NCCL's
-\`own\` constants; \`fit\` is fitted to these rows (messages: to those of up to 256 ranks) and takes over what the rows beside err; \`held out\` are the
-largest node counts, fitted without them. Rows are from 1 KiB on; \`not used\` are the others of the set's machine and ranks per node. \`covered\` is the
-share inside the 95 % band, \`pairs\` are held-out pairs of algorithms that differ by 10 % or more, \`right\` those of which the faster one was predicted.
-[data/](data/README.md) says what sets are."
+section "Measured collectives of every machine" "\`zero shot\` predictions use nothing but the machine's file, and for calls of a library the priors of its model; \`own\` are NCCL's own constants. \`fit\` is
+fitted to these rows (messages: of up to 256 ranks) and corrected by the errors of neighbouring rows. \`held out\` are the largest node counts, predicted by
+a fit to the others. Rows from 1 KiB on count; \`not used\` are other rows of the same machine. \`covered\` is the share inside the 95 % band. \`pairs\` are
+held-out rows of two algorithms whose times differ by 10 % or more, \`right\` the share whose faster one was predicted."
 shown "allreckon accuracy --out DIR"
 "$allreckon" accuracy --out "$scratch/sets" --format csv --quiet >"$scratch/sets.csv"
 cp "$scratch/sets/accuracy.svg" validate/accuracy.svg
@@ -61,23 +60,22 @@ held_out_nodes held_out_rows held_out_median_frac*100 unseen held_out_mean_frac*
 held_out_right_frac*100" <"$scratch/sets.csv"
 
 of_all() { awk -F, -v set="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i } $1 == set { print $(place[name]) }' "$scratch/last.csv"; }
-printf '\nNot used of all sets: %s.\n' "$(of_all all not_used_why | sed 's/; /;\n/g')"
+printf '\nRows that are not used: %s.\n' "$(of_all all not_used_why | sed 's/; /;\n/g')"
 cat <<'TEXT'
 
-**Held out is not always unseen.** The form of the model and its priors were chosen by node counts below the largest (MPI: by at most 64 nodes), but `unseen` is
-`no` where something was chosen, or looked for, when rows of the set had been seen that are held out or that nothing is fitted to; `all_unseen` leaves these
-sets out. Results with nothing fitted were in sight when rates of HCAs, the share of NVLS and latencies of plug-ins were looked up; none was set to a row,
-but `hca.bandwidth` of `abci_a100_2n_sharp`, which showed that rate. [models/fit](../models/fit/README.md) and [models/library](../models/library/README.md) say
-how the model was chosen.
+**Held out is not always unseen.** The model and its priors were chosen by node counts below the largest (MPI: by at most 64 nodes). For some sets, `unseen` =
+`no`, we had looked at rows later used for testing before fixing part of the model; `all_unseen` leaves these sets out. Zero-shot errors were known when rates of
+HCAs, the share of NVLS and latencies of plug-ins were looked up; no value was set to a row, except `hca.bandwidth` of `abci_a100_2n_sharp`, which was
+measured there. [models/fit](../models/fit/README.md) and [models/library](../models/library/README.md) describe how the model was chosen.
 
 TEXT
 table "set held_out_median_frac*100 seen" '^set,|,no,' <"$scratch/last.csv"
 awk -v all="$(of_all all held_out_median_frac)" -v unseen="$(of_all all_unseen held_out_median_frac)" \
-  'BEGIN { printf "\nOf all rows that are held out the median is %.1f %%, of those of the other sets %.1f %%.\n", 100 * all, 100 * unseen }'
-printf '\nWhere the errors sit, sets above 10 %% and those where fewer than 90 %% of the pairs are right, computed from their held-out rows:\n\n'
+  'BEGIN { printf "\nThe median error of all held-out rows is %.1f %%, without these sets %.1f %%.\n", 100 * all, 100 * unseen }'
+printf '\nWhere the errors come from, for sets above 10 %% and those with fewer than 90 %% of the pairs right, computed from their held-out rows:\n\n'
 table "set operation held_out_median_frac*100 held_out_right_frac*100 why" 'times measured|wrong pairs' <"$scratch/sets.csv"
 
-printf '\nForced trees of MareNostrum 5 as messages, by what was fitted to forced rings there (the last goal but one below):\n'
+printf '\nForced trees of MareNostrum 5 as messages, predicted by a fit to forced rings there (the last goal but one below):\n'
 shown "allreckon calibrate $sets/mn5_h100_nccl_ring.csv --cluster mn5 --algorithm ring --hold-out none --out rings.topo
 allreckon compare $sets/mn5_h100_nccl_tree.csv --cluster rings.topo --engine recurrence --algorithm tree --format csv"
 "$allreckon" calibrate "$sets/mn5_h100_nccl_ring.csv" --cluster mn5 --algorithm ring --hold-out none --out "$scratch/rings.topo" --quiet >/dev/null
@@ -123,13 +121,13 @@ awk -F, -v trees="$trees" -v abci="$abci" '
     goal("messages by parameters fitted to ring rows predict tree rows within 20 %", 0.2, tree[1],
       sprintf("%.1f %% in the median, %d of %d rows within 20 %%", 100 * tree[1], tree[2], tree[3]))
     goal("24 held-out rows of ABCI V100: at most 3.8 %", 0.038, abci,
-      sprintf("%.1f %%, with a choice made when they had been seen (column seen)", 100 * abci))
+      sprintf("%.1f %%, with a choice made after looking at them (column seen)", 100 * abci))
   }' "$scratch/last.csv"
 
 section "NCCL 2.8.4 on ABCI, fitted to 1, 2 and 4 nodes" \
-  "\`held-out\` are the rows of 8 nodes, \`fold\` those of each count by a fit to all others. That \`net.growth\` may fall below 1 was chosen when the rows
-of 8 nodes had been seen: without it their median is 3.6 % (when it was chosen 4.6 beside 3.1), so they are not unseen.
-The last columns are NCCL's own constants on the same rows, nothing fitted."
+  "\`held-out\` are the rows of 8 nodes, \`fold\` those of each count by a fit to all others. We allowed \`net.growth\` below 1 after looking at the rows
+of 8 nodes; without it their median is 3.6 %.
+The last columns are NCCL's own constants on the same rows."
 shown "allreckon calibrate $measured --cluster abci-v100 --folds --format csv"
 <"$scratch/abci.csv" table "$errors covered_frac*100 tuning_median_frac*100 tuning_mean_frac*100 tuning_p95_frac*100" '^(kind|accuracy),'
 
@@ -142,7 +140,7 @@ done
 
 section "Engines of messages, nothing fitted" \
   "Our algorithms by the latencies and bandwidths of the cluster file beside NCCL's all-reduces:
-NCCL changes protocols and algorithms, which they do not. From 32 MiB on the ring is near on several nodes."
+NCCL changes protocols and algorithms with the size, these do not. From 32 MiB on the ring is close on several nodes."
 for algorithm in ring tree; do
   shown "allreckon compare $measured --cluster abci-v100 --engine recurrence --algorithm $algorithm --format csv"
   "$allreckon" compare "$measured" --cluster abci-v100 --engine recurrence --algorithm "$algorithm" --format csv --quiet |
@@ -164,7 +162,7 @@ dgx-a100 408 26988
 dgx-h100 400 56074
 ROWS
 
-section "A recorded step of one GPU, layer by layer" "ResNet-50 in PyTorch, batch 32: kernels of a V100 in fp32, of which nothing is fitted to; of an A100 in tf32, whose convolutions and memory
+section "A recorded step of one GPU, layer by layer" "ResNet-50 in PyTorch, batch 32: kernels of a V100 in fp32, to which nothing is fitted; of an A100 in tf32, whose convolutions and memory
 bandwidth are fitted to it."
 for trace in resnet50-v1.5-recorded resnet50-v1.5-recorded-a100; do
   shown "allreckon compare $trace --out DIR"
@@ -172,8 +170,8 @@ for trace in resnet50-v1.5-recorded resnet50-v1.5-recorded-a100; do
   table "kind layers forward_measured_s forward_predicted_s forward_error_frac*100 backward_measured_s backward_predicted_s backward_error_frac*100" <"$scratch/$trace/kinds.csv"
 done
 
-section "Published training runs" "A band is that of 100 draws of all that is not known of a run, from their 2.5th to their 97.5th percentile, and holds the prediction
-by the row's own values. What it means, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
+section "Published training runs" "A band reaches from the 2.5th to the 97.5th percentile of 100 draws of the unknown parameters of a run, and as far as the prediction
+by the row's own values. [data/published/](data/published/README.md) explains it, and names the choices that were made after seeing results."
 shown "allreckon reproduce --format csv"
 "$allreckon" reproduce --format csv --quiet >"$scratch/reproduce.csv"
 printf '\nAll runs, by publication: median and worst of |error|, and how many lie in their band:\n\n'
