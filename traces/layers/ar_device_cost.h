@@ -86,7 +86,7 @@ enum ar_conv_pass {
 struct ar_conv_point {
     enum ar_precision precision;
     uint32_t batch;
-    uint32_t width; /**< of the square input */
+    uint32_t width; /**< side of the square input */
     uint32_t channels_in;
     uint32_t channels_out;
     uint32_t kernel;
@@ -186,7 +186,7 @@ struct ar_layer_work {
     uint64_t macs;            /**< multiply-accumulates, forward */
     uint64_t input_elements;  /**< activations read */
     uint64_t output_elements; /**< activations written */
-    uint32_t width;           /**< of the square input */
+    uint32_t width;           /**< side of the square input */
     uint32_t channels_in;
     uint32_t channels_out;
     uint32_t kernel; /**< 3 for 3x3 */

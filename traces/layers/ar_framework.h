@@ -76,7 +76,7 @@ enum ar_term {
         AR_TERMS_COUNT
 };
 
-/** What a value is; those with units may also be off. */
+/** Kinds of values; those with units may also be off. */
 enum ar_term_kind {
     AR_TERM_NUMBER,
     AR_TERM_COUNT,
@@ -106,7 +106,7 @@ struct ar_term_value {
     char source[384]; /**< "" at the default */
     char where[128];  /**< where it was read, for error lines; "" at the default */
     enum ar_status
-        status; /**< of errors of the text that are found later: AR_USAGE or AR_BAD_DATA */
+        status; /**< for errors in the text that are found later: AR_USAGE or AR_BAD_DATA */
 };
 
 struct ar_framework {

@@ -46,7 +46,7 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
                                         struct ar_layer_comparison *comparison,
                                         struct ar_error *err);
 
-/** What is written of a layer. */
+/** The columns of a layer. */
 extern const struct ar_columns ar_compared_layer_columns;
 
 /** Writes the layers, of the columns of the view, then the kinds; of CSV the layers alone. */

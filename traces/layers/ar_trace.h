@@ -55,13 +55,13 @@ struct ar_trace {
     uint32_t tensors_count;
     uint64_t *tensor_elements; /**< in forward order, layer after layer */
     bool is_timed;             /**< no cost table: the three below are 0 */
-    double memory_Bps;         /**< of the device, by the cost table */
+    double memory_Bps;         /**< memory rate of the device, by the cost table */
     double kernel_floor_s;     /**< least time of a kernel, as it was used */
-    /** Of a GPU, about and at least: what the backward pass needs of the outputs of conv, fc and
-     * relu, weights and their gradients. Nobody can say it of a timed trace, which did run. */
+    /** Memory of a GPU, about and at least: outputs of conv, fc and
+     * relu, weights and their gradients. 0 for a timed trace, which did run. */
     double memory_bytes;
-    const char *work;       /**< of a timed trace: the table of its layers' work, */
-    const char *cost_table; /**< and of its GPU; NULL: not said */
+    const char *work;       /**< in a timed trace: name of the table of its layers' work, */
+    const char *cost_table; /**< and of the cost table of its GPU; NULL: unknown */
 };
 
 /** Multiplies the gradient elements of every tensor, rounded to whole elements, at least 1; times
@@ -80,10 +80,10 @@ void ar_trace_scale(struct ar_trace *trace, double factor);
 
 struct ar_trace_file {
     const char *path; /**< for error lines */
-    /** What the file says: of a work table all but the batch, the precision and the times, which
+    /** The contents of the file. For a work table the batch, the precision and the times
      * are 0. `trace.is_timed` tells the form. */
     struct ar_trace trace;
-    struct ar_layer_work *work; /**< of each layer, for one sample; NULL in a timed file */
+    struct ar_layer_work *work; /**< [layer]: work for one sample; NULL in a timed file */
 };
 
 /** Reads a trace file into the arena. A path that cannot be read is AR_NO_INPUT, contents that are
@@ -91,7 +91,7 @@ struct ar_trace_file {
 enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
                                   struct ar_trace_file **file, struct ar_error *err);
 
-/** What is asked of a work file; a timed one has its own. */
+/** The batch and precision for a work file; a timed one has its own. */
 struct ar_trace_request {
     uint32_t batch; /**< samples per GPU */
     enum ar_precision precision;

@@ -46,13 +46,13 @@ char *ar_device_cost_precisions(const struct ar_device_cost *cost,
 
 /* --- what all laws use --------------------------------------------------------------------- */
 
-static double value(const struct ar_device_cost *cost, enum ar_precision precision,
-                    enum ar_cost quantity)
+static double cost_value(const struct ar_device_cost *cost, enum ar_precision precision,
+                         enum ar_cost quantity)
 {
     return cost->value[quantity][precision];
 }
 
-static double stored_bytes(enum ar_precision precision)
+static double stored_element_bytes(enum ar_precision precision)
 {
     return ar_precision_bytes(ar_precision_stored(precision));
 }
@@ -61,7 +61,7 @@ static double stored_bytes(enum ar_precision precision)
 static double floored_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         double time_s)
 {
-    return fmax(time_s, value(cost, precision, AR_COST_KERNEL_FLOOR));
+    return fmax(time_s, cost_value(cost, precision, AR_COST_KERNEL_FLOOR));
 }
 
 /* --- matrix products, attention, memory ------------------------------------------------------ */
@@ -70,14 +70,14 @@ static double floored_s(const struct ar_device_cost *cost, enum ar_precision pre
 static double tiles_s(const struct ar_device_cost *cost, enum ar_precision precision,
                       const struct ar_gemm *gemm, double rows, double columns, double parts)
 {
-    double processors = value(cost, precision, AR_COST_MULTIPROCESSORS);
-    double rate = value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
-                  value(cost, precision, AR_COST_PEAK) / processors;
-    double edge = value(cost, precision, AR_COST_GEMM_EDGE);
+    double processors = cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
+    double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
+                  cost_value(cost, precision, AR_COST_PEAK) / processors;
+    double edge = cost_value(cost, precision, AR_COST_GEMM_EDGE);
     double slow = (1 + edge * (1 / rows + 1 / columns)) / (1 + edge * (1.0 / 256 + 1.0 / 128));
     double tiles = (double)gemm->count * ceil((double)gemm->m / rows) *
                    ceil((double)gemm->n / columns) * parts;
-    double depth = (double)gemm->k / parts + value(cost, precision, AR_COST_GEMM_DEPTH);
+    double depth = (double)gemm->k / parts + cost_value(cost, precision, AR_COST_GEMM_DEPTH);
     return ceil(tiles / processors) * 2 * rows * columns * depth * slow / rate;
 }
 
@@ -90,13 +90,13 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
     double sums = (double)gemm->count * (double)gemm->m * (double)gemm->n;
     for (double parts = 1; parts == 1 || (double)gemm->k / parts >= PART_MIN; parts *= 2) {
         double partial_bytes = parts > 1 ? 2 * parts * sums * ar_precision_bytes(AR_FP32) : 0;
-        double traffic_s = (bytes + partial_bytes) / value(cost, precision, AR_COST_MEMORY);
+        double traffic_s = (bytes + partial_bytes) / cost_value(cost, precision, AR_COST_MEMORY);
         for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
             double time_s = tiles_s(cost, precision, gemm, tiles[i][0], tiles[i][1], parts);
             best_s = fmin(best_s, fmax(time_s, traffic_s));
         }
     }
-    return value(cost, precision, AR_COST_GEMM_FIXED) + best_s;
+    return cost_value(cost, precision, AR_COST_GEMM_FIXED) + best_s;
 }
 
 double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
@@ -104,8 +104,8 @@ double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision pre
 {
     double operands = ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
     double products = (double)gemm->m * (double)gemm->n;
-    double bytes = (double)gemm->count *
-                   (operands * ar_precision_bytes(precision) + products * stored_bytes(precision));
+    double bytes = (double)gemm->count * (operands * ar_precision_bytes(precision) +
+                                          products * stored_element_bytes(precision));
     return floored_s(cost, precision, ar_device_product_s(cost, precision, gemm, bytes));
 }
 
@@ -116,20 +116,21 @@ double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precisio
     double flop = 4 * (double)attention->count * pairs * (double)attention->head_elements *
                   (attention->is_causal ? 0.5 : 1) * (attention->is_backward ? 2.5 : 1);
     double efficiency =
-        value(cost, precision,
-              attention->is_backward ? AR_COST_ATTENTION_BACKWARD : AR_COST_ATTENTION_FORWARD);
-    return floored_s(cost, precision, flop / (efficiency * value(cost, precision, AR_COST_PEAK)));
+        cost_value(cost, precision,
+                   attention->is_backward ? AR_COST_ATTENTION_BACKWARD : AR_COST_ATTENTION_FORWARD);
+    return floored_s(cost, precision,
+                     flop / (efficiency * cost_value(cost, precision, AR_COST_PEAK)));
 }
 
 double ar_device_memory_s(const struct ar_device_cost *cost, enum ar_precision precision,
                           double bytes)
 {
-    return floored_s(cost, precision, bytes / value(cost, precision, AR_COST_MEMORY));
+    return floored_s(cost, precision, bytes / cost_value(cost, precision, AR_COST_MEMORY));
 }
 
 double ar_device_peak_flops(const struct ar_device_cost *cost, enum ar_precision precision)
 {
-    return value(cost, precision, AR_COST_PEAK);
+    return cost_value(cost, precision, AR_COST_PEAK);
 }
 
 /* --- convolutions --------------------------------------------------------------------------- */
@@ -142,12 +143,12 @@ double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
                                          AR_COST_WEIGHTS_RATE};
     double flop = 2 * (double)work->macs;
     if (work->kernel == 3 && work->stride == 1) {
-        flop /= value(cost, precision, AR_COST_WINOGRAD);
+        flop /= cost_value(cost, precision, AR_COST_WINOGRAD);
     }
-    double bytes =
-        ((double)work->input_elements + (double)work->output_elements) * stored_bytes(precision);
-    return fmax(flop / value(cost, precision, rates[pass]),
-                bytes / value(cost, precision, AR_COST_MEMORY));
+    double bytes = ((double)work->input_elements + (double)work->output_elements) *
+                   stored_element_bytes(precision);
+    return fmax(flop / cost_value(cost, precision, rates[pass]),
+                bytes / cost_value(cost, precision, AR_COST_MEMORY));
 }
 
 /* Time at `batch` from measured points of one shape in ascending batch; see the header. */
@@ -189,7 +190,8 @@ static double implicit_product_s(const struct ar_device_cost *cost,
     };
     double elements =
         (double)batch * ((double)inputs + (double)outputs) + (double)forward.n * (double)forward.k;
-    return ar_device_product_s(cost, precision, &gemms[pass], elements * stored_bytes(precision));
+    return ar_device_product_s(cost, precision, &gemms[pass],
+                               elements * stored_element_bytes(precision));
 }
 
 double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
@@ -213,7 +215,7 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
     if (points_count > 0) {
         return measured_s(points, points_count, pass, marginal_s, batch);
     }
-    return value(cost, precision, fixed[pass]) + batch * marginal_s;
+    return cost_value(cost, precision, fixed[pass]) + batch * marginal_s;
 }
 
 /* --- layers --------------------------------------------------------------------------------- */
@@ -241,8 +243,8 @@ static void count_memory_elements(const struct ar_device_cost *cost,
     };
     double outputs = (double)work->output_elements;
     if (passes[work->kind].is_in_table) {
-        *forward = outputs * value(cost, precision, passes[work->kind].forward);
-        *backward = outputs * value(cost, precision, passes[work->kind].backward);
+        *forward = outputs * cost_value(cost, precision, passes[work->kind].forward);
+        *backward = outputs * cost_value(cost, precision, passes[work->kind].backward);
         return;
     }
     *forward = (double)work->input_elements + outputs;
@@ -264,11 +266,11 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
     double elements[2];
     double *times_s[] = {forward_s, backward_s};
     bool is_own_kernel =
-        work->kind != AR_LAYER_ADD || value(cost, precision, AR_COST_ADD_IS_FUSED) < 0.5;
+        work->kind != AR_LAYER_ADD || cost_value(cost, precision, AR_COST_ADD_IS_FUSED) < 0.5;
     count_memory_elements(cost, work, precision, &elements[0], &elements[1]);
     for (int i = 0; i < 2; i++) {
-        double time_s =
-            batch * elements[i] * stored_bytes(precision) / value(cost, precision, AR_COST_MEMORY);
+        double time_s = batch * elements[i] * stored_element_bytes(precision) /
+                        cost_value(cost, precision, AR_COST_MEMORY);
         *times_s[i] = time_s > 0 && is_own_kernel ? floored_s(cost, precision, time_s) : time_s;
     }
 }
@@ -276,8 +278,8 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
 double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_precision precision,
                                   uint64_t parameters)
 {
-    double bytes = (double)parameters * value(cost, precision, AR_COST_OPTIMIZER_BYTES);
-    double launches_s = value(cost, precision, AR_COST_OPTIMIZER_KERNELS) *
-                        value(cost, precision, AR_COST_KERNEL_FLOOR);
-    return fmax(launches_s, bytes / value(cost, precision, AR_COST_MEMORY));
+    double bytes = (double)parameters * cost_value(cost, precision, AR_COST_OPTIMIZER_BYTES);
+    double launches_s = cost_value(cost, precision, AR_COST_OPTIMIZER_KERNELS) *
+                        cost_value(cost, precision, AR_COST_KERNEL_FLOOR);
+    return fmax(launches_s, bytes / cost_value(cost, precision, AR_COST_MEMORY));
 }

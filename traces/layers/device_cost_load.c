@@ -160,8 +160,9 @@ static const struct ar_column cost_directives[] = {
               .may_be_missing = true),
 };
 
-static enum ar_status set_cost(const struct ar_csv *csv, size_t number, const struct cost_row *row,
-                               struct ar_device_cost *cost, struct ar_error *err)
+static enum ar_status set_device_cost(const struct ar_csv *csv, size_t number,
+                                      const struct cost_row *row, struct ar_device_cost *cost,
+                                      struct ar_error *err)
 {
     char expected[128];
     const char *name = quantity_names[row->quantity];
@@ -225,7 +226,7 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(cost_columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(set_cost(csv, i, &rows[i], cost, err));
+        AR_TRY(set_device_cost(csv, i, &rows[i], cost, err));
         is_named[rows[i].precision] = true;
         is_any_named = is_any_named || rows[i].precision != ANY;
     }
@@ -241,9 +242,9 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
 }
 
 /* The file of convolutions lies beside the cost table. */
-static enum ar_status read_convolutions(const char *name, const char *beside,
-                                        struct ar_arena *arena, struct ar_conv_points *points,
-                                        struct ar_error *err)
+static enum ar_status load_convolutions_beside(const char *name, const char *beside,
+                                               struct ar_arena *arena,
+                                               struct ar_conv_points *points, struct ar_error *err)
 {
     const char *slash = strrchr(beside, '/');
     if (!ar_file_is_below(name)) {
@@ -269,7 +270,7 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");
     made->source = head.source;
     if (head.convolutions != NULL) {
-        AR_TRY(read_convolutions(head.convolutions, path, arena, &made->points, err));
+        AR_TRY(load_convolutions_beside(head.convolutions, path, arena, &made->points, err));
     }
     *cost = made;
     return AR_OK;

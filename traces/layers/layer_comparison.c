@@ -29,8 +29,8 @@ static void set_errors(struct ar_compared_layer *row)
     row->backward_error_frac = error_frac(row->backward_predicted_s, row->backward_measured_s);
 }
 
-static enum ar_status check_same(const struct ar_trace *measured, const struct ar_trace *computed,
-                                 struct ar_error *err)
+static enum ar_status check_same_layers(const struct ar_trace *measured,
+                                        const struct ar_trace *computed, struct ar_error *err)
 {
     for (uint32_t i = 0; i < measured->layers_count || i < computed->layers_count; i++) {
         const char *found = i < measured->layers_count ? measured->layers[i].name : "no more";
@@ -43,8 +43,9 @@ static enum ar_status check_same(const struct ar_trace *measured, const struct a
     return AR_OK;
 }
 
-static void compare_layers(const struct ar_trace *measured, const struct ar_trace *computed,
-                           const struct ar_trace_file *file, struct ar_layer_comparison *comparison)
+static void compare_each_layer(const struct ar_trace *measured, const struct ar_trace *computed,
+                               const struct ar_trace_file *file,
+                               struct ar_layer_comparison *comparison)
 {
     double ready_measured_s = 0, ready_predicted_s = 0;
     for (uint32_t i = measured->layers_count; i-- > 0;) {
@@ -100,11 +101,11 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
                                         struct ar_error *err)
 {
     struct ar_layer_comparison made = {.layers_count = measured->layers_count};
-    AR_TRY(check_same(measured, computed, err));
+    AR_TRY(check_same_layers(measured, computed, err));
     made.layers = ar_arena_alloc(arena, made.layers_count, sizeof *made.layers);
     made.kinds = ar_arena_alloc(arena, AR_LAYER_KINDS_COUNT + 1, sizeof *made.kinds);
 
-    compare_layers(measured, computed, file, &made);
+    compare_each_layer(measured, computed, file, &made);
     sum_kinds(file, &made);
     *comparison = made;
     return AR_OK;

@@ -23,7 +23,7 @@ struct activation {
     uint32_t width, channels;
 };
 
-static uint64_t elements(struct activation at)
+static uint64_t count_elements(struct activation at)
 {
     return (uint64_t)at.width * at.width * at.channels;
 }
@@ -45,12 +45,12 @@ static void write_plain(const char *block, const char *name, const char *kind, u
                         struct activation at, const char *tensors)
 {
     static const uint32_t none[5] = {0};
-    write_row(block, name, kind, 0, inputs, elements(at), none, tensors);
+    write_row(block, name, kind, 0, inputs, count_elements(at), none, tensors);
 }
 
 static void write_relu(const char *block, const char *name, struct activation at)
 {
-    write_plain(block, name, "relu", elements(at), at, "0");
+    write_plain(block, name, "relu", count_elements(at), at, "0");
 }
 
 /* A convolution and its batch norm; returns their output. */
@@ -63,10 +63,10 @@ static struct activation write_conv_bn(const char *block, const char *conv, cons
     const uint32_t shape[5] = {at.width, at.channels, channels, kernel, stride};
     uint64_t weights = (uint64_t)at.channels * channels * kernel * kernel;
     snprintf(tensors, sizeof tensors, "%" PRIu64, weights);
-    write_row(block, conv, "conv", weights * out.width * out.width, elements(at), elements(out),
-              shape, tensors);
+    write_row(block, conv, "conv", weights * out.width * out.width, count_elements(at),
+              count_elements(out), shape, tensors);
     snprintf(tensors, sizeof tensors, "%" PRIu32 "+%" PRIu32, channels, channels);
-    write_plain(block, bn, "bn", elements(out), out, tensors);
+    write_plain(block, bn, "bn", count_elements(out), out, tensors);
     return out;
 }
 
@@ -82,7 +82,7 @@ static struct activation write_block(const char *block, const struct stage *stag
     if (has_shortcut) {
         write_conv_bn(block, "downsample.0", "downsample.1", input, at.channels, 1, stride);
     }
-    write_plain(block, "add", "add", 2 * elements(at), at, "0");
+    write_plain(block, "add", "add", 2 * count_elements(at), at, "0");
     write_relu(block, "relu3", at);
     return at;
 }
@@ -92,19 +92,19 @@ static struct activation write_maxpool(struct activation at)
 {
     const struct activation out = {at.width / 2, at.channels};
     const uint32_t shape[5] = {at.width, at.channels, at.channels, 3, 2};
-    write_row("", "maxpool", "maxpool", 0, elements(at), elements(out), shape, "0");
+    write_row("", "maxpool", "maxpool", 0, count_elements(at), count_elements(out), shape, "0");
     return out;
 }
 
-static void write_head(struct activation at)
+static void write_classifier(struct activation at)
 {
     char tensors[48];
     const struct activation pooled = {1, at.channels}, classes = {1, CLASSES};
     const uint32_t shape[5] = {1, at.channels, CLASSES, 1, 1};
     uint64_t weights = (uint64_t)at.channels * CLASSES;
     snprintf(tensors, sizeof tensors, "%" PRIu64 "+%d", weights, CLASSES);
-    write_plain("", "avgpool", "avgpool", elements(at), pooled, "0");
-    write_row("", "fc", "fc", weights, elements(pooled), CLASSES, shape, tensors);
+    write_plain("", "avgpool", "avgpool", count_elements(at), pooled, "0");
+    write_row("", "fc", "fc", weights, count_elements(pooled), CLASSES, shape, tensors);
     write_plain("", "loss", "loss", CLASSES, classes, "0");
 }
 
@@ -126,6 +126,6 @@ int main(void)
             at = write_block(block, &stages[i], j == 0 ? stages[i].stride : 1, j == 0, at);
         }
     }
-    write_head(at);
+    write_classifier(at);
     return fflush(stdout) == 0 ? 0 : ar_status_exit_code(AR_IO);
 }

@@ -189,7 +189,7 @@ static struct ar_trace *resnet50(bool has_floor, double floor_s)
     return trace;
 }
 
-/* What the terms of a text, joined by blanks, add to a step on one GPU. */
+/* The time that the terms of a text, joined by blanks, add to a step on one GPU. */
 static double added_s(const char *text, bool has_floor, double floor_s)
 {
     struct ar_trace *plain = resnet50(has_floor, floor_s);

@@ -116,7 +116,8 @@ struct error {
     double median, squares;
 };
 
-/* Of the rows of a table, precision and source: the median error, the sum of squared logarithms. */
+/* The median error and the sum of squared logarithms of the rows of a table, precision and source.
+ */
 static struct error error_of(const struct ar_device_cost *cost, enum ar_precision precision,
                              const char *source)
 {

@@ -11,7 +11,7 @@
 
 #include "ar_arena.h"
 
-/* Of a test, which is a process. */
+/* Ends with the test, which is a process. */
 static struct ar_arena test_arena;
 
 #define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file

@@ -52,8 +52,9 @@ static enum ar_status load_inputs(const char *root, const char *name, struct ar_
     return ar_csv_read_rows(csv, columns, *rows, sizeof **rows, err);
 }
 
-static enum ar_status make_trace(const struct inputs *inputs, const struct ar_throughput *row,
-                                 struct ar_trace **trace, struct ar_error *err)
+static enum ar_status make_throughput_trace(const struct inputs *inputs,
+                                            const struct ar_throughput *row,
+                                            struct ar_trace **trace, struct ar_error *err)
 {
     const struct ar_trace_request request = {.batch = row->batch, .precision = row->precision};
     return ar_trace_create(inputs->trace, inputs->cost, &request, inputs->arena, trace, err);
@@ -78,7 +79,7 @@ enum ar_status ar_throughput_training(const char *root, struct ar_arena *arena,
         struct ar_throughput *row = &(*rows)[i];
         struct ar_trace *trace;
         if (row->batch > 0) {
-            AR_TRY(make_trace(&inputs, row, &trace, err));
+            AR_TRY(make_throughput_trace(&inputs, row, &trace, err));
             set_predicted(row, row->gpus * row->batch / ar_trace_compute_s(trace));
             (*rows)[(*rows_count)++] = *row;
         }
@@ -99,7 +100,7 @@ enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *are
     for (size_t i = 0; i < *rows_count; i++) {
         struct ar_throughput *row = &(*rows)[i];
         struct ar_trace *trace;
-        AR_TRY(make_trace(&inputs, row, &trace, err));
+        AR_TRY(make_throughput_trace(&inputs, row, &trace, err));
         double time_s = ar_trace_forward_s(trace);
         row->gpus = 1;
         constant_s = i == 0 ? row->batch / row->published - time_s : constant_s;

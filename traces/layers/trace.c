@@ -197,7 +197,7 @@ static size_t tensors_max(const struct trace_row *rows, size_t count)
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
-static int compare_layers(const void *a, const void *b)
+static int compare_layer_names(const void *a, const void *b)
 {
     const struct ar_layer *left = *(const struct ar_layer *const *)a;
     const struct ar_layer *right = *(const struct ar_layer *const *)b;
@@ -212,7 +212,7 @@ static enum ar_status check_layer_names(const struct ar_csv *csv, struct ar_aren
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         sorted[i] = &trace->layers[i];
     }
-    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layers);
+    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_names);
     for (uint32_t i = 1; i < trace->layers_count; i++) {
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
             return ar_csv_error(csv, (size_t)(sorted[i] - trace->layers), "layer",
@@ -243,7 +243,7 @@ static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_tr
     return AR_OK;
 }
 
-static enum ar_status make_layers(const struct ar_csv *csv, struct ar_arena *arena,
+static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *arena,
                                   const struct trace_row *rows, struct ar_trace *trace,
                                   struct ar_error *err)
 {
@@ -305,7 +305,7 @@ static enum ar_status read_trace_rows(const struct ar_csv *csv, struct ar_arena 
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
                             csv->path, csv->header_line);
     }
-    AR_TRY(make_layers(csv, arena, rows, trace, err));
+    AR_TRY(read_layers(csv, arena, rows, trace, err));
     return is_work ? make_work(csv, arena, rows, &file->work, err) : AR_OK;
 }
 
@@ -333,7 +333,7 @@ static double kept_elements(const struct ar_layer_work *work)
     return is_kept ? (double)work->output_elements : 0;
 }
 
-/* What a cost table says of the work of a file. */
+/* Times the work of a file by a cost table. */
 static void add_times(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                       const struct ar_trace_request *request, struct ar_trace *trace)
 {

@@ -77,14 +77,14 @@ enum { AR_LOG_WORD = 24 };
 struct ar_log_row {
     uint64_t line; /**< in the file; of JSON, where its document begins */
     uint64_t payload_bytes;
-    uint64_t count;             /**< elements; 0 if not said */
+    uint64_t count;             /**< elements; 0 if unknown */
     char datatype[AR_LOG_WORD]; /**< as printed (`float`, `half`, `float16`); may be empty */
     char redop[AR_LOG_WORD];    /**< `sum`, `max`, ...; empty or `none` */
-    double root;                /**< rank as printed, -1 for none; NaN if not said */
+    double root;                /**< rank as printed, -1 for none; NaN if unknown */
     struct ar_log_timing out_of_place;
     struct ar_log_timing in_place;
-    uint64_t repetitions; /**< 0 if not said */
-    double time_min_s;    /**< of the out-of-place time; these three NaN if not said */
+    uint64_t repetitions; /**< 0 if unknown */
+    double time_min_s;    /**< spread of the out-of-place time; these three NaN if unknown */
     double time_p10_s;
     double time_p90_s;
 };
@@ -99,12 +99,12 @@ struct ar_log {
      * send-receive of 2 ranks like all-reduce. */
     bool is_inferred;
     char collective_name[AR_LOG_TEXT]; /**< as the log says it; may be empty */
-    const char *path;                  /**< of the file; owned by the ar_logs */
+    const char *path;                  /**< name of the file; owned by the ar_logs */
     uint64_t first_line, last_line;
     char tool[AR_LOG_TEXT];    /**< `nccl-tests 2.17.6`, `OSU 7.3`; of the harness its backend */
-    char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if not said */
-    char gpu[AR_LOG_TEXT];     /**< `Tesla V100-SXM2-16GB`, of rank 0; empty if not said */
-    /** Ranks that take part in one collective, and the hosts they are on; 0 if not said. Who knows
+    char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if unknown */
+    char gpu[AR_LOG_TEXT];     /**< `Tesla V100-SXM2-16GB`, of rank 0; empty if unknown */
+    /** Ranks that take part in one collective, and the hosts they are on; 0 if unknown. Who knows
      * them from elsewhere may set them before ar_log_check(). */
     uint32_t ranks, nodes;
     bool is_complete;            /**< the program's closing lines are there */
@@ -112,22 +112,23 @@ struct ar_log {
     char system[AR_LOG_TEXT];    /**< machine, of a table of several; these three else empty */
     char grid[AR_LOG_WORD];      /**< lengths of the torus of its nodes: `4x4x4` */
     char remark[AR_LOG_TEXT];    /**< `UCX_MAX_RNDV_RAILS=1` */
-    bool has_gpu_buffers;        /**< of MPI: the buffers lie on GPUs */
-    char algorithm[AR_LOG_TEXT]; /**< of the harness, of MPI as the library calls it; else empty */
-    char shape[AR_LOG_TEXT];     /**< of the harness: these three, else empty and 0 */
+    bool has_gpu_buffers;        /**< tables of MPI: the buffers lie on GPUs */
+    char algorithm[AR_LOG_TEXT]; /**< in tables of the harness; in those of MPI the library's word;
+                                    else empty */
+    char shape[AR_LOG_TEXT];     /**< in tables of the harness: these three, else empty and 0 */
     char tier[AR_LOG_TEXT];
     uint32_t channels;
     struct ar_log_row *rows;
     size_t rows_count;
-    struct ar_arena *arena; /**< of the ar_logs */
+    struct ar_arena *arena; /**< the arena of the ar_logs */
 };
 
 struct ar_logs {
     const char *path;
     struct ar_log *runs;
     size_t runs_count;
-    const struct ar_csv *csv; /**< of a CSV file, with its `# key: value` lines; else NULL */
-    struct ar_arena *arena;   /**< of all of this */
+    const struct ar_csv *csv; /**< the CSV file, with its `# key: value` lines; else NULL */
+    struct ar_arena *arena;   /**< all of this lies in it */
 };
 
 /** Reads a file (or a pipe) in any of the formats into an arena. On success at least one run has

@@ -9,7 +9,7 @@
  *   the GPU, in the order in which they can.
  *
  * Sizes are what nccl-tests counts; ASTRA-sim counts one part of an all-gather, `is_part`. Times of
- * the processor are not counted; what is left out is said in notes.
+ * the processor are not counted; notes name everything that is left out.
  */
 #ifndef AR_RECORDED_H
 #define AR_RECORDED_H
@@ -31,14 +31,14 @@ enum { AR_RECORDED_DP = 1, AR_RECORDED_EP = 2, AR_RECORDED_TP = 4 };
 enum ar_recorded_duty { AR_RECORDED_FORWARD, AR_RECORDED_BACKWARD, AR_RECORDED_UPDATE };
 
 struct ar_recorded_task {
-    const char *operation; /**< of a collective (`allreduce`); NULL: a computation */
-    double time_s;         /**< of a computation */
-    uint64_t bytes;        /**< of a collective */
+    const char *operation; /**< name of the collective (`allreduce`); NULL: a computation */
+    double time_s;         /**< duration of a computation */
+    uint64_t bytes;        /**< payload of a collective */
     bool is_part;          /**< they are of one rank's part */
     unsigned groups;       /**< AR_RECORDED_DP, ... */
     bool is_beside;        /**< it does not hold up what comes after it, but for needs */
     enum ar_recorded_duty duty;
-    uint64_t line;                     /**< of a text; of nodes their number */
+    uint64_t line;                     /**< line of the text, or number of the node */
     uint32_t needs_first, needs_count; /**< in ar_recorded.needs: earlier tasks */
 };
 

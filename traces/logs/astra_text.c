@@ -84,8 +84,8 @@ static size_t read_next_words(struct astra_reader *reader, char *words[WORDS_MAX
     return count;
 }
 
-static enum ar_status read_count(const struct astra_reader *reader, const char *name,
-                                 const char *text, uint64_t max, uint64_t *number)
+static enum ar_status read_astra_count(const struct astra_reader *reader, const char *name,
+                                       const char *text, uint64_t max, uint64_t *number)
 {
     char where[300];
     snprintf(where, sizeof where, "%.200s:%" PRIu64 ": %s", reader->recorded->path, reader->line,
@@ -110,14 +110,14 @@ static enum ar_status read_mesh_sizes(struct astra_reader *reader, char *const *
         uint64_t number = 0;
         for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
             if (strcmp(words[i], rows[k].name) == 0) {
-                AR_TRY(read_count(reader, rows[k].name, words[i + 1], 1 << 24, &number));
+                AR_TRY(read_astra_count(reader, rows[k].name, words[i + 1], 1 << 24, &number));
                 *rows[k].size = (uint32_t)number;
                 reader->is_simai = true;
             }
         }
         if (strncmp(words[i], "pp_comm", 7) == 0) {
-            AR_TRY(read_count(reader, "pp_comm", words[i + 1], UINT64_C(1) << 50,
-                              &reader->pipeline_bytes));
+            AR_TRY(read_astra_count(reader, "pp_comm", words[i + 1], UINT64_C(1) << 50,
+                                    &reader->pipeline_bytes));
         }
         if (strcmp(words[i], "checkpoints:") == 0 && strcmp(words[i + 1], "0") != 0) {
             return refuse_line(reader, "checkpoints", "checkpoints: 0, all passes as layers");
@@ -149,7 +149,7 @@ static enum ar_status read_astra_head(struct astra_reader *reader)
     if (read_next_words(reader, words) != 1) {
         return refuse_line(reader, "no number of layers", "one number");
     }
-    AR_TRY(read_count(reader, "layers", words[0], AR_RECORDED_TASKS_MAX / 8, &layers));
+    AR_TRY(read_astra_count(reader, "layers", words[0], AR_RECORDED_TASKS_MAX / 8, &layers));
     reader->layers_count = (uint32_t)layers;
     reader->layers = ar_arena_alloc(reader->arena, layers + 1, sizeof *reader->layers);
     return AR_OK;
@@ -199,14 +199,14 @@ static enum ar_status read_astra_layer(struct astra_reader *reader, char *const 
     for (int p = 0; p < PHASES; p++) {
         struct phase *phase = &layer->phases[p];
         char *const *at = words + 2 + 3 * p;
-        AR_TRY(read_count(reader, "compute time", at[0], UINT64_C(1) << 50, &number));
+        AR_TRY(read_astra_count(reader, "compute time", at[0], UINT64_C(1) << 50, &number));
         phase->time_s = (double)number * 1e-9;
         AR_TRY(read_collective_type(reader, at[1],
                                     p == WEIGHTS ? parallelism->outer : parallelism->inner, phase));
-        AR_TRY(read_count(reader, "bytes", at[2], UINT64_C(1) << 50, &phase->bytes));
+        AR_TRY(read_astra_count(reader, "bytes", at[2], UINT64_C(1) << 50, &phase->bytes));
         phase->operation = phase->bytes > 0 ? phase->operation : NULL;
     }
-    AR_TRY(read_count(reader, "update time", words[COLUMNS - 1], UINT64_C(1) << 50, &number));
+    AR_TRY(read_astra_count(reader, "update time", words[COLUMNS - 1], UINT64_C(1) << 50, &number));
     layer->update_s = (double)number * 1e-9;
     return AR_OK;
 }
@@ -233,8 +233,8 @@ static enum ar_status read_astra_layers(struct astra_reader *reader)
 
 #define NO_TASK UINT32_MAX
 
-static uint32_t add_compute(struct astra_reader *reader, const struct layer *layer, double time_s,
-                            enum ar_recorded_duty duty)
+static uint32_t add_astra_compute(struct astra_reader *reader, const struct layer *layer,
+                                  double time_s, enum ar_recorded_duty duty)
 {
     return time_s > 0 ? recorded_add(reader->recorded,
                                      &(struct ar_recorded_task){
@@ -242,9 +242,9 @@ static uint32_t add_compute(struct astra_reader *reader, const struct layer *lay
                       : NO_TASK;
 }
 
-static uint32_t add_collective(struct astra_reader *reader, const struct layer *layer,
-                               const struct phase *phase, enum ar_recorded_duty duty,
-                               bool is_beside)
+static uint32_t add_astra_collective(struct astra_reader *reader, const struct layer *layer,
+                                     const struct phase *phase, enum ar_recorded_duty duty,
+                                     bool is_beside)
 {
     struct ar_recorded *recorded = reader->recorded;
     uint32_t before = recorded->tasks_count > 0 ? recorded->tasks_count - 1 : NO_TASK;
@@ -267,24 +267,24 @@ static uint32_t add_collective(struct astra_reader *reader, const struct layer *
 }
 
 /* Gradients of the weights of a layer: their collective runs beside what comes after. */
-static void add_weights(struct astra_reader *reader, const struct layer *layer)
+static void add_astra_weights(struct astra_reader *reader, const struct layer *layer)
 {
     const struct phase *phase = &layer->phases[WEIGHTS];
-    add_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
-    add_collective(reader, layer, phase, AR_RECORDED_BACKWARD, true);
+    add_astra_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
+    add_astra_collective(reader, layer, phase, AR_RECORDED_BACKWARD, true);
 }
 
-static void add_backward(struct astra_reader *reader, const struct layer *layer)
+static void add_astra_backward(struct astra_reader *reader, const struct layer *layer)
 {
     const struct phase *phase = &layer->phases[INPUTS];
     bool holds_up = reader->parallelism->holds_up;
     if (reader->parallelism->are_weights_first) {
-        add_weights(reader, layer);
+        add_astra_weights(reader, layer);
     }
-    add_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
-    uint32_t sent = add_collective(reader, layer, phase, AR_RECORDED_BACKWARD, !holds_up);
+    add_astra_compute(reader, layer, phase->time_s, AR_RECORDED_BACKWARD);
+    uint32_t sent = add_astra_collective(reader, layer, phase, AR_RECORDED_BACKWARD, !holds_up);
     if (!reader->parallelism->are_weights_first) {
-        add_weights(reader, layer);
+        add_astra_weights(reader, layer);
     }
     if (!holds_up && sent != NO_TASK) { /* the layer ends when it has ended */
         recorded_add(reader->recorded,
@@ -301,12 +301,12 @@ static enum ar_status make_astra_step(struct astra_reader *reader)
     AR_TRY(recorded_room(recorded, 8 * layers + 1, 4 * layers + 1, reader->arena, reader->err));
     for (size_t i = 0; i < layers; i++) {
         const struct layer *layer = &reader->layers[i];
-        add_compute(reader, layer, layer->phases[FORWARD].time_s, AR_RECORDED_FORWARD);
-        add_collective(reader, layer, &layer->phases[FORWARD], AR_RECORDED_FORWARD, false);
+        add_astra_compute(reader, layer, layer->phases[FORWARD].time_s, AR_RECORDED_FORWARD);
+        add_astra_collective(reader, layer, &layer->phases[FORWARD], AR_RECORDED_FORWARD, false);
         update_s += layer->phases[WEIGHTS].operation != NULL ? layer->update_s : 0;
     }
     for (size_t i = layers; i > 0; i--) {
-        add_backward(reader, &reader->layers[i - 1]);
+        add_astra_backward(reader, &reader->layers[i - 1]);
     }
     uint32_t last = NO_TASK; /* collectives beside the GPU run one after the other */
     for (uint32_t i = 0; i < recorded->tasks_count; i++) {

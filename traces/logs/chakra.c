@@ -64,8 +64,8 @@ static enum ar_status refuse_rest(const struct chakra_reader *reader)
 }
 
 /* The next message. */
-static enum ar_status read_message(struct chakra_reader *reader, const uint8_t **bytes,
-                                   size_t *count)
+static enum ar_status read_chakra_message(struct chakra_reader *reader, const uint8_t **bytes,
+                                          size_t *count)
 {
     uint64_t length = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -223,18 +223,18 @@ static enum ar_status add_node(struct chakra_reader *reader, const Chakra__Node 
     return AR_OK;
 }
 
-static enum ar_status read_nodes(struct chakra_reader *reader)
+static enum ar_status read_chakra_nodes(struct chakra_reader *reader)
 {
     const uint8_t *bytes = NULL;
     size_t count = 0;
-    AR_TRY(read_message(reader, &bytes, &count));
+    AR_TRY(read_chakra_message(reader, &bytes, &count));
     Chakra__Metadata *metadata = chakra__metadata__unpack(NULL, count, bytes);
     if (metadata == NULL) {
         return refuse_rest(reader);
     }
     chakra__metadata__free_unpacked(metadata, NULL);
     while (reader->at < reader->end) {
-        AR_TRY(read_message(reader, &bytes, &count));
+        AR_TRY(read_chakra_message(reader, &bytes, &count));
         Chakra__Node *message = chakra__node__unpack(NULL, count, bytes);
         if (message == NULL) {
             return refuse_rest(reader);
@@ -386,6 +386,6 @@ enum ar_status chakra_read(struct ar_recorded *recorded, const char *bytes, size
                                    .at = (const uint8_t *)bytes,
                                    .end = (const uint8_t *)bytes + count};
     recorded->form = "Chakra";
-    AR_TRY(read_nodes(&reader));
+    AR_TRY(read_chakra_nodes(&reader));
     return make_chakra_step(&reader, arena);
 }

@@ -237,8 +237,8 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
 /* --- texts --------------------------------------------------------------------------------- */
 
 /* Reads the lines of nccl-tests and of OSU: a job script may run both, one after the other. */
-static enum ar_status read_text(struct ar_logs *logs, char *text, size_t bytes,
-                                struct ar_error *err)
+static enum ar_status read_text_log(struct ar_logs *logs, char *text, size_t bytes,
+                                    struct ar_error *err)
 {
     struct ar_nccl_text nccl = {.logs = logs};
     struct ar_osu_text osu = {.logs = logs};
@@ -317,7 +317,7 @@ static enum ar_status read_runs(struct ar_logs *logs, char *text, size_t bytes,
     }
     memcpy(begins, line, size < sizeof begins ? size : sizeof begins - 1);
     ar_clean(begins, size < sizeof begins ? size : sizeof begins - 1);
-    AR_TRY(read_text(logs, text, bytes, err));
+    AR_TRY(read_text_log(logs, text, bytes, err));
     return logs->runs_count > 0
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,

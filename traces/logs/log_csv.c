@@ -131,7 +131,7 @@ static enum ar_status find_table(const struct ar_csv *csv, const struct table **
 }
 
 /* Tables that do not say it hold all-reduces. */
-static enum ar_log_collective find_collective(const struct entry *entry)
+static enum ar_log_collective find_entry_collective(const struct entry *entry)
 {
     return entry->operation[0] != '\0' ? ar_collective_of_name(entry->operation)
                                        : AR_LOG_ALL_REDUCE;
@@ -145,7 +145,7 @@ static const char *entry_text(const struct entry *entry, const struct run_text *
 static bool is_of_run(const struct ar_log *run, const struct entry *entry)
 {
     bool is_same =
-        run->collective == find_collective(entry) && run->ranks == entry->ranks &&
+        run->collective == find_entry_collective(entry) && run->ranks == entry->ranks &&
         run->nodes == entry->nodes && run->channels == entry->channels &&
         run->has_gpu_buffers == (strcmp(entry->gpu_aware, "yes") == 0) &&
         (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
@@ -168,7 +168,7 @@ static struct ar_log *find_run(struct ar_logs *logs, const struct table *table,
         }
     }
     struct ar_log *run = ar_logs_add_run(logs, table->format, entry->row.line);
-    run->collective = find_collective(entry);
+    run->collective = find_entry_collective(entry);
     run->is_complete = true;
     run->ranks = entry->ranks;
     run->nodes = entry->nodes;

@@ -54,7 +54,7 @@ char *ar_trim(char *text);
 /** The line behind the `#` that may begin it. */
 char *ar_unmarked(char *line);
 
-/** What follows `part` in a text; NULL when it is not there. */
+/** The text that follows `part` in a text; NULL when it is not there. */
 char *ar_behind(char *text, const char *part);
 
 /** Splits a text into words; returns how many there are, of which at most `max` are stored. */
@@ -73,10 +73,10 @@ bool ar_take_count(const char **rest, const char *key, uint64_t *count);
 /** A column of struct ar_log_row, or of its struct ar_log_timing. */
 struct ar_log_column {
     struct ar_column cell;
-    double unit; /**< of a number, in SI units; 0: the number has none */
+    double unit; /**< unit of a number, in SI units; 0: it has none */
     bool is_timing;
-    const char *const *glued; /**< what it may hold where messages cut a row in two behind it; NULL
-                                   ends them; NULL: anything */
+    const char *const *glued; /**< its possible values where messages cut a row in two behind it;
+                                 NULL ends them; NULL: anything */
 };
 
 struct ar_log_columns {
@@ -132,7 +132,7 @@ enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const stru
 
 enum { AR_NCCL_RANKS_MAX = 1 << 20 };
 
-/** What a `Rank` line or an entry of `devices` says. */
+/** A rank as a `Rank` line or an entry of `devices` describes it. */
 struct ar_nccl_rank {
     uint64_t group, pid;
     uint64_t line; /**< 0: not listed */
@@ -142,9 +142,9 @@ struct ar_nccl_rank {
 /** Begins as all zeros. */
 struct ar_nccl_run {
     enum ar_log_collective hint;   /**< a program name was seen nearby */
-    uint64_t ranks_per_process;    /**< nThread times nGpus; 0 if not said */
+    uint64_t ranks_per_process;    /**< nThread times nGpus; 0 if unknown */
     bool has_rank_of_process_only; /**< JSON lists the first rank of each process */
-    uint64_t nranks;               /**< of NCCL's own messages; 0 if none or several */
+    uint64_t nranks;               /**< ranks by NCCL's own messages; 0 if none or several */
     uint64_t nranks_line;
     struct ar_nccl_rank *ranks; /**< by their numbers; of the arena of the log */
     size_t ranks_count, ranks_capacity;
@@ -171,7 +171,7 @@ char *ar_strip_prefix(char *line);
 struct ar_nccl_sweep {
     uint64_t threads, gpus, max_bytes, step;
     bool is_factor;
-    uint64_t line; /**< 0: not said */
+    uint64_t line; /**< 0: unknown */
 };
 
 enum ar_nccl_phase { AR_NCCL_NONE, AR_NCCL_HEAD, AR_NCCL_TABLE, AR_NCCL_CLOSED };
@@ -182,7 +182,7 @@ struct ar_nccl_text {
     struct ar_nccl_run run;
     struct ar_log_table table;
     struct ar_nccl_sweep sweep;
-    enum ar_log_collective hint; /**< of a command line seen before the run */
+    enum ar_log_collective hint; /**< collective of a command line seen before the run */
     uint64_t failure_line;       /**< a test that says it failed; 0: none */
     char library[AR_LOG_TEXT];
     const char *words[AR_TABLE_COLUMNS_MAX]; /**< the beginning of a row that is not complete yet */

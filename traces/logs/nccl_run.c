@@ -1,4 +1,4 @@
-/* What can only be said at the end of a run of nccl-tests: its ranks and hosts, which collective
+/* Facts that are known at the end of a run of nccl-tests: its ranks and hosts, which collective
  * the numbers are of, whether the bandwidths are those of the times. */
 #include <assert.h>
 #include <ctype.h>
@@ -116,8 +116,8 @@ static bool busbw_fits(double size_bytes, double factor, const struct ar_log_tim
 
 /* Whether a row can be of a collective: by elements against bytes (OSU prints none, and a row of no
  * bytes fits anything), operation, root, and unless `is_busbw_ignored` the ratio of bandwidths. */
-static bool explains(enum ar_log_collective collective, uint32_t ranks,
-                     const struct ar_log_row *row, bool is_busbw_ignored)
+static bool explains_row(enum ar_log_collective collective, uint32_t ranks,
+                         const struct ar_log_row *row, bool is_busbw_ignored)
 {
     unsigned traits = collectives[collective].traits;
     bool has_operation = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
@@ -136,12 +136,12 @@ static bool explains(enum ar_log_collective collective, uint32_t ranks,
             busbw_fits(size_bytes, factor, &row->in_place));
 }
 
-static bool explains_all(enum ar_log_collective collective, const struct ar_log *run,
-                         bool is_busbw_ignored)
+static bool explains_all_rows(enum ar_log_collective collective, const struct ar_log *run,
+                              bool is_busbw_ignored)
 {
     size_t i = 0;
     while (i < run->rows_count &&
-           explains(collective, run->ranks, &run->rows[i], is_busbw_ignored)) {
+           explains_row(collective, run->ranks, &run->rows[i], is_busbw_ignored)) {
         i++;
     }
     return i == run->rows_count;
@@ -155,11 +155,11 @@ static enum ar_log_collective infer_collective(const struct ar_log *run,
                                                enum ar_log_collective hint)
 {
     for (int is_busbw_ignored = 0; is_busbw_ignored < 2; is_busbw_ignored++) {
-        if (explains_all(hint, run, is_busbw_ignored)) {
+        if (explains_all_rows(hint, run, is_busbw_ignored)) {
             return hint;
         }
         for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_SCATTER; i++) {
-            if (explains_all(i, run, is_busbw_ignored)) {
+            if (explains_all_rows(i, run, is_busbw_ignored)) {
                 return i;
             }
         }

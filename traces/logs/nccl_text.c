@@ -479,7 +479,8 @@ static enum ar_status take_nccl_closing(struct ar_nccl_text *text, char *line, u
     return AR_OK;
 }
 
-/* What NCCL says of itself: version and ranks. Several communicators leave the ranks unknown. */
+/* Takes the version and the ranks from a message of NCCL. Several communicators leave the ranks
+ * unknown. */
 static void take_nccl_message(struct ar_nccl_text *text, char *message, uint64_t number)
 {
     const char *version = ar_behind(message, "NCCL version ");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What a reader of a fixture sees in it. */
+/* The contents of a fixture, as a person reads it. */
 struct expected {
     const char *path;
     size_t runs;

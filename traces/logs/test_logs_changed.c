@@ -1,5 +1,5 @@
-/* What does not matter must not change what is read: prefixes of launchers, messages between the
- * lines, line ends, marks. Each test rewrites the lines of a fixture and compares the rows. */
+/* Irrelevant changes of a log must not change what is read: prefixes of launchers, messages between
+ * the lines, line ends, marks. Each test rewrites the lines of a fixture and compares the rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -60,7 +60,7 @@ struct ar_kineto_request {
     uint32_t batch;     /**< images per GPU and step; 0: as recorded, or 1 */
     bool has_precision; /**< else as recorded, or fp32 */
     enum ar_precision precision;
-    const char *cost_table;            /**< of the GPU, to be named in the trace; NULL: none */
+    const char *cost_table; /**< name of the GPU's cost table for the trace; NULL: none */
     const struct ar_trace *parameters; /**< whose tensors, in forward order, are the parameters;
                                           NULL if there is none */
 };
@@ -100,7 +100,7 @@ struct ar_kineto_step {
     const char *gpu; /**< its name, or "a GPU without a name" */
     struct ar_kineto_collective *collectives;
     size_t collectives_count;
-    const char *notes[AR_KINETO_NOTES_MAX]; /**< what was assumed, or is not known */
+    const char *notes[AR_KINETO_NOTES_MAX]; /**< assumptions, and facts that are not known */
     size_t notes_count;
 };
 

@@ -33,13 +33,13 @@ enum kineto_kind {
 struct kineto_op {
     double start_s, end_s;
     int64_t thread;
-    int64_t number;           /**< of autograd (forward, node), of the step; else -1 */
+    int64_t number;           /**< sequence number of autograd, or number of the step; else -1 */
     const char *name;         /**< for a node its name, for a shape its type; or NULL */
-    uint64_t elements;        /**< of a shape, then of its arrival; 0: not recorded */
+    uint64_t elements;        /**< size of a shape, copied to its arrival; 0: not recorded */
     uint64_t batch;           /**< first dimension of what a known operator read; 0: not known */
-    uint64_t bucket_elements; /**< of an arrival: those of the collectives begun then */
-    int64_t forward_thread;   /**< of a node: PyTorch's number of the thread that made it */
-    uint32_t comm;            /**< of a collective: its place in ar_kineto.comms */
+    uint64_t bucket_elements; /**< in an arrival: size of the collectives begun in it */
+    int64_t forward_thread;   /**< in a node: PyTorch's number of the thread that made it */
+    uint32_t comm;            /**< in a collective: its place in ar_kineto.comms */
     uint32_t parent;          /**< the op around it, or KINETO_NONE */
     enum kineto_kind kind;
 };
@@ -57,7 +57,7 @@ struct kineto_kernel {
     int64_t correlation;
     int64_t device;
     double launched_s; /**< NAN: not recorded */
-    uint32_t op;       /**< that launched it, or KINETO_NONE */
+    uint32_t op;       /**< the op that launched it, or KINETO_NONE */
     bool is_collective;
 };
 
@@ -130,7 +130,7 @@ struct kineto_steps {
     struct kineto_step *list;
     size_t count;
     uint32_t *nodes;
-    double *forward_s, *backward_s; /**< of each of `nodes` */
+    double *forward_s, *backward_s; /**< [node]: times on the GPU */
     bool *has_kernels;              /**< its own kernels, not only those of arrived gradients */
     struct kineto_arrival *arrivals;
     double unknown_s; /**< time of kernels whose launch is not recorded */
@@ -151,7 +151,8 @@ const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
 /** Where the sizes of gradients come from. */
 enum kineto_sizes { KINETO_SIZES_SHAPES, KINETO_SIZES_PARAMETERS, KINETO_SIZES_BUCKETS };
 
-/** What is made, and from what; all of it lies in the arena. */
+/** The import of a profile: inputs, intermediate results, the step that is made. All of it lies in
+ * the arena. */
 struct kineto_import {
     const struct ar_kineto *kineto;
     const struct ar_kineto_request *request;
@@ -160,7 +161,7 @@ struct kineto_import {
     const struct kineto_step *last;  /**< all used steps are like it */
     const struct kineto_step **used; /**< in order */
     size_t used_count;
-    uint64_t *elements;   /**< of the arrivals of `last`; 0: not known, or not of its last backward
+    uint64_t *elements;   /**< [arrival of `last`]: size; 0: not known, or not in its last backward
                                pass */
     size_t first_arrival; /**< the first one of the last backward pass */
     enum kineto_sizes sizes;

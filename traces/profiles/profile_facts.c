@@ -92,7 +92,7 @@ static void find_batch(struct kineto_import *import)
     }
 }
 
-static void find_precision(struct kineto_import *import)
+static void find_recorded_precision(struct kineto_import *import)
 {
     struct ar_trace *trace = &import->made->trace;
     const struct ar_kineto *kineto = import->kineto;
@@ -208,7 +208,7 @@ void kineto_facts_find(struct kineto_import *import)
     note_times(import);
     note_sizes(import);
     find_batch(import);
-    find_precision(import);
+    find_recorded_precision(import);
     describe_trace(import);
 }
 

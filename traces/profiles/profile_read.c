@@ -60,7 +60,7 @@ struct gpu {
 enum place { NOWHERE, TOP, EVENTS, EVENT, ARGS, DIMS, TYPES, DEVICES, DEVICE, DISTRIBUTED };
 enum { INPUTS_DEPTH = 5 };
 
-/* What a value becomes: a place of further values, or a field of struct json. */
+/* The use of a value: it holds further values, or becomes a field of struct json. */
 enum value { INSIDE, TEXT, NUMBER, TIME };
 
 struct key {

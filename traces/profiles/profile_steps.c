@@ -8,7 +8,7 @@
 
 /* --- nesting --------------------------------------------------------------------------------- */
 
-static int compare_numbers(double a, double b)
+static int compare_times(double a, double b)
 {
     return (a > b) - (a < b);
 }
@@ -19,8 +19,8 @@ static int compare_ops(const void *a, const void *b)
     if (left->thread != right->thread) {
         return (left->thread > right->thread) - (left->thread < right->thread);
     }
-    int order = compare_numbers(left->start_s, right->start_s);
-    order = order != 0 ? order : compare_numbers(right->end_s, left->end_s);
+    int order = compare_times(left->start_s, right->start_s);
+    order = order != 0 ? order : compare_times(right->end_s, left->end_s);
     return order != 0 ? order : (int)right->kind - (int)left->kind; /* the wider kind first */
 }
 
@@ -33,7 +33,7 @@ static int compare_launches(const void *a, const void *b)
 static int compare_kernels(const void *a, const void *b)
 {
     const struct kineto_kernel *left = a, *right = b;
-    int order = compare_numbers(left->start_s, right->start_s);
+    int order = compare_times(left->start_s, right->start_s);
     return order != 0 ? order
                       : (left->correlation > right->correlation) -
                             (left->correlation < right->correlation);
@@ -159,7 +159,7 @@ struct begin {
     uint32_t op;
 };
 
-static int compare_begins(const void *a, const void *b)
+static int compare_op_begins(const void *a, const void *b)
 {
     const struct begin *left = a, *right = b;
     int order = (left->start_s > right->start_s) - (left->start_s < right->start_s);
@@ -178,7 +178,7 @@ uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct
         }
     }
     uint32_t *ops = ar_arena_alloc(arena, found + 1, sizeof *ops);
-    qsort(begins, found, sizeof *begins, compare_begins);
+    qsort(begins, found, sizeof *begins, compare_op_begins);
     for (size_t i = 0; i < found; i++) {
         ops[i] = begins[i].op;
     }
@@ -202,8 +202,8 @@ size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, s
 /* --- steps ---------------------------------------------------------------------------------- */
 
 /* Steps are marked, or reach from one optimizer's end to the next one's. */
-static enum ar_status find_steps(struct kineto_steps *steps, struct ar_arena *arena,
-                                 struct ar_error *err)
+static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_arena *arena,
+                                        struct ar_error *err)
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t count = 0;
@@ -271,7 +271,7 @@ static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_erro
 }
 
 /* Nodes and arrivals of gradients in the order of their begin. */
-static void find_nodes(struct kineto_steps *steps, struct ar_arena *arena)
+static void find_step_nodes(struct kineto_steps *steps, struct ar_arena *arena)
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t count, nodes = 0, arrivals = 0;
@@ -432,8 +432,8 @@ static size_t count_nodes_begun(const struct kineto_steps *steps, const struct k
 }
 
 /* The forward pass of a node; it is another one's than before if nodes began since. */
-static void add_forward(struct timeline *timeline, struct kineto_step *step, uint32_t node,
-                        double launched_s, double time_s)
+static void add_forward_time(struct timeline *timeline, struct kineto_step *step, uint32_t node,
+                             double launched_s, double time_s)
 {
     struct kineto_steps *steps = timeline->steps;
     steps->forward_s[step->nodes_first + node] += time_s;
@@ -475,7 +475,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     bool is_before = step->nodes_count == 0 ||
                      kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
     if (node != KINETO_NONE) {
-        add_forward(timeline, step, node, kernel->launched_s, time_s);
+        add_forward_time(timeline, step, node, kernel->launched_s, time_s);
     } else if (is_before) {
         step->overhead_s += time_s;
     } else {
@@ -546,9 +546,9 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
 {
     steps->kineto = kineto;
     AR_TRY(check_gpu(kineto, err));
-    AR_TRY(find_steps(steps, arena, err));
+    AR_TRY(find_marked_steps(steps, arena, err));
     AR_TRY(find_optimizers(steps, err));
-    find_nodes(steps, arena);
+    find_step_nodes(steps, arena);
     time_steps(steps, times, arena);
     return AR_OK;
 }

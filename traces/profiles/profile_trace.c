@@ -46,8 +46,8 @@ static bool is_complete(const struct kineto_step *step)
 }
 
 /* Whether two steps ran the same nodes and got the same gradients. */
-static bool is_like(const struct kineto_steps *steps, const struct kineto_step *a,
-                    const struct kineto_step *b)
+static bool is_step_like(const struct kineto_steps *steps, const struct kineto_step *a,
+                         const struct kineto_step *b)
 {
     const struct kineto_op *ops = steps->kineto->ops;
     bool is_same = a->nodes_count == b->nodes_count && a->arrivals_count == b->arrivals_count;
@@ -75,7 +75,8 @@ static enum ar_status refuse_waits(const struct kineto_import *import, double id
                         import->kineto->path, 100 * idle, 100 * AR_KINETO_IDLE_MAX);
 }
 
-/* Those like the last complete one; of recorded times only where the GPU did not wait long. */
+/* Uses the steps that are like the last complete one; for recorded times only those in which the
+ * GPU did not wait long. */
 static enum ar_status choose_steps(struct kineto_import *import, struct ar_error *err)
 {
     const struct kineto_steps *steps = &import->steps;
@@ -93,7 +94,7 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
     }
     for (size_t i = 0; i < steps->count; i++) {
         const struct kineto_step *step = &steps->list[i];
-        if (is_complete(step) && is_like(steps, step, import->last)) {
+        if (is_complete(step) && is_step_like(steps, step, import->last)) {
             double idle = find_idle_frac(step);
             least_idle = fmin(least_idle, idle);
             if (import->request->times == AR_KINETO_KERNELS || idle <= AR_KINETO_IDLE_MAX) {
@@ -177,7 +178,7 @@ static enum ar_status take_recorded(struct kineto_import *import, struct ar_erro
 
 /* Finds the elements of each arrival of the last step. AR_BAD_DATA if nothing is known, or the
  * parameters that were given are others. */
-static enum ar_status find_sizes(struct kineto_import *import, struct ar_error *err)
+static enum ar_status find_gradient_sizes(struct kineto_import *import, struct ar_error *err)
 {
     const struct kineto_step *step = import->last;
     size_t count = step->arrivals_count;
@@ -228,7 +229,7 @@ static int compare_named(const void *a, const void *b)
     return order != 0 ? order : (left->layer > right->layer) - (left->layer < right->layer);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_layer_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -320,7 +321,7 @@ static bool are_names_unique(const struct ar_trace *trace, const char **sorted)
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         sorted[i] = trace->layers[i].name;
     }
-    qsort(sorted, trace->layers_count, sizeof *sorted, compare_names);
+    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_texts);
     for (uint32_t i = 1; i < trace->layers_count; i++) {
         is_unique = is_unique && strcmp(sorted[i - 1], sorted[i]) != 0;
     }
@@ -402,7 +403,7 @@ static void add_layers(struct kineto_import *import, uint32_t *nodes)
 }
 
 /* Makes the layers of the trace, and says when the nodes were ready. */
-static void make_layers(struct kineto_import *import)
+static void make_profile_layers(struct kineto_import *import)
 {
     struct ar_trace *trace = &import->made->trace;
     size_t count = import->last->nodes_count;
@@ -427,8 +428,8 @@ enum ar_status ar_kineto_step_create(const struct ar_kineto *kineto,
     struct ar_trace *trace = &import.made->trace;
     AR_TRY(kineto_steps_find(kineto, request->times, arena, &import.steps, err));
     AR_TRY(choose_steps(&import, err));
-    AR_TRY(find_sizes(&import, err));
-    make_layers(&import);
+    AR_TRY(find_gradient_sizes(&import, err));
+    make_profile_layers(&import);
     trace->step_overhead_s = KINETO_STEP_MEDIAN(&import, overhead_s) + find_lead_s(&import);
     trace->optimizer_s = KINETO_STEP_MEDIAN(&import, optimizer_s);
     trace->is_timed = true;

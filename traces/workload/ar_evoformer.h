@@ -24,7 +24,7 @@ struct ar_evoformer {
     uint64_t extra_blocks, extra_sequences, extra_channels;
     uint64_t residues, pair_channels;
     double passes;     /**< forward passes of a step on average, with recycling */
-    double parameters; /**< of the whole model: gradients that are summed */
+    double parameters; /**< parameters of the whole model, whose gradients are summed */
     const char *source;
 };
 
@@ -42,9 +42,9 @@ enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const 
                                   const char *name, const struct ar_evoformer **model,
                                   struct ar_error *err);
 
-/** What a GPU computes between two collectives. */
+/** Parts of a block: computations between two collectives. */
 enum ar_evoformer_part {
-    AR_EVOFORMER_ROW_BIAS, /**< of pairs, for the attention along rows of the MSA */
+    AR_EVOFORMER_ROW_BIAS, /**< bias from the pairs, for the attention along rows of the MSA */
     AR_EVOFORMER_ROW_INPUT,
     AR_EVOFORMER_ROW,
     AR_EVOFORMER_COLUMN, /**< attention along columns, and the transition */
@@ -70,8 +70,9 @@ struct ar_evoformer_block {
 double ar_evoformer_part_s(const struct ar_evoformer_block *block, enum ar_evoformer_part part,
                            const struct ar_device_cost *cost, enum ar_precision precision);
 
-/** What is sent between parts, as nccl-tests counts it: gathered are the bias of heads, the outer
- * products' one factor, the triangles' one factor; an all-to-all turns rows into columns. */
+/** Tensors that are sent between parts, in bytes as nccl-tests counts them: gathered are the bias
+ * of heads, the outer products' one factor, the triangles' one factor; an all-to-all turns rows
+ * into columns. */
 enum ar_evoformer_tensor {
     AR_EVOFORMER_ROW_BIASES,
     AR_EVOFORMER_OUTER_FACTORS,

@@ -73,7 +73,7 @@ struct ar_transformer_slice {
     enum ar_precision precision;
 };
 
-/** What a layer keeps for the backward pass: all, all but what attention can make again, or its
+/** The tensors that a layer keeps for the backward pass: all, all but those of attention, or its
  * input alone. */
 #define AR_RECOMPUTE_LIST(X)                                                                       \
     X(AR_RECOMPUTE_NONE, "none")                                                                   \
@@ -93,7 +93,7 @@ enum ar_transformer_part { AR_PART_LAYER, AR_PART_EMBEDDING, AR_PART_HEAD };
 enum ar_transformer_pass {
     AR_PASS_FORWARD,
     AR_PASS_BACKWARD,
-    AR_PASS_AGAIN_ATTENTION /**< what selective recompute makes again */
+    AR_PASS_AGAIN_ATTENTION /**< the part that selective recompute makes again */
 };
 
 enum ar_kernel_kind { AR_KERNEL_GEMM, AR_KERNEL_FLASH1, AR_KERNEL_FLASH2, AR_KERNEL_MEMORY };

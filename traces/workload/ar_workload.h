@@ -83,7 +83,7 @@ struct ar_bucket {
     uint64_t elements;
     uint32_t tensors_count;
     double copy_s;  /**< into and out of a buffer; whoever made the workload may set it, else 0 */
-    uint32_t layer; /**< of the trace, that its last gradient is of, */
+    uint32_t layer; /**< layer of its last gradient, */
     uint32_t first_layer; /**< and its first one; the backward pass takes them from the last */
 };
 
@@ -96,12 +96,12 @@ struct ar_workload {
     struct ar_bucket buckets[]; /**< in the order they are sent */
 };
 
-/** What a workload is made of. */
+/** Inputs of a workload. */
 struct ar_workload_request {
     const struct ar_trace *trace;
     const struct ar_fusion *fusion;
-    uint32_t
-        element_bytes; /**< of a gradient as it is fused: on the wire, or before it is compressed */
+    uint32_t element_bytes; /**< bytes of a gradient as it is fused: on the wire, or before it is
+                               compressed */
     struct ar_cycle cycle;
     struct ar_slowdown slowdown;
 };

@@ -124,13 +124,13 @@ struct sizes {
         cast_bytes; /* moved for each operand of a product that is stored wider than it is used */
 };
 
-static double stored_bytes(const struct ar_transformer_slice *slice)
+static double slice_element_bytes(const struct ar_transformer_slice *slice)
 {
     return ar_precision_bytes(ar_precision_stored(slice->precision));
 }
 
-static struct sizes find_sizes(const struct ar_transformer *model,
-                               const struct ar_transformer_slice *slice)
+static struct sizes find_part_sizes(const struct ar_transformer *model,
+                                    const struct ar_transformer_slice *slice)
 {
     double tokens = (double)slice->micro_batch * model->seq;
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
@@ -141,9 +141,10 @@ static struct sizes find_sizes(const struct ar_transformer *model,
                           .query = (double)model->heads * model->head_dim / slice->tp,
                           .keys = kv_heads * model->head_dim,
                           .ffn = (double)model->ffn / slice->tp,
-                          .element_bytes = stored_bytes(slice),
-                          .cast_bytes =
-                              narrow < stored_bytes(slice) ? stored_bytes(slice) + 2 * narrow : 0};
+                          .element_bytes = slice_element_bytes(slice),
+                          .cast_bytes = narrow < slice_element_bytes(slice)
+                                            ? slice_element_bytes(slice) + 2 * narrow
+                                            : 0};
 }
 
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
@@ -281,7 +282,7 @@ static void add_feed_forward(const struct ar_transformer *model,
 static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                       enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
-    struct sizes sizes = find_sizes(model, slice);
+    struct sizes sizes = find_part_sizes(model, slice);
     add_norm(&sizes, pass, kernels);
     add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys,
                 sizes.hidden);
@@ -304,7 +305,7 @@ static void add_embedding(const struct ar_transformer *model,
                           const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
                           struct ar_kernels *kernels)
 {
-    struct sizes sizes = find_sizes(model, slice);
+    struct sizes sizes = find_part_sizes(model, slice);
     double state = sizes.tokens * sizes.hidden * sizes.element_bytes;
     add_memory(kernels, "embedding", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
     if (model->has_dropout && pass != AR_PASS_BACKWARD) {
@@ -319,7 +320,7 @@ static void add_embedding(const struct ar_transformer *model,
 static void add_head(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                      enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
-    struct sizes sizes = find_sizes(model, slice);
+    struct sizes sizes = find_part_sizes(model, slice);
     double columns = (double)model->vocab / slice->tp;
     double logits = sizes.tokens * columns;
     double passes = pass == AR_PASS_BACKWARD ? 3 : 9;
@@ -336,7 +337,7 @@ void ar_transformer_kernels(const struct ar_transformer *model,
     switch (part) {
     case AR_PART_LAYER:
         if (pass == AR_PASS_AGAIN_ATTENTION) {
-            add_attention(model, slice, pass, stored_bytes(slice), kernels);
+            add_attention(model, slice, pass, slice_element_bytes(slice), kernels);
         } else {
             add_layer(model, slice, pass, kernels);
         }
@@ -429,7 +430,7 @@ double ar_transformer_parameters(const struct ar_transformer *model)
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice)
 {
-    return (double)slice->micro_batch * model->seq * model->hidden * stored_bytes(slice);
+    return (double)slice->micro_batch * model->seq * model->hidden * slice_element_bytes(slice);
 }
 
 /* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
@@ -438,7 +439,7 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
                                        const struct ar_transformer_slice *slice,
                                        enum ar_recompute recompute)
 {
-    struct sizes sizes = find_sizes(model, slice);
+    struct sizes sizes = find_part_sizes(model, slice);
     double e = sizes.element_bytes;
     double state = sizes.outside * sizes.hidden;
     double networks = model->experts > 0 ? model->top_k : 1;

@@ -151,8 +151,8 @@ static bool begins_bucket(const struct ar_workload_request *request,
                : held + arrival->elements * request->element_bytes > threshold;
 }
 
-static void add_tensor(const struct ar_workload_request *request, const struct arrival *arrival,
-                       struct ar_workload *workload)
+static void add_tensor_to_bucket(const struct ar_workload_request *request,
+                                 const struct arrival *arrival, struct ar_workload *workload)
 {
     if (begins_bucket(request, workload, arrival)) {
         workload->buckets[workload->buckets_count++] =
@@ -200,7 +200,7 @@ static void fill_buckets(const struct ar_workload_request *request, struct ar_wo
             arrival.ready_s = now_s;
             arrival.sent_s = sent_s;
             arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];
-            add_tensor(request, &arrival, workload);
+            add_tensor_to_bucket(request, &arrival, workload);
         }
     }
     workload->backward_end_s = now_s;

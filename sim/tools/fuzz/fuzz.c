@@ -74,7 +74,8 @@ static void make_gnuplot(void)
     setenv("PATH", fuzz.directory, 1);
 }
 
-/* What becomes of a child, such as SimGrid's, is its parent's matter, not libFuzzer's. */
+/* A child, such as SimGrid's, has the default handlers: its parent deals with its end, not
+ * libFuzzer. */
 static void forget_handlers(void)
 {
     static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM};
@@ -126,7 +127,7 @@ void fuzz_begin(const char *name)
     snprintf(fuzz.other, sizeof fuzz.other, "%s/other.topo", fuzz.directory);
 }
 
-static enum ar_status run_command(struct ar_arena *arena, struct ar_error *err)
+static enum ar_status run_target_command(struct ar_arena *arena, struct ar_error *err)
 {
     char *words[WORDS_MAX + 1];
     int count = 0;
@@ -163,8 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (fuzz.target->file != NULL) {
         fuzz_write(fuzz.path, text, size);
     }
-    enum ar_status status =
-        fuzz.target->read != NULL ? fuzz.target->read(&input, &err) : run_command(&arena, &err);
+    enum ar_status status = fuzz.target->read != NULL ? fuzz.target->read(&input, &err)
+                                                      : run_target_command(&arena, &err);
     if (fuzz.says) {
         fprintf(stderr, "status %d: %s\n", (int)status, status != AR_OK ? err.text : "");
     }

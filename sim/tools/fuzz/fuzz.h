@@ -12,7 +12,7 @@
 
 #define FUZZ_TEXT(text) text, sizeof(text) - 1
 
-/** What was made up: in memory, with a zero behind it, and as a file. */
+/** An input: in memory, with a zero behind it, and as a file. */
 struct fuzz_input {
     const char *path;
     const char *directory; /**< that the file is in */

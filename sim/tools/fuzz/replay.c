@@ -10,7 +10,7 @@
 
 enum { FILE_BYTES = 1 << 20, STRIDE_MIN = 13, PLACES = 8 };
 
-static void replay(uint8_t *bytes, size_t size)
+static void replay_input(uint8_t *bytes, size_t size)
 {
     size_t stride = size / PLACES > STRIDE_MIN ? size / PLACES : STRIDE_MIN;
     LLVMFuzzerTestOneInput(bytes, size);
@@ -32,7 +32,7 @@ static size_t replay_file(const char *path, uint8_t *bytes)
     }
     size_t size = fread(bytes, 1, FILE_BYTES, file);
     fclose(file);
-    replay(bytes, size);
+    replay_input(bytes, size);
     return 1;
 }
 

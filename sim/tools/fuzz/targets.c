@@ -111,7 +111,7 @@ static enum ar_status read_recorded(const struct fuzz_input *input, struct ar_er
 
 /* --- machines ------------------------------------------------------------------------------ */
 
-/* What can be finished is a cluster file that loads. */
+/* A discovery that can be finished makes a cluster file that loads. */
 static enum ar_status read_discover(const struct fuzz_input *input, struct ar_error *err)
 {
     static const struct ar_setting list[] = {{"nodes=2", "fuzz", AR_USAGE},
@@ -149,7 +149,7 @@ static enum ar_status read_cost(const struct fuzz_input *input, struct ar_error 
     return AR_OK;
 }
 
-static enum ar_status read_convolutions(const struct fuzz_input *input, struct ar_error *err)
+static enum ar_status read_conv_points(const struct fuzz_input *input, struct ar_error *err)
 {
     struct ar_conv_points points;
     AR_TRY(ar_conv_points_load(input->path, input->arena, &points, err));
@@ -418,7 +418,7 @@ const struct fuzz_target fuzz_targets[] = {
      "--framework @" ON STEP,
      "traces/frameworks/*.framework.csv"},
     {"cost", "my.cost.csv", read_cost, NULL, "traces/device/*.cost.csv"},
-    {"convolutions", "my.csv", read_convolutions, NULL, "sim/tools/fuzz/seeds/convolutions/*"},
+    {"convolutions", "my.csv", read_conv_points, NULL, "sim/tools/fuzz/seeds/convolutions/*"},
     {"kineto", NULL, read_kineto, NULL, "traces/profiles/fixtures/*"},
     {"recorded", NULL, read_recorded, NULL, "traces/logs/steps/*"},
     {"workload", "my.et", NULL, "predict --workload @ --gpus 4 --engine closed" ON,
