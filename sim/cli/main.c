@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "launcher.h"
+#include "ranks.h"
 
 /* A stream that was closed by the caller would be the number of the next file or pipe that is
  * opened, and what is printed would go there. Such a stream becomes one that can only fail. */

@@ -1,20 +1,76 @@
+#include "ranks.h"
+
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "sweep.h"
+
+/* The variables that say how many ranks there are, which one this is, and how many are here. */
+static const struct launcher_variables {
+    const char *ranks;
+    const char *rank;
+    const char *local_ranks;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE"},
+};
+
+/* A number at the start of a variable: Slurm says "4(x2)" for four tasks on each of two nodes. */
+static bool variable_read(const char *name, uint32_t *count)
+{
+    const char *text = getenv(name);
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    *count = (uint32_t)strtoul(text, NULL, 10);
+    return true;
+}
+
+struct launcher launcher_find(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        struct launcher found = {.ranks = 1};
+        if (variable_read(launchers[i].ranks, &found.ranks) &&
+            variable_read(launchers[i].rank, &found.rank) && found.ranks > 1) {
+            (void)variable_read(launchers[i].local_ranks, &found.local_ranks);
+            return found;
+        }
+    }
+    return (struct launcher){.ranks = 1};
+}
+
+#ifndef AR_HAS_MPI
+
+enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
+{
+    AR_TRY(status);
+    return ar_error_set(err, AR_USAGE,
+                        "sweep: found %" PRIu32 " ranks of a launcher, but this allreckon was "
+                        "built without MPI; expected one process, or a build with MPI",
+                        sweep->request->launcher.ranks);
+}
+
+#else
+
 #include <mpi.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "ar_progress.h"
 #include "ar_signals.h"
-#include "sweep.h"
 
-enum { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END, ROWS_AT_ONCE = 1000 };
+enum message_tag { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END };
 
-/* Points that are under way to a rank beyond those its workers are at, in seconds per worker: what
- * it does until the next ones come. */
+enum { ROWS_AT_ONCE = 1000 };
+
+/* Points that are on their way to a rank beyond those that its workers compute, in seconds for each
+ * worker: its work until the next points come. */
 static const double ahead_s = 20e-3;
 
-/* What a rank brings along. */
-struct member {
+/* What a rank tells rank 0 of itself. */
+struct rank_state {
     uint64_t fingerprint;
     uint64_t points_count;
     uint32_t jobs;
@@ -29,7 +85,7 @@ struct ranks {
     int count;
     struct ar_pool_server server;
     struct ar_pool_answer *answer; /* the last one */
-    struct member *members;        /* on rank 0 */
+    struct rank_state *states;     /* on rank 0: of each rank */
     struct ar_signals before;
     struct ar_progress progress;
     bool is_idle; /* nothing came last time */
@@ -37,13 +93,13 @@ struct ranks {
 
 /* --- messages: MPI ends the program if it cannot do what it is asked -------------------------- */
 
-static void send(int to, int tag, const void *bytes, size_t bytes_count)
+static void mpi_send(int to, enum message_tag tag, const void *bytes, size_t bytes_count)
 {
-    MPI_Send(bytes, (int)bytes_count, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+    MPI_Send(bytes, (int)bytes_count, MPI_BYTE, to, (int)tag, MPI_COMM_WORLD);
 }
 
-/* Whether a message is there; receive() takes it. */
-static bool probe(MPI_Status *message)
+/* Whether a message is there; mpi_receive() takes it. */
+static bool mpi_probe(MPI_Status *message)
 {
     int is_there;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, message);
@@ -51,7 +107,7 @@ static bool probe(MPI_Status *message)
 }
 
 /* Returns its length. */
-static uint32_t receive(const MPI_Status *message, void *bytes)
+static uint32_t mpi_receive(const MPI_Status *message, void *bytes)
 {
     int count;
     MPI_Get_count(message, MPI_BYTE, &count);
@@ -63,36 +119,37 @@ static uint32_t receive(const MPI_Status *message, void *bytes)
 /* --- whether all are ready -------------------------------------------------------------------- */
 
 /* All must have found the same points, or none runs. */
-static enum ar_status check_members(const struct ranks *ranks, struct ar_error *err)
+static enum ar_status ranks_check(const struct ranks *ranks, struct ar_error *err)
 {
-    const struct member *first = &ranks->members[0];
+    const struct rank_state *first = &ranks->states[0];
     for (int i = 0; i < ranks->count; i++) {
-        const struct member *member = &ranks->members[i];
-        if (member->err.status != AR_OK) {
-            *err = member->err;
+        const struct rank_state *state = &ranks->states[i];
+        if (state->err.status != AR_OK) {
+            *err = state->err;
             return i == 0 ? err->status
-                          : ar_error_set(err, member->err.status, "rank %d on %s: %.400s", i,
-                                         member->host, member->err.text);
+                          : ar_error_set(err, state->err.status, "rank %d on %s: %.400s", i,
+                                         state->host, state->err.text);
         }
-        if (member->fingerprint != first->fingerprint ||
-            member->points_count != first->points_count) {
+        if (state->fingerprint != first->fingerprint ||
+            state->points_count != first->points_count) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "rank %d on %s: found another sweep than rank 0 on %s; expected "
                                 "the same program, options, cluster and trace",
-                                i, member->host, first->host);
+                                i, state->host, first->host);
         }
     }
     return AR_OK;
 }
 
-static enum ar_status open_sweep(struct ranks *ranks, struct ar_error *err)
+/* On rank 0: opens the sweep if all ranks are ready. */
+static enum ar_status ranks_open(struct ranks *ranks, struct ar_error *err)
 {
-    uint32_t processes = 0;
-    AR_TRY(check_members(ranks, err));
-    for (int i = 0; i < ranks->count; i++) {
-        processes += ranks->members[i].jobs;
-    }
     struct sweep *sweep = ranks->sweep;
+    uint32_t processes = 0;
+    AR_TRY(ranks_check(ranks, err));
+    for (int i = 0; i < ranks->count; i++) {
+        processes += ranks->states[i].jobs;
+    }
     AR_TRY(sweep_open(sweep, processes, err));
     ranks->progress = (struct ar_progress){.items_name = sweep->work.items_name,
                                            .is_shown = sweep->work.shows_progress,
@@ -103,34 +160,30 @@ static enum ar_status open_sweep(struct ranks *ranks, struct ar_error *err)
     return AR_OK;
 }
 
-/* Says who is ready; rank 0 decides for all whether it goes on. */
-static enum ar_status agree(struct ranks *ranks, enum ar_status status, struct ar_error *err)
+/* Tells rank 0 who is ready; it decides for all whether they go on. */
+static enum ar_status ranks_agree(struct ranks *ranks, enum ar_status status, struct ar_error *err)
 {
     struct sweep *sweep = ranks->sweep;
-    struct member self = {.fingerprint = sweep->space->fingerprint,
-                          .points_count = sweep->space->points_count,
-                          .jobs = sweep->request->jobs};
+    struct rank_state self = {.fingerprint = sweep->space->fingerprint,
+                              .points_count = sweep->space->points_count,
+                              .jobs = sweep->request->jobs};
     if (status != AR_OK) {
         self.err = *err;
     }
     gethostname(self.host, sizeof self.host - 1);
     if (ranks->rank == 0) {
-        ranks->members = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
-        if (ranks->members == NULL) {
-            MPI_Abort(MPI_COMM_WORLD, ar_status_exit_code(AR_NO_MEMORY));
-        }
+        ranks->states = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
     }
-    MPI_Gather(&self, sizeof self, MPI_BYTE, ranks->members, sizeof self, MPI_BYTE, 0,
+    MPI_Gather(&self, sizeof self, MPI_BYTE, ranks->states, sizeof self, MPI_BYTE, 0,
                MPI_COMM_WORLD);
-    int verdict = ranks->rank == 0 ? (int)open_sweep(ranks, err) : 0;
+    int verdict = ranks->rank == 0 ? (int)ranks_open(ranks, err) : 0;
     MPI_Bcast(&verdict, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return (enum ar_status)verdict;
 }
 
-/* --- the workers of this rank ------------------------------------------------------------------
- */
+/* --- the workers of this rank ----------------------------------------------------------------- */
 
-static enum ar_status report_no_workers(const struct ranks *ranks, struct ar_error *err)
+static enum ar_status no_workers_report(const struct ranks *ranks, struct ar_error *err)
 {
     if (ar_signals_arrived()) {
         return ar_error_set(err, AR_INTERRUPTED, "rank %d was interrupted", ranks->rank);
@@ -139,104 +192,103 @@ static enum ar_status report_no_workers(const struct ranks *ranks, struct ar_err
                         ranks->rank);
 }
 
-static enum ar_status give_own(const struct ranks *ranks, const uint32_t *points, uint32_t count,
-                               struct ar_error *err)
+static enum ar_status own_workers_give(const struct ranks *ranks, const uint32_t *points,
+                                       uint32_t count, struct ar_error *err)
 {
     return ar_pool_server_give(&ranks->server, points, count) ? AR_OK
-                                                              : report_no_workers(ranks, err);
+                                                              : no_workers_report(ranks, err);
 }
 
 /* Whether they answer within so long. The signals that are held back elsewhere come here. */
-static bool has_own(const struct ranks *ranks, long patience_ns)
+static bool own_workers_answer(const struct ranks *ranks, long patience_ns)
 {
-    struct pollfd end = {.fd = ranks->server.socket, .events = POLLIN};
+    struct pollfd socket = {.fd = ranks->server.socket, .events = POLLIN};
     struct timespec patience = {.tv_nsec = patience_ns};
-    return ppoll(&end, 1, &patience, &ranks->before.mask) > 0;
+    return ppoll(&socket, 1, &patience, &ranks->before.mask) > 0;
 }
 
 /* Rank 0 keeps a row, others send theirs there. */
-static enum ar_status keep(struct ranks *ranks, int rank, struct ar_error *err)
+static enum ar_status row_keep(struct ranks *ranks, int rank, struct ar_error *err)
 {
     const struct ar_pool_work *work = &ranks->sweep->work;
     if (ranks->rank != 0) {
-        send(0, TAG_ROW, ranks->answer, sizeof *ranks->answer + ranks->answer->bytes_count);
+        mpi_send(0, TAG_ROW, ranks->answer, sizeof *ranks->answer + ranks->answer->bytes_count);
         return AR_OK;
     }
-    ranks->members[rank].outstanding--;
+    ranks->states[rank].outstanding--;
     ar_progress_add(&ranks->progress, work->cost_s(work->context, ranks->answer->item));
     return work->take(work->context, ranks->answer, err);
 }
 
-/* Waits a little for an answer, unless there is more to do, and hands on what came. */
-static enum ar_status take_own(struct ranks *ranks, struct ar_error *err)
+/* Waits a little for an answer, unless there is more to do, and keeps what came. */
+static enum ar_status own_rows_take(struct ranks *ranks, struct ar_error *err)
 {
-    bool is_there = has_own(ranks, ranks->is_idle ? 1000000 : 0);
+    bool is_there = own_workers_answer(ranks, ranks->is_idle ? 1000000 : 0);
     ranks->is_idle = !is_there;
     for (int i = 0; is_there && i < ROWS_AT_ONCE; i++) {
         if (!ar_pool_server_hear(&ranks->server, ranks->answer)) {
-            return report_no_workers(ranks, err);
+            return no_workers_report(ranks, err);
         }
-        AR_TRY(keep(ranks, ranks->rank, err));
-        is_there = has_own(ranks, 0);
+        AR_TRY(row_keep(ranks, ranks->rank, err));
+        is_there = own_workers_answer(ranks, 0);
     }
     return AR_OK;
 }
 
-/* --- rank 0 ------------------------------------------------------------------------------------
- */
+/* --- rank 0 ----------------------------------------------------------------------------------- */
 
 /* How many points a rank can be given now; the next one costs `cost_s`. */
-static uint32_t capacity_of(const struct member *member, double cost_s)
+static uint32_t points_wanted(const struct rank_state *state, double cost_s)
 {
     double each = cost_s > 0 ? 1 + ahead_s / cost_s : 2 * AR_POOL_CHUNK_MAX;
     each = each < 2 * AR_POOL_CHUNK_MAX ? each : 2 * AR_POOL_CHUNK_MAX;
-    uint32_t max = member->jobs * (uint32_t)each;
-    uint32_t capacity = max > member->outstanding ? max - member->outstanding : 0;
-    return capacity < AR_POOL_CHUNK_MAX ? capacity : AR_POOL_CHUNK_MAX;
+    uint32_t max = state->jobs * (uint32_t)each;
+    uint32_t wanted = max > state->outstanding ? max - state->outstanding : 0;
+    return wanted < AR_POOL_CHUNK_MAX ? wanted : AR_POOL_CHUNK_MAX;
 }
 
-static enum ar_status give_points(struct ranks *ranks, struct ar_error *err)
+static enum ar_status points_give(struct ranks *ranks, struct ar_error *err)
 {
     struct ar_pool_queue *queue = &ranks->sweep->queue;
     for (int i = 0; i < ranks->count; i++) {
-        struct member *member = &ranks->members[i];
         const uint32_t *points = queue->items + queue->next;
         size_t left = queue->count - queue->next;
-        uint32_t count = capacity_of(member, ar_pool_queue_next_s(queue, &ranks->sweep->work));
+        uint32_t count =
+            points_wanted(&ranks->states[i], ar_pool_queue_next_s(queue, &ranks->sweep->work));
         count = count < left ? count : (uint32_t)left;
         queue->next += count;
-        member->outstanding += count;
+        ranks->states[i].outstanding += count;
         if (count > 0 && i == 0) {
-            AR_TRY(give_own(ranks, points, count, err));
+            AR_TRY(own_workers_give(ranks, points, count, err));
         } else if (count > 0) {
-            send(i, TAG_POINTS, points, count * sizeof *points);
+            mpi_send(i, TAG_POINTS, points, count * sizeof *points);
         }
     }
     return AR_OK;
 }
 
 /* Takes what the other ranks have sent: rows, or that one cannot go on. */
-static enum ar_status take_others(struct ranks *ranks, struct ar_error *err)
+static enum ar_status other_rows_take(struct ranks *ranks, struct ar_error *err)
 {
     MPI_Status message;
-    for (int i = 0; i < ROWS_AT_ONCE && probe(&message); i++) {
+    for (int i = 0; i < ROWS_AT_ONCE && mpi_probe(&message); i++) {
         ranks->is_idle = false;
         if (message.MPI_TAG == TAG_LEAVE) {
-            receive(&message, err);
+            mpi_receive(&message, err);
             return err->status;
         }
-        receive(&message, ranks->answer);
-        AR_TRY(keep(ranks, message.MPI_SOURCE, err));
+        mpi_receive(&message, ranks->answer);
+        AR_TRY(row_keep(ranks, message.MPI_SOURCE, err));
     }
     return AR_OK;
 }
 
-static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
+static enum ar_status rows_gather(struct ranks *ranks, struct ar_error *err)
 {
     while (ranks->progress.finished < ranks->progress.count) {
-        AR_TRY(give_points(ranks, err));
-        AR_TRY(take_own(ranks, err));
-        AR_TRY(take_others(ranks, err));
+        AR_TRY(points_give(ranks, err));
+        AR_TRY(own_rows_take(ranks, err));
+        AR_TRY(other_rows_take(ranks, err));
         if (ar_signals_arrived()) {
             return AR_INTERRUPTED;
         }
@@ -245,9 +297,9 @@ static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
 }
 
 /* Gives points out and keeps rows until all are there; then lets the others go. */
-static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
+static enum ar_status ranks_lead(struct ranks *ranks, struct ar_error *err)
 {
-    enum ar_status status = gather_rows(ranks, err);
+    enum ar_status status = rows_gather(ranks, err);
     ar_progress_end(&ranks->progress);
     if (status == AR_INTERRUPTED) {
         /* The launcher may end this process before main() could say so. */
@@ -256,67 +308,62 @@ static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
         err->text[0] = '\0';
     }
     for (int i = 1; i < ranks->count; i++) {
-        send(i, TAG_END, NULL, 0);
+        mpi_send(i, TAG_END, NULL, 0);
     }
     return status;
 }
 
-/* --- the other ranks ---------------------------------------------------------------------------
- */
+/* --- the other ranks -------------------------------------------------------------------------- */
 
-/* Takes what rank 0 has sent to its workers, which may be gone; false at the end. */
-static bool obey(struct ranks *ranks, enum ar_status *status, struct ar_error *err)
-{
-    uint32_t points[AR_POOL_CHUNK_MAX];
-    MPI_Status message;
-    if (!probe(&message)) {
-        return true;
-    }
-    ranks->is_idle = false;
-    uint32_t count = receive(&message, points) / sizeof points[0];
-    if (message.MPI_TAG == TAG_POINTS && *status == AR_OK) {
-        *status = give_own(ranks, points, count, err);
-    }
-    return message.MPI_TAG != TAG_END;
-}
-
-/* Passes points on to its workers and rows to rank 0, until rank 0 lets it go. One that cannot go
- * on says so and waits for that. */
-static void follow(struct ranks *ranks)
+/* Passes points on to its workers and rows to rank 0, until rank 0 lets it go. A rank that cannot
+ * go on tells rank 0, and waits for that. */
+static void ranks_follow(struct ranks *ranks)
 {
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = AR_OK;
     bool has_left = false;
-    while (obey(ranks, &status, &err)) {
+    uint32_t points[AR_POOL_CHUNK_MAX];
+    MPI_Status message;
+    for (;;) {
+        if (mpi_probe(&message)) {
+            ranks->is_idle = false;
+            uint32_t count = mpi_receive(&message, points) / sizeof points[0];
+            if (message.MPI_TAG == TAG_END) {
+                return;
+            }
+            if (status == AR_OK) {
+                status = own_workers_give(ranks, points, count, &err);
+            }
+        }
         if (has_left) {
             poll(NULL, 0, 1);
             continue;
         }
-        status = status == AR_OK ? take_own(ranks, &err) : status;
+        status = status == AR_OK ? own_rows_take(ranks, &err) : status;
         if (status == AR_OK && ar_signals_arrived()) {
-            status = report_no_workers(ranks, &err);
+            status = no_workers_report(ranks, &err);
         }
         if (status != AR_OK) {
-            send(0, TAG_LEAVE, &err, sizeof err);
+            mpi_send(0, TAG_LEAVE, &err, sizeof err);
             has_left = true;
         }
     }
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
-static enum ar_status run_joined(struct ranks *ranks, enum ar_status status, struct ar_error *err)
+static enum ar_status ranks_run_joined(struct ranks *ranks, enum ar_status status,
+                                       struct ar_error *err)
 {
-    enum ar_status verdict = agree(ranks, status, err);
+    enum ar_status verdict = ranks_agree(ranks, status, err);
     if (verdict == AR_OK && ranks->rank != 0) {
-        follow(ranks);
+        ranks_follow(ranks);
     } else if (verdict == AR_OK) {
-        verdict = lead(ranks, err);
+        verdict = ranks_lead(ranks, err);
     }
     ar_pool_server_stop(&ranks->server);
     if (ranks->rank != 0) {
-        return AR_OK; /* rank 0 says what became of it */
+        return AR_OK; /* rank 0 says how it went */
     }
     if (verdict == AR_OK) {
         ar_signals_restore(&ranks->before);
@@ -328,28 +375,21 @@ static enum ar_status run_joined(struct ranks *ranks, enum ar_status status, str
     return verdict;
 }
 
-/* Forks what cannot be forked once MPI runs. */
-static enum ar_status prepare(struct ranks *ranks, struct ar_error *err)
-{
-    struct sweep *sweep = ranks->sweep;
-    ranks->answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
-    return ar_pool_server_start(&sweep->work, sweep->request->jobs, sweep->space->points_count,
-                                &ranks->server, err);
-}
-
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
 {
     struct ranks ranks = {.sweep = sweep};
     uint32_t count = sweep->request->launcher.ranks;
-    if (status == AR_OK) {
-        status = prepare(&ranks, err);
+    if (status == AR_OK) { /* the server cannot be forked once MPI runs */
+        ranks.answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
+        status = ar_pool_server_start(&sweep->work, sweep->request->jobs,
+                                      sweep->space->points_count, &ranks.server, err);
     }
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
     ar_signals_catch(&ranks.before);
     if ((uint32_t)ranks.count == count) {
-        status = run_joined(&ranks, status, err);
+        status = ranks_run_joined(&ranks, status, err);
     } else {
         /* A launcher that MPI knows nothing of gives every process a world of its own, and each
          * would do the whole sweep. */
@@ -366,3 +406,5 @@ enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_e
     ar_arena_end(&sweep->arena);
     return status;
 }
+
+#endif

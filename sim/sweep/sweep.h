@@ -7,7 +7,7 @@
 
 #include "ar_pool.h"
 #include "journal.h"
-#include "launcher.h"
+#include "ranks.h"
 #include "space.h"
 
 /** What is asked for besides the points. */
@@ -66,17 +66,5 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
 bool sweep_files_are_whole(const char *directory, const struct space *space);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
-
-/** Runs a sweep on the ranks of a launcher, mpirun or srun.
- *
- * Every rank reads the same command line and files and finds the same points, which the ranks make
- * sure of. Rank 0 gives points out, gathers the rows, keeps the journal and writes the output;
- * every rank computes with worker processes of its own. These are forked by a server process, which
- * is forked before MPI starts: fork() and the memory of a fast network do not go together.
- *
- * Every rank has made its space, or failed to (`status` and `err`). Rank 0 returns what became of
- * it, the others AR_OK. A program that was built without MPI fails (AR_USAGE): it would do the same
- * sweep on every rank. */
-enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err);
 
 #endif
