@@ -9,9 +9,8 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "explain.h"
-#include "link_table.h"
+#include "exports.h"
 #include "made_by.h"
-#include "timeline.h"
 
 static const char *const file_names[] = {"pipeline.csv", "step.csv", NULL};
 

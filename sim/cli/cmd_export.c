@@ -11,14 +11,11 @@
 #include "ar_run.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
-#include "astra_workload.h"
 #include "cmd_run.h"
 #include "commands.h"
-#include "goal.h"
+#include "exports.h"
 #include "lists.h"
 #include "made_by.h"
-#include "timeline.h"
-#include "tuner.h"
 
 /* --- platforms of SimGrid --------------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 #define AR_MADE_BY_H
 
 #include "ar_output.h"
+#include "explain.h"
 #include "options.h"
-#include "parameters.h"
 
 /** The mark of a command, in the arena of the options. */
 const char *made_by(const struct options *options);

@@ -126,8 +126,7 @@ Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
     } cases[] = {
         {RESNET50 "--strategy ssp:3,ps-async,work-units,zero1 --algorithms ring", "efficiency"},
         {MACHINE "--trace resnet50-v1.5 --strategy rotate,star", "layouts_best"},
-        {MACHINE "--workload " AR_TEST_SOURCE_DIR "/traces/logs/steps/simai.txt",
-         "layouts_best"},
+        {MACHINE "--workload " AR_TEST_SOURCE_DIR "/traces/logs/steps/simai.txt", "layouts_best"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cli_run run = cli_good("$AR sweep %s --out o%zu", cases[i].sweep, i);

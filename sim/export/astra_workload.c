@@ -1,4 +1,16 @@
-#include "astra_workload.h"
+/* A step as a text workload of ASTRA-sim 1.0 and SimAI, which ar_recorded.h reads back.
+ *
+ * Each line of the text has a slot of the forward pass, a computation and a collective behind it,
+ * and one of the backward pass. Tasks of the compute stream fill them in order; a collective of
+ * gradients stands behind the computation that it waits for. Replicas alone are `DATA`; with shards
+ * or experts it is SimAI's `HYBRID_TRANSFORMER_FWD_IN_BCKWD`, which says its mesh. Times are whole
+ * nanoseconds.
+ *
+ * The grammar has one pass forward and one backward of one stage, in which only an update waits for
+ * collectives beside the computations. All else is refused. It has no place for the waits and
+ * copies of a framework.
+ */
+#include "exports.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,7 +49,7 @@ struct writer {
 
 enum { DP = 1 << AR_AXIS_DP, EP = 1 << AR_AXIS_EP, TP = 1 << AR_AXIS_TP };
 
-static enum ar_status refuse(struct ar_error *err, const char *found, const char *expected)
+static enum ar_status refuse_step(struct ar_error *err, const char *found, const char *expected)
 {
     return ar_error_set(err, AR_USAGE, "--format astra-sim: found %s; expected %s", found,
                         expected);
@@ -83,9 +95,9 @@ static void add_collective(struct writer *writer, struct pass *pass, const struc
     writer->sent = is_beside ? &pass->slots[pass->count - 1] : writer->sent;
 }
 
-/* --- what can be said ------------------------------------------------------------------------- */
+/* --- limits of the grammar -------------------------------------------------------------------- */
 
-static const char *type_of(const struct ar_operation *operation)
+static const char *type_word(const struct ar_operation *operation)
 {
     static const struct {
         const struct ar_operation *operation;
@@ -103,7 +115,7 @@ static const char *type_of(const struct ar_operation *operation)
 }
 
 /* The ending of a type by the axes of its groups; NULL: there is none. */
-static const char *ending_of(const struct writer *writer, const struct ar_task *task)
+static const char *type_ending(const struct writer *writer, const struct ar_task *task)
 {
     unsigned axes = writer->graph->works[task->work].axes & writer->present;
     bool is_beside = task->stream != AR_STREAM_COMPUTE;
@@ -115,7 +127,7 @@ static const char *ending_of(const struct writer *writer, const struct ar_task *
                              : NULL;
 }
 
-/* Only what comes before on the compute stream may be needed; by an update, all that is sent. */
+/* A task may need only earlier computations; an update also collectives. */
 static enum ar_status check_needs(struct writer *writer, uint32_t number, struct ar_error *err)
 {
     const struct ar_graph *graph = writer->graph;
@@ -125,8 +137,8 @@ static enum ar_status check_needs(struct writer *writer, uint32_t number, struct
         uint32_t need = graph->needs[i].task;
         bool is_sent = graph->tasks[need].stream != AR_STREAM_COMPUTE;
         if (is_sent && task->stream == AR_STREAM_COMPUTE && task->duty != AR_DUTY_OPTIMIZER) {
-            return refuse(err, "a task that waits for a collective beside the computations",
-                          "updates alone to do so, as with --strategy data");
+            return refuse_step(err, "a task that waits for a collective beside the computations",
+                               "updates alone to do so, as with --strategy data");
         }
         latest = !is_sent && (latest == AR_NO_TASK || need > latest) ? need : latest;
     }
@@ -136,8 +148,9 @@ static enum ar_status check_needs(struct writer *writer, uint32_t number, struct
     }
     latest = latest == AR_NO_TASK ? writer->sent_after : latest; /* behind the one before it */
     if (latest != writer->computed || task->stream != AR_STREAM_GRADIENTS) {
-        return refuse(err, "a collective that may begin before the computation in front of it ends",
-                      "it to wait for that, as with --strategy data");
+        return refuse_step(err,
+                           "a collective that may begin before the computation in front of it ends",
+                           "it to wait for that, as with --strategy data");
     }
     writer->sent_after = latest;
     return AR_OK;
@@ -148,17 +161,17 @@ static enum ar_status add_sent(struct writer *writer, uint32_t number, struct ar
     const struct ar_task *task = &writer->graph->tasks[number];
     const struct ar_work *work = &writer->graph->works[task->work];
     bool is_forward = task->duty == AR_DUTY_FORWARD;
-    if (work->kind == AR_TASK_MESSAGE || type_of(work->operation) == NULL) {
-        return refuse(err, work->operation->name,
-                      "all-reduces, all-gathers, reduce-scatters and all-to-alls");
+    if (work->kind == AR_TASK_MESSAGE || type_word(work->operation) == NULL) {
+        return refuse_step(err, work->operation->name,
+                           "all-reduces, all-gathers, reduce-scatters and all-to-alls");
     }
     if (work->every > 0 || task->duty == AR_DUTY_OPTIMIZER || writer->has_updated) {
-        return refuse(err, "a collective between or after updates",
-                      "an update to end the step, as with --strategy data");
+        return refuse_step(err, "a collective between or after updates",
+                           "an update to end the step, as with --strategy data");
     }
-    if (ending_of(writer, task) == NULL || (is_forward && task->stream != AR_STREAM_COMPUTE)) {
-        return refuse(err, "a collective along other axes than columns of its place have",
-                      "gradients along dp and ep, others along tp or ep");
+    if (type_ending(writer, task) == NULL || (is_forward && task->stream != AR_STREAM_COMPUTE)) {
+        return refuse_step(err, "a collective along other axes than columns of its place have",
+                           "gradients along dp and ep, others along tp or ep");
     }
     for (uint32_t i = 0; i < task->count; i++) {
         add_collective(writer, is_forward ? &writer->forward : &writer->backward, task);
@@ -180,14 +193,14 @@ static enum ar_status add_task(struct writer *writer, uint32_t number, struct ar
         return AR_OK;
     }
     if (writer->has_updated || (task->duty == AR_DUTY_FORWARD && writer->backward.count > 0)) {
-        return refuse(err, "a forward pass behind a backward pass, or one behind an update",
-                      "all micro-batches to go forward first, as with --schedule gpipe");
+        return refuse_step(err, "a forward pass behind a backward pass, or one behind an update",
+                           "all micro-batches to go forward first, as with --schedule gpipe");
     }
     add_compute(writer, task->duty == AR_DUTY_FORWARD ? &writer->forward : &writer->backward, task);
     return AR_OK;
 }
 
-static enum ar_status fill(struct writer *writer, struct ar_error *err)
+static enum ar_status fill_slots(struct writer *writer, struct ar_error *err)
 {
     for (uint32_t i = 0; i < writer->graph->tasks_count; i++) {
         AR_TRY(check_needs(writer, i, err));
@@ -202,7 +215,7 @@ static enum ar_status fill(struct writer *writer, struct ar_error *err)
 /* --- the text --------------------------------------------------------------------------------- */
 
 /* ASTRA-sim counts one part of an all-gather, SimAI all of them. */
-static uint64_t bytes_of(const struct writer *writer, const struct ar_work *work)
+static uint64_t written_bytes(const struct writer *writer, const struct ar_work *work)
 {
     uint64_t parts = writer->is_data && work->operation == &ar_operation_all_gather
                          ? writer->timing->layout.sizes[AR_AXIS_DP]
@@ -215,9 +228,9 @@ static void write_half(FILE *file, const struct writer *writer, const struct hal
     const struct ar_work *work =
         half->sent != NULL ? &writer->graph->works[half->sent->work] : NULL;
     fprintf(file, "\t%llu\t%s%s\t%" PRIu64, (unsigned long long)llround(half->time_s * 1e9),
-            work != NULL ? type_of(work->operation) : "NONE",
-            work != NULL ? ending_of(writer, half->sent) : "",
-            work != NULL ? bytes_of(writer, work) : 0);
+            work != NULL ? type_word(work->operation) : "NONE",
+            work != NULL ? type_ending(writer, half->sent) : "",
+            work != NULL ? written_bytes(writer, work) : 0);
 }
 
 static void write_head(FILE *file, const struct writer *writer, size_t lines)
@@ -277,14 +290,15 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
                             strategy->name);
     }
     if (writer.graph->roles_count > 1 || timing->rank_end_s != NULL) {
-        return refuse(err, "stages of a pipeline, or GPUs that differ", "one stage, GPUs alike");
+        return refuse_step(err, "stages of a pipeline, or GPUs that differ",
+                           "one stage, GPUs alike");
     }
     for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
         room += 2 * (size_t)writer.graph->tasks[i].count;
     }
     writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
     writer.backward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
-    AR_TRY(fill(&writer, err));
+    AR_TRY(fill_slots(&writer, err));
     write_lines(file, &writer);
     *left_out_s = writer.left_out_s + timing->input_wait_s;
     return AR_OK;

@@ -12,7 +12,6 @@
 #include "ar_library_engine.h"
 #include "ar_link_load.h"
 #include "ar_units.h"
-#include "parameters.h"
 
 static void write_step_head(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {

@@ -1,10 +1,13 @@
 /** \file explain.h
- * Where the time of a step, or of one collective, that was run goes, each parameter with its
- * source.
+ * Where the time of a step, or of one collective, that was run goes; the inputs of a prediction
+ * with their sources; the load of links.
  */
 #ifndef AR_EXPLAIN_H
 #define AR_EXPLAIN_H
 
+#include "ar_arena.h"
+#include "ar_link_load.h"
+#include "ar_record.h"
 #include "ar_run.h"
 #include "ar_timing.h"
 
@@ -31,5 +34,44 @@ enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_input
 
 /** How long that will take, in estimated seconds. */
 double explain_terms_cost_s(const struct ar_scenario *scenario);
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+struct parameter {
+    const char *parameter; /**< `hca.bandwidth` */
+    const char *value;     /**< as written */
+    const char *source;
+};
+
+struct parameters {
+    struct parameter *list;
+    size_t count;
+};
+
+extern const struct ar_columns parameter_columns;
+
+/** Adds one; all texts are copied. A parameter that has another value already becomes "varies". */
+void parameters_add(struct parameters *parameters, struct parameter parameter,
+                    struct ar_arena *arena);
+
+/** Adds the values of the cluster and the trace of a loaded scenario. */
+void parameters_add_inputs(struct parameters *parameters, const struct ar_scenario *scenario,
+                           struct ar_arena *arena);
+
+/** The same, and the terms of its framework. */
+void parameters_add_scenario(struct parameters *parameters, const struct ar_scenario *scenario,
+                             struct ar_arena *arena);
+
+/* --- loads of links --------------------------------------------------------------------------- */
+
+enum { LINK_TABLE_ROWS_MAX = 4 };
+
+/** Writes the links that carry some of `loads`, of all links of a cluster, for up to
+ * LINK_TABLE_ROWS_MAX rows, one for each engine that timed the same all-reduces. A table is what
+ * the bottleneck is, then the busiest `top` links; CSV and JSON are all links of each row, and
+ * their columns explain themselves. */
+void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cluster *cluster,
+                      const struct ar_link_load *loads, const struct ar_row *rows,
+                      size_t rows_count, uint64_t top, struct ar_arena *arena);
 
 #endif

@@ -1,4 +1,27 @@
-#include "goal.h"
+/* A task graph, rank by rank, as a schedule of GOAL: the text that `txt2bin` of LogGOPSim and
+ * ATLAHS reads.
+ *
+ * On every rank a computation is a `calc` (nanoseconds), a message is a `send` and a `recv`, and a
+ * collective is the moves of its algorithm on its channels. Each channel has a `cpu` of its own:
+ * cpu 0 computes, cpu 1 + stream * channels + channel sends. `requires` says what waits:
+ *
+ * - a send waits for the receives of earlier steps (in an exchange of all with all at once: of
+ *   earlier phases) and for the send before it; a receive for the receive before it;
+ * - summing or moving received bytes is a `calc` behind the receive; a setup is one in front of the
+ *   collective;
+ * - a task waits for the one before it on its stream, and for its needs on this rank; a need on
+ *   another role is the `recv` of its message.
+ *
+ * Sends and receives match by their ranks and tags, in order: a tag stands for a work, a stream and
+ * a channel, or for one message between roles. GOAL has no window of messages, no start at which
+ * both ranks must have arrived, and no computation that is slowed down for a part of its time: it
+ * has the length it had in the step that was run. A message without bytes has one, since LogGOPSim
+ * subtracts one from the size.
+ *
+ * Format: spcl/LogGOPSim, `txt2bin.re`; T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation
+ * Assembly Language, ICPP (2009).
+ */
+#include "exports.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -51,8 +74,8 @@ static uint64_t write_message(struct writer *writer, bool is_send, uint64_t byte
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /* Seconds for each byte that is received. */
-static double cost_of(const struct ar_graph_sending *sending, const struct ar_phase *phase,
-                      enum ar_receive receive)
+static double receive_cost_s_per_byte(const struct ar_graph_sending *sending,
+                                      const struct ar_phase *phase, enum ar_receive receive)
 {
     const struct ar_collective *collective = &sending->collective;
     double bytes = (double)(sending->elements * collective->element_bytes);
@@ -78,7 +101,7 @@ static void write_move(struct writer *writer, uint32_t work, const struct ar_pha
     }
     if (move->receive != AR_RECEIVE_NONE) {
         uint64_t bytes = move->receive_span.count * element_bytes;
-        double cost_s = (double)bytes * cost_of(sending, phase, move->receive);
+        double cost_s = (double)bytes * receive_cost_s_per_byte(sending, phase, move->receive);
         channel->received = write_message(writer, false, bytes,
                                           ar_order_rank(order, channel->lane, move->receive_from),
                                           channel->tag, channel->cpu);
@@ -108,12 +131,12 @@ static void write_channel(struct writer *writer, uint32_t work, struct channel *
     }
 }
 
-static uint32_t cpu_of(const struct writer *writer, const struct ar_task *task)
+static uint32_t task_cpu(const struct writer *writer, const struct ar_task *task)
 {
     return 1 + (uint32_t)task->stream * writer->channels_max;
 }
 
-/* One time of a collective, after what is labelled `after`; returns the label of its end. */
+/* Writes one run of a collective behind the label `after`; returns the label of its end. */
 static uint64_t write_collective(struct writer *writer, const struct ar_task *task, uint64_t after)
 {
     const struct ar_collective *collective = &writer->trial->sendings[task->work].collective;
@@ -122,7 +145,7 @@ static uint64_t write_collective(struct writer *writer, const struct ar_task *ta
     size_t ends_count = 0;
     for (uint32_t i = 0; i < collective->channels; i++) {
         uint32_t tag = task->work * AR_STREAMS_COUNT + (uint32_t)task->stream;
-        struct channel channel = {.cpu = cpu_of(writer, task) + i,
+        struct channel channel = {.cpu = task_cpu(writer, task) + i,
                                   .tag = tag * writer->channels_max + i,
                                   .lane = ar_order_lane(order, i, writer->rank),
                                   .sent = after,
@@ -136,7 +159,7 @@ static uint64_t write_collective(struct writer *writer, const struct ar_task *ta
             ends[ends_count++] = channel.received;
         }
     }
-    uint64_t end = write_calc(writer, 0, cpu_of(writer, task), ends_count > 0 ? 0 : after);
+    uint64_t end = write_calc(writer, 0, task_cpu(writer, task), ends_count > 0 ? 0 : after);
     for (size_t i = 0; i < ends_count; i++) {
         write_requires(writer, end, ends[i]);
     }
@@ -150,7 +173,7 @@ static double compute_s(const struct writer *writer, const struct ar_task *task)
     return factors != NULL ? time_s * factors[writer->rank] : time_s + task->longer_s;
 }
 
-/* Of a message between roles: it goes from a rank to its counterpart. */
+/* Sends or receives a message between roles: it goes from a rank to its counterpart. */
 static uint64_t write_part(struct writer *writer, uint32_t number, bool is_send, uint64_t after)
 {
     const struct ar_graph *graph = writer->trial->graph;
@@ -159,7 +182,7 @@ static uint64_t write_part(struct writer *writer, uint32_t number, bool is_send,
     uint32_t first = graph->works_count * AR_STREAMS_COUNT * writer->channels_max;
     uint64_t label = write_message(writer, is_send, graph->works[task->work].bytes,
                                    (is_send ? task->to : task->role) * writer->places + place,
-                                   first + number, cpu_of(writer, task));
+                                   first + number, task_cpu(writer, task));
     write_requires(writer, label, after);
     return label;
 }
@@ -171,17 +194,17 @@ static void write_task(struct writer *writer, uint32_t number)
     const struct ar_work *work = &graph->works[task->work];
     double setup_s = ar_cluster_facts(writer->trial->cluster)->collective_setup_s;
     double ahead_s = task->wait_s + task->copy_s;
-    if (work->kind == AR_TASK_COMPUTE || work->every > 0) { /* the latter nobody waits for */
+    if (work->kind == AR_TASK_COMPUTE || work->every > 0) { /* nobody waits for the latter */
         double time_s = work->every > 0 ? task->count * work->time_s : compute_s(writer, task);
-        uint32_t cpu = work->every > 0 ? cpu_of(writer, task) : 0;
+        uint32_t cpu = work->every > 0 ? task_cpu(writer, task) : 0;
         writer->starts[number] = writer->ends[number] =
             write_calc(writer, ahead_s + time_s, cpu, 0);
         return;
     }
-    writer->starts[number] = write_calc(writer, ahead_s + setup_s, cpu_of(writer, task), 0);
+    writer->starts[number] = write_calc(writer, ahead_s + setup_s, task_cpu(writer, task), 0);
     uint64_t end = writer->starts[number];
     for (uint32_t i = 0; i < task->count; i++) {
-        end = i > 0 ? write_calc(writer, setup_s, cpu_of(writer, task), end) : end;
+        end = i > 0 ? write_calc(writer, setup_s, task_cpu(writer, task), end) : end;
         end = work->kind == AR_TASK_MESSAGE ? write_part(writer, number, true, end)
                                             : write_collective(writer, task, end);
     }
@@ -190,7 +213,7 @@ static void write_task(struct writer *writer, uint32_t number)
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-/* `before`: the end of the task before it on its stream. */
+/* Writes what a task waits for; `before` is the end of the task before it on its stream. */
 static enum ar_status write_needs(const struct writer *writer, uint32_t number, uint64_t before,
                                   struct ar_error *err)
 {
@@ -266,8 +289,9 @@ static enum ar_status check_size(const struct writer *writer, struct ar_error *e
     return AR_OK;
 }
 
-/* Refuses what GOAL has no words for; counts channels and orders ranks. */
-static enum ar_status prepare(struct writer *writer, struct ar_arena *arena, struct ar_error *err)
+/* Refuses what GOAL cannot express; counts channels and orders ranks. */
+static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *arena,
+                                     struct ar_error *err)
 {
     const struct ar_graph_trial *trial = writer->trial;
     const struct ar_graph *graph = trial->graph;
@@ -301,7 +325,7 @@ enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const 
                             .trial = trial,
                             .channels_max = 1,
                             .places = trial->ranks / trial->graph->roles_count};
-    AR_TRY(prepare(&writer, &arena, err));
+    AR_TRY(prepare_writer(&writer, &arena, err));
     fprintf(file, "// %s\n", made_by);
     if (trial->ranks > 1) {
         fprintf(

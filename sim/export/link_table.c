@@ -1,4 +1,10 @@
-#include "link_table.h"
+/* The links that an all-reduce uses, busiest first: a table for people, CSV and JSON.
+ *
+ * A link of bandwidth B that carries b bytes is busy for b / B, whatever the engine. Its busy
+ * fraction is that over the time in which the communication stream is busy (`allreduce_s` of a
+ * row), which is the engine's.
+ */
+#include "explain.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "goal.h"
+#include "exports.h"
 #include "test_cli.h"
 
 TestSuite(goal, .init = cli_enter, .fini = cli_leave);
@@ -285,8 +285,7 @@ Test(goal, schedules_beyond_a_size_are_refused)
 {
     struct ar_error err;
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_graph *graph = NULL;
-    cr_assert_eq(ar_graph_create(&arena, 1, &graph, &err), AR_OK);
+    struct ar_graph *graph = ar_graph_create(&arena, 1);
     const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = 1e-3};
     const struct ar_task task = {.work = ar_graph_work(graph, &work), .count = 1000};
     const struct ar_graph_sending sending = {.collective = {.channels = 32}};

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exports.h"
 #include "test_cli.h"
-#include "timeline.h"
 
 TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
 

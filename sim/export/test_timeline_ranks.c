@@ -7,8 +7,8 @@
 
 #include "../predict/test_job.h"
 #include "ar_engines.h"
+#include "exports.h"
 #include "test_support.h"
-#include "timeline.h"
 
 TestSuite(timeline_ranks);
 

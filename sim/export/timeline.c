@@ -1,4 +1,21 @@
-#include "timeline.h"
+/* A training step as a timeline: in the Trace Event Format, which Perfetto and chrome://tracing
+ * open, or its tasks as rows of a CSV file, from which `allreckon report` and plots draw it.
+ *
+ * In the Trace Event Format every observed rank is a process with these tracks (threads):
+ *
+ * - `compute`: framework overhead, forward and backward pass with their layers inside, the wait for
+ *   the all-reduces and the slowest rank, the optimizer;
+ * - `stream channel C`: a slice for each bucket from its start on the rank until its messages have
+ *   arrived; inside, the setup and the phases of the algorithm.
+ *
+ * Slices of a track follow each other or lie within each other. Times are in microseconds, rounded
+ * to whole nanoseconds before durations are taken, so that slices that touch do not overlap. What
+ * takes no nanosecond is left out. Process IDs are rank + 1, since
+ * viewers take 0 for the idle process, and thread IDs are unique in the file.
+ *
+ * Format: "Trace Event Format", Google, complete events ("X") and metadata ("M").
+ */
+#include "exports.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -435,8 +452,8 @@ enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use
                              struct ar_error *err)
 {
     enum { SPANS_MAX = 10000000 };
-    uint64_t slices = scenario->layout.model != NULL ? scenario->layout.model->layers
-                                                        : scenario->buckets_count;
+    uint64_t slices =
+        scenario->layout.model != NULL ? scenario->layout.model->layers : scenario->buckets_count;
     uint64_t room = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
     if (room > SPANS_MAX) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,

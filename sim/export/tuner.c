@@ -1,4 +1,11 @@
-#include "tuner.h"
+/* Which choice of a communication library is fastest, by size, as the table of NCCL's example tuner
+ * plug-in (NVIDIA/nccl, ext-tuner/example), which makes NCCL take it.
+ *
+ * Sizes go from 8 bytes to 64 GiB, eight to a doubling; neighbours with the same choice are one
+ * line. `min_bytes` is the first size of a choice; the first line begins at 0, the last one has no
+ * end. Channels, operations in flight and registered buffers are left to NCCL (-1).
+ */
+#include "exports.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +14,8 @@
 
 enum { SIZES_IN_DOUBLING = 8, DOUBLING_FIRST = 3, DOUBLING_LAST = 36 };
 
-static double time_of(const struct ar_library *library, bool is_fitted, enum ar_choice choice,
-                      const struct ar_library_run *run)
+static double choice_time_s(const struct ar_library *library, bool is_fitted, enum ar_choice choice,
+                            const struct ar_library_run *run)
 {
     return is_fitted ? ar_library_time(&library->tuning, library->values, choice, run)
                      : ar_tuning_time(&library->tuning, choice, run);
@@ -19,10 +26,10 @@ static enum ar_choice find_fastest(const struct ar_library *library, bool is_fit
                                    const struct ar_library_run *run, struct tuner_gain *gain)
 {
     enum ar_choice own = ar_tuning_choose(&library->tuning, AR_CALLS_ANY, run), best = own;
-    double own_s = time_of(library, is_fitted, own, run), best_s = own_s;
+    double own_s = choice_time_s(library, is_fitted, own, run), best_s = own_s;
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         double time_s = ar_tuning_is_open(&library->tuning, (enum ar_choice)i, run)
-                            ? time_of(library, is_fitted, (enum ar_choice)i, run)
+                            ? choice_time_s(library, is_fitted, (enum ar_choice)i, run)
                             : HUGE_VAL;
         best = time_s < best_s ? (enum ar_choice)i : best;
         best_s = fmin(best_s, time_s);
@@ -34,7 +41,7 @@ static enum ar_choice find_fastest(const struct ar_library *library, bool is_fit
     return best;
 }
 
-/* NCCL has a choice as two words, with underlines. */
+/* Writes a choice as NCCL does: two words, with underlines. */
 static void write_choice(FILE *file, enum ar_choice choice)
 {
     for (const char *next = ar_choices[choice].name; *next != '\0'; next++) {

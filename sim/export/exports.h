@@ -1,24 +1,16 @@
-/** \file timeline.h
- * A training step as a timeline: in the Trace Event Format, which Perfetto and chrome://tracing
- * open, or its tasks as rows of a CSV file, from which `allreckon report` and plots draw it.
- *
- * In the Trace Event Format every observed rank is a process with these tracks (threads):
- *
- * - `compute`: framework overhead, forward and backward pass with their layers inside, the wait for
- *   the all-reduces and the slowest rank, the optimizer;
- * - `stream channel C`: a slice for each bucket from its start on the rank until its messages have
- *   arrived; inside, the setup and the phases of the algorithm.
- *
- * Slices of a track follow each other or lie within each other. Times are in microseconds, rounded
- * to whole nanoseconds before durations are taken, so that slices that touch do not overlap. What
- * takes no nanosecond is left out. Process IDs are rank + 1, since
- * viewers take 0 for the idle process, and thread IDs are unique in the file.
- *
- * Format: "Trace Event Format", Google, complete events ("X") and metadata ("M").
+/** \file exports.h
+ * Writers of what other programs read: timelines in the Trace Event Format and as rows, schedules
+ * of GOAL, workloads of ASTRA-sim, tables of NCCL's tuner plug-in. Each source file says how its
+ * format is filled. Write errors are left for ferror().
  */
-#ifndef AR_TIMELINE_H
-#define AR_TIMELINE_H
+#ifndef AR_EXPORTS_H
+#define AR_EXPORTS_H
 
+#include <stdio.h>
+
+#include "ar_collective.h"
+#include "ar_graph_trial.h"
+#include "ar_library_fit.h"
 #include "ar_row.h"
 #include "ar_scenario.h"
 #include "ar_timing.h"
@@ -35,7 +27,7 @@ uint32_t timeline_choose_ranks(uint32_t ranks_count, uint32_t gpus_per_node,
  * process with tracks for computing and waiting, pushes and pulls, of all steps. Else the last step
  * is shown: its ranks if it ran with a timeline, or the roles of its graph, each with a track for
  * each stream, on which every task is a slice. The row and `made_by`, the mark of the command,
- * become metadata. A step of one rank has no stream. Write errors are left for ferror(). */
+ * become metadata. A step of one rank has no stream. */
 void timeline_write_trace(FILE *file, const struct ar_timing *timing, const uint32_t *workers,
                           uint32_t workers_count, const struct ar_row *row, const char *made_by);
 
@@ -52,5 +44,31 @@ uint32_t timeline_workers_shown(const struct ar_async *run);
  * `use`, such as "a timeline". */
 enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use, uint32_t *spans,
                              struct ar_error *err);
+
+/** Messages and tasks of all ranks of a schedule, at most. */
+enum { GOAL_OPERATIONS_MAX = 10000000 };
+
+/** Writes the schedule of a graph whose computations are timed. `made_by` is a comment. AR_USAGE
+ * where switches sum, or with more than GOAL_OPERATIONS_MAX messages and tasks of all ranks. */
+enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const char *made_by,
+                          struct ar_error *err);
+
+/** Writes the workload of a step that was run; `*left_out_s` becomes the time that has no place in
+ * it. AR_USAGE with what it cannot say. */
+enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, double *left_out_s,
+                                    struct ar_error *err);
+
+/** How much longer NCCL's own choice takes than the one in the table, at most, and where. */
+struct tuner_gain {
+    double factor, bytes;
+    const struct ar_operation *operation;
+};
+
+/** Writes the table of the operation of a collective (NULL: of all operations of the library) by a
+ * library that was fitted, or by its own constants. `collective` has the cluster and the shape.
+ * AR_USAGE for an operation, or a number of nodes, without a model. */
+enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is_fitted,
+                           const struct ar_collective *collective, const char *made_by,
+                           struct tuner_gain *gain, struct ar_error *err);
 
 #endif
