@@ -50,7 +50,7 @@
 struct ar_cluster;
 struct ar_gpu_orders;
 
-/** What may join the nodes: the words of the key `fabric`, a line for people, its keys. */
+/** A word of the key `fabric`, a line for people, and the keys that go with it. */
 struct ar_fabric_text {
     const char *word, *title, *keys;
 };
@@ -81,8 +81,7 @@ struct ar_cluster_facts {
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
     double gpu_memory_bytes; /**< 0 if the file does not say */
-    /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
-     * does not say. */
+    /** Rows that latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`); "": none. */
     const char *links_fitted;
     bool has_nvlink;                       /**< some pair of GPUs of a node has */
     bool has_nvswitch;                     /**< all pairs have, by a switch */
@@ -90,7 +89,7 @@ struct ar_cluster_facts {
     bool has_nvlink_sums, has_fabric_sums; /**< the switches sum: of NVLinks; of the network */
     bool are_nvlink_sums_given;            /**< the file says so, or not */
     bool has_hcas_on_switches;             /**< HCAs hang on the PCIe switches of their GPUs */
-    /** What the GPUs are, and who made the CPUs; the first of each if the file does not say. */
+    /** Generation of the GPUs and vendor of the CPUs; the first of each if the file says none. */
     enum ar_gpu_generation gpu_generation;
     enum ar_cpu_vendor cpu_vendor;
     bool has_gpu_generation, has_cpu_vendor; /**< the file says so */
@@ -101,7 +100,7 @@ struct ar_cluster_facts {
     /** Bandwidth of the rings that a communication library finds in a node and across the network,
      * by its own account; 0 if the file does not say. */
     double library_node_bus_Bps, library_net_bus_Bps;
-    /** What its network plug-in states as latency, and the library adds to its own; 0: nothing. */
+    /** Latency that its network plug-in states, which the library adds to its own; 0: nothing. */
     double library_net_latency_s;
     /** Name of the fitted cost table of that library (`abci-v100-nccl2.8`), "" if there is none. */
     const char *library_cost;
@@ -109,7 +108,7 @@ struct ar_cluster_facts {
 
 enum { AR_PATH_LINKS_MAX = 128 };
 
-/** A path. It is large, so that it is filled in where it stands and never copied. */
+/** A path. It is large: functions fill in the caller's, nobody copies one. */
 struct ar_path {
     enum ar_tier tier;
     double latency_s;
@@ -222,22 +221,19 @@ const char *ar_link_cost_key(enum ar_link_cost cost);
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
 
-/** Whether paths and links change with it, so that what was found of them before no longer holds.
- */
+/** Whether paths and links change with it, so that earlier paths no longer hold. */
 bool ar_link_cost_is_on_paths(enum ar_link_cost cost);
 
 /** Whether the file or a setting gives the number, and the number in SI units, 0 if not. */
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 
-/** Changes a number of a cluster. Paths asked for from now on have it;
- * the text of its parameter stays that of the file. A value that is not above zero and finite is
- * refused with AR_BAD_DATA. */
+/** Changes a number of a cluster. Paths asked for from now on have it; the text of its parameter
+ * stays that of the file. A value that is not above zero and finite is refused with AR_BAD_DATA. */
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err);
 
-/** Keeps all these numbers of a cluster, and gives them back, zeros and
- * those that the file does not have, too. */
+/** Keeps all these numbers of a cluster and gives them back, including zeros and missing ones. */
 void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
                                 double values[AR_LINK_COSTS_COUNT]);
 void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
@@ -277,18 +273,18 @@ enum ar_sums {
 enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                     enum ar_sums *sums, struct ar_error *err);
 
-/** Nodes that look alike: where both ends of a path are moved on by whole nodes, each staying
- * before `end` of its own, the path stays the same, but for links below `links_end`, which are
- * those of nodes and move on by `node_links` for each node. */
+/** Nodes that look alike. If both ends of a path move on by whole nodes, each staying below its own
+ * `end`, the path stays the same, except that links below `links_end`, the links of nodes, move on
+ * by `node_links` for each node. */
 struct ar_alike {
-    uint32_t end; /**< the first rank beyond the nodes that look like that of a rank */
+    uint32_t end; /**< the first rank beyond the nodes that look like the node of a rank */
     uint32_t node_ranks, node_links, links_end;
 };
 
 struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank);
 
-/** Whether the path from any rank b to any a is that from a to b backwards, over the other
- * direction of each link (ar_cluster_reverse_link()), which is as wide. */
+/** Whether every path goes back over the same links in reverse order, each in its other direction
+ * (ar_cluster_reverse_link()), which is as wide. */
 bool ar_cluster_is_reversible(const struct ar_cluster *cluster);
 
 /** The other direction of a link of a reversible cluster. */
@@ -302,9 +298,9 @@ static inline uint32_t ar_cluster_reverse_link(uint32_t link)
  * is where all pairs are alike and a node has at most two HCAs. */
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster);
 
-/** By how many ranks all of the first `ranks` can be moved on, the last ones to the first, so that
- * every path moves along with its ends: a node where one switch joins all, a rack or a larger group
- * where the ranks fill several. `ranks` if there is no such symmetry. */
+/** The period of the first `ranks` ranks: if all move on by so many ranks, the last ones to the
+ * beginning, every path moves along with its ends. It is a node where one switch joins all, a rack
+ * or a larger group where the ranks fill several, and `ranks` if there is no such symmetry. */
 uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
 
 /** Where a link of a path comes from when ranks are moved on by `turns` whole periods, below
@@ -318,9 +314,6 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
                                  size_t size);
-
-/** By what the bandwidth of a link is divided; 1 for all but slow links. */
-double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link);
 
 /** Name of the host of a rank in the platform (`gpu-<rank>`), or of AR_SWITCH with a rank
  * (`gpu-<rank>.switch`); returns `name`. */

@@ -1,5 +1,5 @@
 /** \file ar_message_cost.h
- * What a message between nodes costs besides its path: what the software of its two ends does.
+ * Costs of a message between nodes besides its path: the work of the software at its two ends.
  *
  * A message keeps the two ranks busy for a gap (`net.message_gap`), on top of the time in which its
  * bytes pass the links of its path, and takes longer than an empty one by a latency that grows with
@@ -40,7 +40,7 @@ struct ar_message_cost {
     double latency_s[AR_MESSAGE_STEPS]; /**< by which the latency grows in each step of size */
 };
 
-/** Does a path of this tier lead to another node? */
+/** Whether a path of this tier leads to another node. */
 static inline bool ar_tier_is_network(enum ar_tier tier)
 {
     return tier == AR_TIER_RACK || tier == AR_TIER_SPINE;

@@ -7,7 +7,7 @@
 
 #include "fabric.h"
 
-/* Spines that leaves tell apart. */
+/* Links from a leaf to spines. */
 static uint32_t spine_links(const struct ar_dragonfly *dragonfly)
 {
     return dragonfly->is_bundled ? 1 : dragonfly->spines;
@@ -135,7 +135,7 @@ uint32_t ar_dragonfly_ways(const struct ar_dragonfly *dragonfly, uint32_t source
     return dragonfly->spines > 0 ? dragonfly->spines : 1;
 }
 
-/* From a router to the router (spine) `b`; or back. */
+/* Adds the link from a router to the router (spine) `b`, or back. */
 static uint32_t add_local(const struct ar_dragonfly *dragonfly, bool is_back,
                           struct ar_dragonfly_link link, uint32_t count, uint32_t *links)
 {
@@ -210,7 +210,7 @@ static enum ar_status dragonfly_make(struct ar_cluster *cluster, uint64_t *links
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-/* Of the link in the file. */
+/* The bandwidth of a link in the file. */
 static double dragonfly_bandwidth(const struct ar_cluster *cluster, uint32_t index)
 {
     const struct ar_dragonfly *dragonfly = &cluster->dragonfly;

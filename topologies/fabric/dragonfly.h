@@ -39,7 +39,7 @@ struct ar_dragonfly {
     bool is_bundled;
 };
 
-/** What a link is. */
+/** Kinds of links. */
 enum ar_dragonfly_kind {
     AR_DRAGONFLY_LOCAL, /**< of a dragonfly, from router `a` of the group to router `b` */
     AR_DRAGONFLY_UP,    /**< of a dragonfly+, from leaf `a` to spine `b` (0 where bundled) */
@@ -52,10 +52,10 @@ struct ar_dragonfly_link {
     uint32_t group, a, b;
 };
 
-/** Links of all; as a number that need not fit into 32 bits. */
+/** How many links there are; the number need not fit into 32 bits. */
 uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly);
 
-/** What link `index` is, and the index of a link that exists. */
+/** The link of an index, and the index of a link that exists. */
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index);
 uint32_t ar_dragonfly_index(const struct ar_dragonfly *dragonfly, struct ar_dragonfly_link link);
 

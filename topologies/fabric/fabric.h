@@ -19,7 +19,7 @@
 enum { AR_NO_LINK = UINT16_MAX };
 #define AR_ALL_CABLES UINT32_MAX
 
-/** What the directed links are; the fabric's come behind those of all nodes. */
+/** Kinds of directed links. The links of the fabric are numbered after those of all nodes. */
 enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_FABRIC };
 
 /** A directed link of a node: an NVLink from GPU a to GPU b; else link a of its kind, away from the
@@ -72,7 +72,7 @@ struct ar_fabric {
      * fabric has links. */
     void (*route)(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                   struct ar_path *path);
-    /** Of a link, as in the file. */
+    /** Bandwidth of a link as in the file. */
     double (*bandwidth)(const struct ar_cluster *cluster, uint32_t index);
     /** Writes a name that ends with `.up`, `.down`, `.out` or `.in`. */
     void (*name)(const struct ar_cluster *cluster, uint32_t index, char *name, size_t size);
@@ -87,7 +87,8 @@ struct ar_fabric {
      * (ar_reach_check_pair()). */
     enum ar_status (*check_reach)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks,
                                   struct ar_error *err);
-    /** Can no message among the first `ranks` GPUs take this link, whatever else is down? */
+    /** Whether no message among the first `ranks` GPUs can take this link, whatever else is down.
+     */
     bool (*is_idle)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks);
 };
 
@@ -174,7 +175,7 @@ static inline enum ar_link_kind ar_link_kind(const struct ar_cluster *cluster, u
                : (enum ar_link_kind)cluster->node.list[link % cluster->node.count].kind;
 }
 
-/** What ar_hca_in_use() does in a cluster with changed links. */
+/** ar_hca_in_use() in a cluster with changed links. */
 uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link);
 
 /** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
@@ -197,7 +198,7 @@ static inline void ar_path_fail(uint32_t link, struct ar_path *path)
     path->links[0] = link;
 }
 
-/** What ar_path_add() does in a cluster with changed links. */
+/** ar_path_add() in a cluster with changed links. */
 void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path);
 
 /** Appends a link to a path; the path fails if it is down. `bandwidth_Bps` is that of the link as

@@ -17,7 +17,7 @@
  *   orders are found.
  * - The largest load of an NVLink (orders over weight) is least for all orders together, then for
  *   the first ones among such sets: bounds on it are tried from the smallest up, and each is given
- * up after a fixed number of steps.
+ *   up after a fixed number of steps.
  *
  * There are as many orders as could fill all NVLinks of a GPU and serve all HCAs evenly, 64 at
  * most; if these are not found, the least number that serves the HCAs evenly, or none. */
@@ -88,7 +88,7 @@ static void serve_hcas(struct search *search, uint32_t order, int change)
     }
 }
 
-/* All GPUs stand in the order: on to the next one. */
+/* All GPUs have a place in the order: on to the next one. */
 static bool finish_order(struct search *search, uint32_t order)
 {
     uint32_t first = search->gpu[order][0];

@@ -150,8 +150,8 @@ static uint32_t cut_cable(const char *name, char *rest, size_t size)
     return (uint32_t)number;
 }
 
-/* Does a name mean a link of this full name, or what part of it: with or without direction, a cable
- * of a link of several, all cables that are links of their own? */
+/* Whether a name means a link of this full name, and which of its cables: names may leave out the
+ * direction, name one cable of a link, or mean all cables that are links of their own. */
 static bool is_meant(const char *name, const char *full, uint32_t cables, uint32_t *cable)
 {
     char bare[NAME_SIZE], bare_full[NAME_SIZE];
@@ -193,7 +193,7 @@ static enum ar_status report_second(const struct ar_cluster *cluster,
         setting->where, ar_cluster_link_name(cluster, link, full, sizeof full));
 }
 
-/* Is the link, or this cable of it, changed already? */
+/* Whether the link, or this cable of it, is changed already. */
 static bool is_changed(const struct ar_cluster *cluster, struct ar_link_change change)
 {
     uint32_t i = find_change(cluster, change.link);

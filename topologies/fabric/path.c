@@ -13,7 +13,7 @@ static const struct {
              [AR_KIND_PCIE] = {"pcie", {"up", "down"}},
              [AR_KIND_HCA] = {"hca", {"out", "in"}}};
 
-/* As the file says. */
+/* The bandwidth of a link in the file. */
 static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
     if (link >= cluster->first_fabric_link) {
@@ -28,16 +28,11 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
     return cluster->first_fabric_link + cluster->fabric_links_count;
 }
 
-double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link)
-{
-    double factor = cluster->changes_count > 0 ? ar_link_factor(cluster, link) : 1;
-    return isfinite(factor) ? factor : 1;
-}
-
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
     assert(link < ar_cluster_links_count(cluster));
-    return file_bandwidth(cluster, link) / ar_cluster_link_factor(cluster, link);
+    double factor = cluster->changes_count > 0 ? ar_link_factor(cluster, link) : 1;
+    return file_bandwidth(cluster, link) / (isfinite(factor) ? factor : 1);
 }
 
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
@@ -94,7 +89,7 @@ struct place {
     uint32_t node, first, gpu;
 };
 
-/* Over the ports of two GPUs of a node or, over NVLink switches, of an NVLink domain. */
+/* The path over the ports of two GPUs of a node or, over NVLink switches, of an NVLink domain. */
 static void port_path(const struct ar_cluster *cluster, struct place from, struct place to,
                       struct ar_path *path)
 {
@@ -111,7 +106,7 @@ static void port_path(const struct ar_cluster *cluster, struct place from, struc
     ar_path_add(cluster, to.first + node->port[to.gpu] + 1, rates_Bps[AR_KIND_PORT], path);
 }
 
-/* By NVLink, if there is one that is up or the only way. */
+/* The path within a node: by NVLink, if there is one that is up or the only way. */
 static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a, uint32_t b,
                       struct ar_path *path)
 {
@@ -127,7 +122,7 @@ static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t
                 cluster->values.weight[a][b] * cluster->rates_Bps[AR_KIND_NVLINK], path);
 }
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u; /* the finalizer of SplitMix64 (Steele 2014) */
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -139,7 +134,8 @@ uint32_t ar_route_hash(const struct ar_cluster *cluster, struct ar_port from, st
 {
     uint64_t pair = (uint64_t)ar_port_number(cluster, from) << 32 | ar_port_number(cluster, to);
     uint64_t seed = (uint64_t)cluster->values.number[TOPO_FABRIC_ROUTES] << 8 | salt;
-    return (uint32_t)(mix(mix(pair + 0x9e3779b97f4a7c15u) + seed * 0x9e3779b97f4a7c15u) >> 32);
+    return (uint32_t)(mix_bits(mix_bits(pair + 0x9e3779b97f4a7c15u) + seed * 0x9e3779b97f4a7c15u) >>
+                      32);
 }
 
 /* The HCA of a directed link of one of the place's node. */

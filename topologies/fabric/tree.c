@@ -127,8 +127,8 @@ static bool add_level(struct ar_fat_tree *tree, uint32_t children, uint32_t *cou
     return true;
 }
 
-/* What is left of one group is a group, too. Rails that are joined above are groups even in one
- * rack. */
+/* Nodes that do not fill a group are a group, too. Rails that are joined above are groups even in
+ * one rack. */
 static void group_nodes(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -237,7 +237,7 @@ static uint32_t link_of(const struct climb *climb, uint32_t level, uint32_t grou
 }
 
 /* From a switch above the groups of a level down into one of them, and on to the destination. */
-static bool descend(struct climb *climb, uint32_t level, uint32_t from)
+static bool descend_tree(struct climb *climb, uint32_t level, uint32_t from)
 {
     const struct ar_fat_tree *tree = &climb->cluster->tree;
     const struct ar_tree_level *at = &tree->levels[level];
@@ -249,7 +249,8 @@ static bool descend(struct climb *climb, uint32_t level, uint32_t from)
         uint32_t link = from + at->switches * ((first % choices + i) % choices);
         climb->down[level] = link_of(climb, level, climb->b[level], link) + 1;
         if (is_up(climb, climb->down[level]) &&
-            (level == 0 || descend(climb, level - 1, link % tree->levels[level - 1].switches))) {
+            (level == 0 ||
+             descend_tree(climb, level - 1, link % tree->levels[level - 1].switches))) {
             return true;
         }
     }
@@ -257,7 +258,7 @@ static bool descend(struct climb *climb, uint32_t level, uint32_t from)
 }
 
 /* From one of the switches of a group up; `rest` is what is left of d. */
-static bool ascend(struct climb *climb, uint32_t level, uint32_t from, uint32_t rest)
+static bool ascend_tree(struct climb *climb, uint32_t level, uint32_t from, uint32_t rest)
 {
     const struct ar_fat_tree *tree = &climb->cluster->tree;
     const struct ar_tree_level *at = &tree->levels[level];
@@ -271,8 +272,8 @@ static bool ascend(struct climb *climb, uint32_t level, uint32_t from, uint32_t 
         climb->up[level] = link;
         if (is_up(climb, link_of(climb, level, climb->a[level], link)) &&
             (level + 1 == climb->levels_count
-                 ? descend(climb, level, link % at->switches)
-                 : ascend(climb, level + 1, link % at->switches, rest / choices))) {
+                 ? descend_tree(climb, level, link % at->switches)
+                 : ascend_tree(climb, level + 1, link % at->switches, rest / choices))) {
             return true;
         }
     }
@@ -330,7 +331,7 @@ static void route_cables(const struct ar_cluster *cluster, struct ar_port from, 
         b /= tree->levels[climb.levels_count].children;
     }
     uint32_t port = to.node * hcas + (hcas > 1 ? to.hca : 0);
-    if (ascend(&climb, 0, 0, port)) {
+    if (ascend_tree(&climb, 0, 0, port)) {
         add_links(&climb, path);
     } else {
         ar_path_fail(climb.blocked, path);
@@ -443,7 +444,7 @@ struct part {
     uint64_t first, count;
 };
 
-/* What is in the group that has a link. */
+/* The racks in the group that has a link. */
 static struct part part_of(const struct ar_fat_tree *tree, uint32_t index)
 {
     uint32_t level = level_of(tree, index);

@@ -387,7 +387,7 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
  * are those of messages that share a link anyway: SimGrid's lazy update gives others wrong shares
  * once they have a link in common, however wide (README.md). */
 
-/* What is written. */
+/* One zone that is being written. */
 struct flat {
     const struct ar_cluster *cluster;
     const struct ar_flow *pairs; /* NULL: all */

@@ -44,7 +44,7 @@ enum ar_status ar_discover_parse(struct ar_discovery *discovery, const char *pat
 enum ar_status ar_discover_finish(struct ar_discovery *discovery, const char *name,
                                   struct ar_topo **topo, struct ar_error *err);
 
-/** What was left out and assumed; NULL ends the list. The texts are the arena's. */
+/** Notes on values that were left out or assumed; NULL ends the list. The texts are the arena's. */
 const char *const *ar_discover_notes(const struct ar_discovery *discovery);
 
 enum { AR_DISCOVER_FABRICS_COUNT = 7 };

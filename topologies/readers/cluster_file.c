@@ -6,10 +6,9 @@
 
 #include "ar_cluster.h"
 #include "ar_units.h"
-#include "gpus.h"
 #include "machine.h"
 
-/* What a key has: a setting before a file. */
+/* The value of a key: that of a setting, else of a file. */
 static struct fact value_of(const struct ar_discovery *machine, unsigned fact)
 {
     const struct ar_topo_entry *entry =
@@ -18,7 +17,7 @@ static struct fact value_of(const struct ar_discovery *machine, unsigned fact)
     return entry != NULL ? (struct fact){entry->text, entry->source} : machine->facts[fact];
 }
 
-static bool has(const struct ar_discovery *machine, unsigned fact)
+static bool has_value(const struct ar_discovery *machine, unsigned fact)
 {
     return value_of(machine, fact).text != NULL;
 }
@@ -36,10 +35,10 @@ static uint32_t count_of(const struct ar_discovery *machine, unsigned fact)
 }
 
 /* Gives a key a value, unless a setting or a file gives it one. */
-static void derive(struct ar_discovery *machine, enum ar_topo_key key, const char *text,
-                   const char *source)
+static void derive_value(struct ar_discovery *machine, enum ar_topo_key key, const char *text,
+                         const char *source)
 {
-    if (!has(machine, key)) {
+    if (!has_value(machine, key)) {
         machine->facts[key] = (struct fact){ar_arena_text(machine->arena, text),
                                             ar_arena_text(machine->arena, source)};
     }
@@ -172,20 +171,20 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
         return;
     }
     snprintf(text, sizeof text, "%zu", count / ports);
-    derive(machine, TOPO_HCAS, text,
-           ar_arena_format(arena, "%s, the first of %zu NICs%s", nics.list[0]->source, count,
-                           ports > 1 ? ", several to one HCA of their sum" : ""));
+    derive_value(machine, TOPO_HCAS, text,
+                 ar_arena_format(arena, "%s, the first of %zu NICs%s", nics.list[0]->source, count,
+                                 ports > 1 ? ", several to one HCA of their sum" : ""));
     if (rated != NULL) {
         snprintf(text, sizeof text, "%.6gGbps", rated->rate_bps * (double)ports / 1e9);
-        derive(machine, TOPO_HCA_BANDWIDTH, text,
-               ar_arena_format(arena, "%s%s, nominal", rated->rate_source,
-                               ports > 1 ? ", the ports of an HCA" : ""));
+        derive_value(machine, TOPO_HCA_BANDWIDTH, text,
+                     ar_arena_format(arena, "%s%s, nominal", rated->rate_source,
+                                     ports > 1 ? ", the ports of an HCA" : ""));
     }
     if (nics_have(&nics, NIC_PLACED) && switches > 0) {
         bool is_on_switch =
             count / ports % switches == 0 && nics_are_even(&nics, gpus_count, switches);
-        derive(machine, TOPO_HCA_ATTACHED, is_on_switch ? "switch" : "host",
-               nics.list[0]->near_source);
+        derive_value(machine, TOPO_HCA_ATTACHED, is_on_switch ? "switch" : "host",
+                     nics.list[0]->near_source);
     }
 }
 
@@ -202,14 +201,14 @@ static void derive_nvlink(struct ar_discovery *machine, unsigned generation)
         links = kind->links;
         from = value_of(machine, TOPO_GPU_GENERATION).source;
     }
-    if (links == 0 || !has(machine, TOPO_NVLINK_PAIRS) ||
+    if (links == 0 || !has_value(machine, TOPO_NVLINK_PAIRS) ||
         is_value(machine, TOPO_NVLINK_PAIRS, "none")) {
         return;
     }
     snprintf(rate, sizeof rate, "%.4gGB/s", links * kind->link_Bps / 1e9);
     snprintf(source, sizeof source, "%.250s; %u links of %.4g GB/s: %.100s", from, links,
              kind->link_Bps / 1e9, kind->link_source);
-    derive(machine, TOPO_NVLINK_BANDWIDTH, rate, source);
+    derive_value(machine, TOPO_NVLINK_BANDWIDTH, rate, source);
 }
 
 /* The rate of PCIe as GPUs of the generation have it, where a file has switches alone. */
@@ -223,7 +222,7 @@ static void derive_pcie(struct ar_discovery *machine, unsigned generation)
     snprintf(rate, sizeof rate, "%.5gGB/s", pcie_rate_Bps(transfers_per_s, 16) / 1e9);
     snprintf(source, sizeof source, "assumed: 16 lanes of %g GT/s, as %s has; raw",
              transfers_per_s / 1e9, ar_gpu_generation_names[generation]);
-    derive(machine, TOPO_PCIE_BANDWIDTH, rate, source);
+    derive_value(machine, TOPO_PCIE_BANDWIDTH, rate, source);
 }
 
 /* Constants of the library; a note names those that are assumed. */
@@ -249,8 +248,8 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
     size_t used = 0;
     snprintf(source, sizeof source, "assumed: %.150s", kind->latency_source);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].is_needed && !has(machine, rows[i].key)) {
-            derive(machine, rows[i].key, rows[i].value, source);
+        if (rows[i].is_needed && !has_value(machine, rows[i].key)) {
+            derive_value(machine, rows[i].key, rows[i].value, source);
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s %s", used > 0 ? ", " : "",
                                  ar_topo_keys[rows[i].key].name, rows[i].value);
@@ -281,7 +280,7 @@ struct missing {
     size_t used;
 };
 
-static void miss(struct missing *missing, bool is_missing, const char *option)
+static void add_missing(struct missing *missing, bool is_missing, const char *option)
 {
     if (is_missing && missing->used < sizeof missing->options) {
         missing->used += (size_t)snprintf(missing->options + missing->used,
@@ -289,18 +288,18 @@ static void miss(struct missing *missing, bool is_missing, const char *option)
     }
 }
 
-static void miss_key(struct missing *missing, const struct ar_discovery *machine, bool is_needed,
-                     enum ar_topo_key key)
+static void add_missing_key(struct missing *missing, const struct ar_discovery *machine,
+                            bool is_needed, enum ar_topo_key key)
 {
     static const char *const values[] = {
         [KIND_COUNT] = "N", [KIND_COUNTS] = "NxN", [KIND_RATE] = "RATE"};
     char option[80];
-    if (is_needed && !has(machine, key)) {
+    if (is_needed && !has_value(machine, key)) {
         size_t kind = (size_t)ar_topo_keys[key].kind;
         bool is_listed = kind < sizeof values / sizeof values[0] && values[kind] != NULL;
         snprintf(option, sizeof option, "--set %s=%s", ar_topo_keys[key].name,
                  is_listed ? values[kind] : "VALUE");
-        miss(missing, true, option);
+        add_missing(missing, true, option);
     }
 }
 
@@ -309,7 +308,7 @@ static bool has_fabric(const struct ar_discovery *machine)
     static const enum ar_topo_key keys[] = {TOPO_FABRIC, TOPO_RACK_NODES, TOPO_TREE_RAILS,
                                             TOPO_TREE_GROUPS};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (has(machine, keys[i])) {
+        if (has_value(machine, keys[i])) {
             return true;
         }
     }
@@ -322,7 +321,8 @@ static bool needs_key(const struct ar_discovery *machine, enum ar_topo_need need
     bool is_plus = is_value(machine, TOPO_FABRIC, "dragonfly+");
     bool is_dragonfly = is_plus || is_value(machine, TOPO_FABRIC, "dragonfly");
     uint32_t racks = count_of(machine, TOPO_RACK_NODES), nodes = count_of(machine, TOPO_NODES);
-    bool is_open = !has(machine, TOPO_RACK_NODES) && is_value(machine, TOPO_FABRIC, "fat-tree");
+    bool is_open =
+        !has_value(machine, TOPO_RACK_NODES) && is_value(machine, TOPO_FABRIC, "fat-tree");
     switch (need) {
     case NEED_RACKS:
         return is_open || (racks > 0 && racks < nodes);
@@ -339,51 +339,53 @@ static bool needs_key(const struct ar_discovery *machine, enum ar_topo_need need
     }
 }
 
-static void miss_fabric(struct missing *missing, const struct ar_discovery *machine,
-                        bool has_several)
+static void add_missing_fabric(struct missing *missing, const struct ar_discovery *machine,
+                               bool has_several)
 {
     bool is_grid = needs_key(machine, NEED_TORUS) || needs_key(machine, NEED_DRAGONFLY);
-    miss(missing, !has(machine, TOPO_NODES) && !is_grid, "--nodes N");
-    miss(missing, has_several && !has_fabric(machine),
-         "--fabric non-blocking|rails|... (see list fabrics)");
-    miss_key(missing, machine, is_value(machine, TOPO_FABRIC, "fat-tree"), TOPO_RACK_NODES);
+    add_missing(missing, !has_value(machine, TOPO_NODES) && !is_grid, "--nodes N");
+    add_missing(missing, has_several && !has_fabric(machine),
+                "--fabric non-blocking|rails|... (see list fabrics)");
+    add_missing_key(missing, machine, is_value(machine, TOPO_FABRIC, "fat-tree"), TOPO_RACK_NODES);
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
-        miss_key(missing, machine, needs_key(machine, ar_topo_keys[key].need),
-                 (enum ar_topo_key)key);
+        add_missing_key(missing, machine, needs_key(machine, ar_topo_keys[key].need),
+                        (enum ar_topo_key)key);
     }
 }
 
 /* NVLinks, and PCIe where they are not; of both if nobody says which pairs of GPUs have NVLinks. */
-static void miss_links(struct missing *missing, const struct ar_discovery *machine)
+static void add_missing_links(struct missing *missing, const struct ar_discovery *machine)
 {
     const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
-    bool has_rate = has(machine, TOPO_NVLINK_BANDWIDTH);
-    bool has_generation = has(machine, TOPO_GPU_GENERATION);
+    bool has_rate = has_value(machine, TOPO_NVLINK_BANDWIDTH);
+    bool has_generation = has_value(machine, TOPO_GPU_GENERATION);
     bool has_switches = count_of(machine, TOPO_PCIE_SWITCHES) > 0;
-    bool has_pcie_rate = has(machine, TOPO_PCIE_BANDWIDTH);
+    bool has_pcie_rate = has_value(machine, TOPO_PCIE_BANDWIDTH);
     if (is_value(machine, TOPO_GPUS, "1")) {
         pairs = "none";
     }
     if (pairs == NULL) {
-        miss(missing, true, "--set nvlink.pairs=switch|all|none|0-1...");
-        miss(missing, !has_rate,
-             has_generation ? "--set nvlink.bandwidth=RATE (unless switch or none)"
-                            : "--set nvlink.bandwidth=RATE (unless none)");
-        miss(missing, !has_switches, "--set pcie.switches=N (unless switch or all)");
-        miss(missing, !has_pcie_rate && (has_switches || !has_generation),
-             has_switches ? "--set pcie.bandwidth=RATE"
-                          : "--set pcie.bandwidth=RATE (unless switch or all)");
+        add_missing(missing, true, "--set nvlink.pairs=switch|all|none|0-1...");
+        add_missing(missing, !has_rate,
+                    has_generation ? "--set nvlink.bandwidth=RATE (unless switch or none)"
+                                   : "--set nvlink.bandwidth=RATE (unless none)");
+        add_missing(missing, !has_switches, "--set pcie.switches=N (unless switch or all)");
+        add_missing(missing, !has_pcie_rate && (has_switches || !has_generation),
+                    has_switches ? "--set pcie.bandwidth=RATE"
+                                 : "--set pcie.bandwidth=RATE (unless switch or all)");
         return;
     }
     bool is_switch = strcmp(pairs, "switch") == 0;
-    bool may_follow = !has_generation && (is_switch || has(machine, FACT_LINKS));
+    bool may_follow = !has_generation && (is_switch || has_value(machine, FACT_LINKS));
     bool needs_pcie = count_of(machine, TOPO_GPUS) != 1 && !is_switch && strcmp(pairs, "all") != 0;
-    miss(missing, strcmp(pairs, "none") != 0 && !has_rate,
-         may_follow ? machine->is_amd ? "--set nvlink.bandwidth=RATE (or gpu.generation=cdna2|...)"
-                                      : "--set nvlink.bandwidth=RATE (or gpu.generation=volta|...)"
-                    : "--set nvlink.bandwidth=RATE");
-    miss(missing, needs_pcie && !has_switches, "--set pcie.switches=N");
-    miss(missing, !has_pcie_rate && (needs_pcie || has_switches), "--set pcie.bandwidth=RATE");
+    add_missing(missing, strcmp(pairs, "none") != 0 && !has_rate,
+                may_follow ? machine->is_amd
+                                 ? "--set nvlink.bandwidth=RATE (or gpu.generation=cdna2|...)"
+                                 : "--set nvlink.bandwidth=RATE (or gpu.generation=volta|...)"
+                           : "--set nvlink.bandwidth=RATE");
+    add_missing(missing, needs_pcie && !has_switches, "--set pcie.switches=N");
+    add_missing(missing, !has_pcie_rate && (needs_pcie || has_switches),
+                "--set pcie.bandwidth=RATE");
 }
 
 /* Rails are of several HCAs. */
@@ -399,19 +401,19 @@ static enum ar_status check_rails(const struct ar_discovery *machine, struct ar_
                : AR_OK;
 }
 
-/* All at once: a key that only some answers need is asked for with them. */
-static enum ar_status ask(const struct ar_discovery *machine, struct ar_error *err)
+/* Asks for all that is missing at once, also for keys that only some answers need. */
+static enum ar_status check_missing(const struct ar_discovery *machine, struct ar_error *err)
 {
     struct missing missing = {.used = 0};
     bool has_several = !is_value(machine, TOPO_NODES, "1");
-    miss_fabric(&missing, machine, has_several);
-    miss_key(&missing, machine, true, TOPO_GPUS);
-    miss_links(&missing, machine);
-    miss(&missing, has_several && count_of(machine, TOPO_HCAS) == 0, "--set hcas=N");
-    miss_key(&missing, machine,
-             (has_several || count_of(machine, TOPO_HCAS) > 0) &&
-                 !has(machine, TOPO_TORUS_LINKS_AT_ONCE),
-             TOPO_HCA_BANDWIDTH);
+    add_missing_fabric(&missing, machine, has_several);
+    add_missing_key(&missing, machine, true, TOPO_GPUS);
+    add_missing_links(&missing, machine);
+    add_missing(&missing, has_several && count_of(machine, TOPO_HCAS) == 0, "--set hcas=N");
+    add_missing_key(&missing, machine,
+                    (has_several || count_of(machine, TOPO_HCAS) > 0) &&
+                        !has_value(machine, TOPO_TORUS_LINKS_AT_ONCE),
+                    TOPO_HCA_BANDWIDTH);
     return missing.used == 0
                ? AR_OK
                : ar_error_set(err, AR_USAGE, "discover: the files do not say all; expected also%s",
@@ -436,9 +438,9 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     derive_hcas(machine, is_count ? gpus : 0,
                 is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
     AR_TRY(check_rails(machine, err));
-    AR_TRY(ask(machine, err));
+    AR_TRY(check_missing(machine, err));
     derive_constants(machine, generation);
-    derive(machine, TOPO_NAME, name, "name of this file");
+    derive_value(machine, TOPO_NAME, name, "name of this file");
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
         struct fact value = value_of(machine, key);
         if (value.text != NULL) {

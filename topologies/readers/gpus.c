@@ -1,5 +1,5 @@
 /* GPUs by number and generation. */
-#include "gpus.h"
+#include "machine.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ar_discover.h"
+#include "ar_gpu_generation.h"
 #include "topo_values.h"
 
 enum { MACHINE_NICS_MAX = 256, MACHINE_NOTES_MAX = 64, MACHINE_TEXT_MAX = 120 };
@@ -100,6 +101,35 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
                                   struct ar_error *err);
 enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
                                struct ar_error *err);
+
+/* --- known GPUs (gpus.c) ---------------------------------------------------------------------- */
+
+/** A GPU by its PCI number; values that no file of a machine gives are those of shipped clusters.
+ */
+struct gpu_model {
+    uint32_t pci; /**< vendor << 16 | device */
+    enum ar_gpu_generation generation;
+    const char *name, *memory;
+    const char *cost_table, *reduce_cost; /**< or NULL */
+};
+
+/** NULL: not known. */
+const struct gpu_model *gpu_model_find(uint32_t pci);
+
+/** Values that all GPUs of a generation share, and those of the libraries that run on them. */
+struct gpu_kind {
+    uint32_t links;              /**< NVLinks of a GPU; 0: they have no switches */
+    double link_Bps;             /**< payload of an NVLink, one direction */
+    const char *link_source;     /**< where that is from */
+    double pcie_transfers_per_s; /**< of a lane, 16 of which each GPU has */
+    const char *library_release; /**< or NULL: none is chosen */
+    const char *setup, *link_latency, *pcie_latency, *net_latency;
+    const char *latency_source;
+};
+extern const struct gpu_kind gpu_kinds[AR_GPU_GENERATIONS_COUNT];
+
+/** Generation by compute capability (`80`) or AMD's target (`906`, `gfx942`); false: not known. */
+bool gpu_generation_find(const char *capability, enum ar_gpu_generation *generation);
 
 /** Rate of a PCIe link, from transfers/s of a lane, less the coding; 0: no such speed. */
 double pcie_rate_Bps(double transfers_per_s, uint64_t lanes);

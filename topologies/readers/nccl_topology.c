@@ -13,7 +13,6 @@
 
 #include "ar_text.h"
 #include "ar_units.h"
-#include "gpus.h"
 #include "machine.h"
 
 enum {
@@ -87,7 +86,7 @@ struct reader {
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static const char *attribute(const char *const *attributes, const char *name)
+static const char *find_attribute(const char *const *attributes, const char *name)
 {
     for (; attributes[0] != NULL; attributes += 2) {
         if (strcmp(attributes[0], name) == 0) {
@@ -100,7 +99,7 @@ static const char *attribute(const char *const *attributes, const char *name)
 /* A hexadecimal number such as `0x10de`; 0 if there is none. */
 static uint32_t attribute_hexadecimal(const char *const *attributes, const char *name)
 {
-    const char *text = attribute(attributes, name);
+    const char *text = find_attribute(attributes, name);
     return text != NULL ? (uint32_t)strtoul(text, NULL, 16) : 0;
 }
 
@@ -110,7 +109,7 @@ static enum ar_status attribute_count(const struct source *source, const char *c
                                       uint64_t *count, struct ar_error *err)
 {
     char place[300];
-    const char *text = attribute(attributes, name);
+    const char *text = find_attribute(attributes, name);
     if (text == NULL || *text == '\0') {
         *count = missing;
         return AR_OK;
@@ -130,8 +129,8 @@ static const char *keep_text(const struct reader *reader, const char *text)
 static enum ar_status begin_cpu(struct reader *reader, const char *const *attributes,
                                 struct ar_error *err)
 {
-    const char *vendor = attribute(attributes, "vendor");
-    const char *host = attribute(attributes, "host_hash");
+    const char *vendor = find_attribute(attributes, "vendor");
+    const char *host = find_attribute(attributes, "host_hash");
     if (host != NULL && reader->host != NULL && strcmp(host, reader->host) != 0) {
         return source_refuse(reader->source, err,
                              "found a second host, host_hash=\"%.40s\"; expected the file of one "
@@ -198,7 +197,7 @@ static enum ar_status read_pcie_rate(const struct source *source, const char *co
 {
     uint64_t lanes;
     char *end = NULL;
-    const char *speed = attribute(attributes, "link_speed");
+    const char *speed = find_attribute(attributes, "link_speed");
     double transfers_per_s = speed != NULL ? strtod(speed, &end) * 1e9 : 0;
     AR_TRY(attribute_count(source, attributes, "link_width", 16, 32, &lanes, err));
     *pcie_Bps = speed != NULL && end != speed && strncmp(end, " GT/s", 5) == 0
@@ -220,13 +219,13 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
     }
     struct open_pci *pci = &reader->open[reader->open_count++];
     reader->tops += reader->open_count == 1;
-    *pci = (struct open_pci){.busid = keep_text(reader, attribute(attributes, "busid")),
+    *pci = (struct open_pci){.busid = keep_text(reader, find_attribute(attributes, "busid")),
                              .line = reader->source->line,
                              .pci = vendor << 16 | (device & 0xffff),
                              .gpu = NONE,
                              .nic = NONE};
     AR_TRY(read_pcie_rate(reader->source, attributes, &pci->pcie_Bps, err));
-    reader->classless += attribute(attributes, "class") == NULL;
+    reader->classless += find_attribute(attributes, "class") == NULL;
     if (kind == CLASS_DISPLAY && (vendor == 0 || vendor == 0x10de || vendor == 0x1002)) {
         return add_gpu(reader, pci, err);
     }
@@ -258,9 +257,9 @@ static enum ar_status begin_gpu(struct reader *reader, const char *const *attrib
     reader->has_gpus = true;
     gpu->is_confirmed = true;
     AR_TRY(attribute_count(source, attributes, "dev", gpu->number, UINT32_MAX, &gpu->number, err));
-    const char *target = attribute(attributes, "gcn");
+    const char *target = find_attribute(attributes, "gcn");
     source->machine->is_amd |= target != NULL;
-    const char *capability = target != NULL ? target : attribute(attributes, "sm");
+    const char *capability = target != NULL ? target : find_attribute(attributes, "sm");
     return capability != NULL && gpu_generation_find(capability, &generation)
                ? fact_add(source, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation],
                           target != NULL ? "gcn of a <gpu>" : "sm of a <gpu>", err)
@@ -275,7 +274,7 @@ static enum ar_status begin_link(struct reader *reader, const char *const *attri
     struct source *source = reader->source;
     uint32_t gpu = reader->open_count > 0 ? reader->open[reader->open_count - 1].gpu : NONE;
     uint32_t kind = attribute_hexadecimal(attributes, "tclass") >> 16;
-    const char *target = attribute(attributes, "target");
+    const char *target = find_attribute(attributes, "target");
     AR_TRY(attribute_count(source, attributes, "count", 1, 64, &count, err));
     if (gpu == NONE) {
         return source_refuse(source, err, "found a link outside of <gpu>; expected it inside");
@@ -303,8 +302,8 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
 {
     uint64_t speed_Mbps, port;
     struct source *source = reader->source;
-    const char *name = attribute(attributes, "name");
-    const char *shown = attribute(attributes, "speed");
+    const char *name = find_attribute(attributes, "name");
+    const char *shown = find_attribute(attributes, "speed");
     AR_TRY(attribute_count(source, attributes, "speed", 0, 100000000, &speed_Mbps, err));
     AR_TRY(attribute_count(source, attributes, "port", 0, 255, &port, err));
     struct network_device nic = {.name = keep_text(reader, name != NULL ? name : "unnamed"),

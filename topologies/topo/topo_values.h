@@ -51,7 +51,7 @@ enum ar_routes {
     AR_ROUTES_HASH   /**< by a hash of source and destination, seeded: `hash:7` */
 };
 
-/** What joins the nodes: symbol, word of the key `fabric`, a line for people, its keys. */
+/** Fabrics: symbol, word of the key `fabric`, a line for people, keys. */
 #define AR_FABRIC_LIST(X)                                                                          \
     X(AR_FABRIC_FAT_TREE, "fat-tree",                                                              \
       "racks (leaf switches), pods and more levels, oversubscribed or not; rails",                 \

@@ -12,7 +12,7 @@
 #include "ar_actors.h"
 #include "child.h"
 
-/* What a mailbox carries. */
+/* A message in a mailbox. */
 struct parcel {
     void *payload;
     double latency_s;
@@ -24,7 +24,7 @@ struct own_actor {
     sg_bar_t all_know; /* of all mailboxes who receives from them */
 };
 
-static const struct own_actor *self(void)
+static const struct own_actor *own_actor_self(void)
 {
     child_progress++;
     return child_actor_data();
@@ -47,7 +47,7 @@ static sg_mailbox_t mailbox_of_actor(uint32_t actor, uint32_t tag)
 /* A parcel, and what SimGrid moves of its message. */
 static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, long *moved_bytes)
 {
-    const struct own_actor *own = self();
+    const struct own_actor *own = own_actor_self();
     struct ar_actors *actors = own->actors;
     struct parcel *parcel = child_alloc(1, sizeof *parcel, "its messages");
     const struct ar_message_cost *cost = &ar_cluster_facts(actors->cluster)->message;
@@ -101,7 +101,7 @@ static void *actor_receive(uint32_t tag)
 {
     void *data = NULL;
     double left_s =
-        simgrid_wait(sg_mailbox_get_async(mailbox_of_actor(self()->number, tag), &data));
+        simgrid_wait(sg_mailbox_get_async(mailbox_of_actor(own_actor_self()->number, tag), &data));
     struct parcel *parcel = data;
     void *payload = parcel->payload;
     actor_sleep_until(left_s + parcel->latency_s);

@@ -34,7 +34,7 @@
 
 #include "ar_cluster.h"
 
-/** What an actor may do, in the child. */
+/** Calls of an actor, in the child. */
 struct ar_actor_calls {
     double (*now_s)(void);
     void (*sleep_for)(double time_s); /**< at least 0 */
@@ -57,7 +57,7 @@ struct ar_actors {
     uint32_t count;
     const uint32_t *gpus; /**< [actor]: the GPU on which it stands; of the cluster */
     uint32_t tags_count;  /**< tags of messages are below */
-    /** What an actor does; `data` is the caller's, in the child's copy. */
+    /** The program of an actor; `data` is the caller's, in the child's copy. */
     void (*run)(const struct ar_actor_calls *calls, uint32_t actor, void *data);
     void *data;
     /** Pairs of GPUs that send to each other, each in its direction: on clusters that are not

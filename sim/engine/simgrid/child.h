@@ -29,7 +29,7 @@ void child_start_actor(const char *name, uint32_t rank, void (*run)(void *data),
 /** How many actors have been started and have not ended. */
 uint32_t child_actors_count(void);
 
-/** What the present actor was started with. */
+/** The data that the present actor was started with. */
 void *child_actor_data(void);
 
 /** Sleeps for a time above 0, or until a time that is not over. */

@@ -13,7 +13,7 @@
 
 struct graph_run;
 
-/* What a rank does on a stream, on one channel. */
+/* The actor of a rank on a stream, on one channel. */
 struct stream {
     struct graph_run *run;
     uint32_t role, place, channel;

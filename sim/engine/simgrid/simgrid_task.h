@@ -41,7 +41,7 @@
 
 enum { SIMGRID_RESULTS_MAX = 3, SIMGRID_STALL_S = 60 };
 
-/** What a child simulates. */
+/** Kinds of simulations. */
 enum simgrid_kind {
     SIMGRID_TRIAL,  /**< struct ar_trial: a stream of collectives */
     SIMGRID_GRAPH,  /**< struct graph_task */

@@ -1,6 +1,6 @@
 /** \file simgrid_wait.h
- * What SimGrid does in C++ only: it tells when a communication ended, and begins one between any
- * two hosts.
+ * Two things that SimGrid offers in C++ only: the time when a communication ended, and
+ * communications between any two hosts.
  */
 #ifndef AR_SIMGRID_WAIT_H
 #define AR_SIMGRID_WAIT_H

@@ -64,7 +64,7 @@ static double queue_take(struct sums_queue *queue, uint32_t part)
     return queue->ready_s[part];
 }
 
-static double later(double a_s, double b_s)
+static double later_of(double a_s, double b_s)
 {
     return a_s > b_s ? a_s : b_s;
 }
@@ -75,7 +75,7 @@ static uint32_t rank_at(const struct line_switch *own, uint32_t index)
     return actor_at(own->run, own->lane, member)->rank;
 }
 
-/* What goes over one half of the path to the next member, or from the last one. */
+/* Begins the message over one half of the path to the next member, or from the last one. */
 static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
                            const struct ar_slice *slice)
 {
@@ -130,7 +130,7 @@ static void switch_run(void *data)
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
             start_s =
-                later(start_s, queue_take(queue_of(run, own->lane, member, own->stage), part));
+                later_of(start_s, queue_take(queue_of(run, own->lane, member, own->stage), part));
         }
         child_sleep_until(start_s);
         move_part(own, part);
@@ -155,8 +155,8 @@ static void find_sum(struct line_switch *own)
         struct ar_path path;
         ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
         double gap_s = ar_message_gap_s(own->run->cost, path.tier);
-        own->gap_bytes = later(own->gap_bytes, gap_s * path.bandwidth_Bps);
-        own->sum.latency_s = later(own->sum.latency_s, path.latency_s);
+        own->gap_bytes = later_of(own->gap_bytes, gap_s * path.bandwidth_Bps);
+        own->sum.latency_s = later_of(own->sum.latency_s, path.latency_s);
         own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
     }
 }
@@ -200,7 +200,7 @@ void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elemen
     }
     for (uint32_t part = 0; part < parts; part++) {
         struct sums_queue *end = queue_of(run, actor->lane, actor->position, phase->period);
-        done_s = later(done_s, queue_take(end, part));
+        done_s = later_of(done_s, queue_take(end, part));
     }
     child_sleep_until(done_s);
 }
