@@ -100,7 +100,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
                                   "strategy other than data, of which all stages are shown");
     }
     AR_TRY(option_check_messages(options, scenario, err));
-    return scenario->engine->has_timeline
+    return ar_engine_has_timeline(scenario->engine)
                ? AR_OK
                : ar_error_set(err, AR_USAGE,
                               "--engine: found %s, which does not say when ranks do what; expected "
@@ -270,7 +270,8 @@ static enum ar_status write_tuner(const struct options *options, struct ar_scena
 {
     struct tuner_gain gain = {.factor = 1};
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
-    bool is_fitted = scenario->engine->needs_library ? scenario->engine->is_fitted : fitted != NULL;
+    bool is_fitted = ar_engine_times_calls(scenario->engine) ? ar_engine_has_band(scenario->engine)
+                                                             : fitted != NULL;
     const struct ar_library *library = is_fitted ? fitted : scenario->constants;
     const struct ar_collective collective = {
         .cluster = scenario->cluster,

@@ -158,7 +158,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, engine, err));
     if (options->algorithm != NULL) {
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, NULL, options->algorithm, err));
-    } else if (!scenario->engine->needs_library) { /* a library chooses */
+    } else if (!ar_engine_times_calls(scenario->engine)) { /* a library chooses */
         AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
                                  err));
     }
@@ -167,13 +167,14 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
     ar_note_platform(option_notes(options), scenario);
-    if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it refuses `auto` */
+    if (scenario->algorithm == NULL &&
+        !ar_engine_times_calls(scenario->engine)) { /* it refuses `auto` */
         struct ar_collective choice = {
             .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
     AR_TRY(make_request(options, sets, scenario, &request, err));
-    request.is_messages = !scenario->engine->needs_library;
+    request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, options->arena, &measured, err));
     AR_TRY(ar_measured_take(&request, cluster, options->arena, measured, err));

@@ -68,7 +68,7 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
 enum ar_status option_check_messages(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (!scenario->engine->needs_library) {
+    if (!ar_engine_times_calls(scenario->engine)) {
         return AR_OK;
     }
     return ar_error_set(err, AR_USAGE,

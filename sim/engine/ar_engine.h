@@ -1,7 +1,7 @@
 /** \file ar_engine.h
- * An engine: a row of traits and functions that puts clocks on the trials of ar_trial.h.
- *
- * Nobody outside asks for an engine by its name; what engines differ in is a trait here.
+ * An engine computes how long a collective takes. Each is a row of functions in a file of its own
+ * and a name in AR_ENGINE_LIST. Others ask what an engine can do by the functions below, never for
+ * its name or for a field of its row.
  */
 #ifndef AR_ENGINE_H
 #define AR_ENGINE_H
@@ -12,48 +12,83 @@
 struct ar_graph_trial;
 struct ar_trial;
 
-/** What a trial takes on one core, in seconds: measured on sweeps of abci-v100 with two cores, 16
- * to 4096 GPUs, and good to a factor of two or so. */
+/** How long a trial keeps one core busy, in seconds: measured on sweeps of abci-v100 with two
+ * cores, 16 to 4096 GPUs, and good to a factor of two or so. */
 struct ar_engine_cost {
     double trial_s;   /**< constant part */
-    double message_s; /**< per message */
+    double message_s; /**< per message; 0: it visits none, and has no timelines */
     double rank_s;    /**< per rank, channel and collective */
     double ranks;     /**< from here on a message costs more in proportion to the ranks; 0: never */
-    double messages;  /**< of a rank and channel that are computed where ranks start together; those
-                           after them repeat and cost nothing; 0: all */
+    double messages;  /**< messages of a rank and channel that are computed where ranks start
+                           together; those after them repeat and cost nothing; 0: all */
 };
 
 struct ar_engine {
     const char *name;
     const char *title;
-    bool has_messages;  /**< follows the messages on the links of the cluster */
-    bool has_timeline;  /**< says when ranks do what */
-    bool is_simulation; /**< the reference for others; each message is simulated */
-    bool needs_library; /**< trial->library: knows the times of its calls, and of no messages */
-    bool is_fitted;     /**< to measurements, so that its times have a band */
     struct ar_engine_cost cost;
-    /** ar_engine_check(), called by it; NULL: runs every algorithm, and makes no choice. */
+    bool has_band; /**< fitted to measurements, so that its times have a 95 % band */
+    /** Rejects what the engine cannot run (ar_engine_check()); NULL: it runs every algorithm, and
+     * makes no choice. */
     enum ar_status (*check)(const struct ar_engine *engine, const struct ar_collective *collective,
                             const struct ar_library *library, struct ar_error *err);
-    /** With needs_library: the time of one call; `calls` as in ar_tuning_choose(). */
-    struct ar_library_prediction (*predict)(const struct ar_library *library, enum ar_calls calls,
-                                            const struct ar_library_run *run);
+    /** The time of one call of a communication library; `calls` as in ar_tuning_choose(). NULL: the
+     * engine follows the messages on the links of the cluster. */
+    struct ar_library_prediction (*predict_call)(const struct ar_library *library,
+                                                 enum ar_calls calls,
+                                                 const struct ar_library_run *run);
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
-    /** Runs all ranks of a task graph, with all that they send at once; NULL: the engine times each
-     * work alone, and graphs are scheduled with these times. */
+    /** Simulates all ranks of a task graph, with all that they send at once. NULL: the engine times
+     * each work alone, and graphs are scheduled with these times. */
     enum ar_status (*run_graph)(struct ar_graph_trial *trial, struct ar_error *err);
 };
 
-/** Refuses, with AR_USAGE, what an engine cannot run: the choice of a library (no algorithm) by one
- * that makes none; by one that needs a library a cluster without one (`library` is NULL) and
- * algorithms that it has not. */
-enum ar_status ar_engine_check(const struct ar_engine *engine,
-                               const struct ar_collective *collective,
-                               const struct ar_library *library, struct ar_error *err);
+/** The engines in the order in which they are listed: SimGrid, with every rank an actor per channel
+ * and every message a communication on the platform; a dataflow recurrence over ranks with max-min
+ * shared rates; the closed form (ar_closed.h); the times of a fitted library (ar_library_fit.h);
+ * NCCL's own cost model (ar_tuning.h). */
+#define AR_ENGINE_LIST(X) X(simgrid) X(recurrence) X(closed) X(library) X(nccl)
+
+#define X(name) extern const struct ar_engine ar_engine_##name;
+AR_ENGINE_LIST(X)
+#undef X
+
+/** The table of all engines. */
+extern const struct ar_engine *const ar_engines[];
+extern const size_t ar_engines_count;
+
+/** Finds an engine by name; the error names the nearest known one. */
+enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
+                              struct ar_error *err);
+
+/** The engine beside which another one is checked: a simulation, or for a simulation the first
+ * engine that follows messages and is none. */
+const struct ar_engine *ar_engine_checker(const struct ar_engine *engine);
+
+/** Whether an engine times the calls of a communication library, and knows of no messages: it needs
+ * the library (ar_trial.library), which may choose the algorithm. */
+bool ar_engine_times_calls(const struct ar_engine *engine);
+
+/** Whether the times of an engine have a 95 % band (ar_trial.band). */
+bool ar_engine_has_band(const struct ar_engine *engine);
+
+/** Whether an engine simulates each message: the reference for others. It runs task graphs with all
+ * their ranks at once. */
+bool ar_engine_simulates(const struct ar_engine *engine);
+
+/** Whether an engine says when ranks do what (ar_trial.timeline). */
+bool ar_engine_has_timeline(const struct ar_engine *engine);
 
 /** Whether an engine puts times on the flows of a collective (ar_flows.h), so that they are worth
  * keeping for further trials. */
 bool ar_engine_has_flows(const struct ar_engine *engine);
+
+/** Refuses, with AR_USAGE, what an engine cannot run: the choice of a library (no algorithm) by one
+ * that makes none; by one that times calls a cluster without a library (`library` is NULL) and
+ * algorithms that the library does not have. */
+enum ar_status ar_engine_check(const struct ar_engine *engine,
+                               const struct ar_collective *collective,
+                               const struct ar_library *library, struct ar_error *err);
 
 /** Estimated time of a trial of so many collectives and messages in all; `is_even`: ranks start
  * together. */

@@ -1,7 +1,6 @@
-#include "ar_engines.h"
-
 #include <string.h>
 
+#include "ar_engine.h"
 #include "ar_text.h"
 
 const struct ar_engine *const ar_engines[] = {
@@ -28,7 +27,8 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
 const struct ar_engine *ar_engine_checker(const struct ar_engine *engine)
 {
     size_t i = 0;
-    while (!ar_engines[i]->has_messages || ar_engines[i]->is_simulation == engine->is_simulation) {
+    while (ar_engine_times_calls(ar_engines[i]) ||
+           ar_engine_simulates(ar_engines[i]) == ar_engine_simulates(engine)) {
         i++;
     }
     return ar_engines[i];

@@ -31,7 +31,7 @@ bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
     static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
                                        "rack.",     "fabric",  "tree.",   "torus.",
                                        "dragonfly", "router.", "switch.", "collective."};
-    bool is_asked = !engine->is_fitted && is_one_of(asked, sizeof asked / sizeof asked[0], key);
+    bool is_asked = !engine->has_band && is_one_of(asked, sizeof asked / sizeof asked[0], key);
     return !is_asked && is_one_of(keys, sizeof keys / sizeof keys[0], key);
 }
 
@@ -115,7 +115,7 @@ struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
 static enum ar_status refuse_cluster(const struct ar_engine *engine, const char *cluster,
                                      struct ar_error *err)
 {
-    if (!engine->is_fitted) {
+    if (!engine->has_band) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: cluster %s has no library.node_bus; expected the bandwidth "
                             "of the rings that NCCL finds in a node and across the network, such "
@@ -207,7 +207,7 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
     for (size_t i = 0; i < count; i++) {
         if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
             return ar_error_set(err, AR_USAGE,
-                                engine->is_fitted
+                                engine->has_band
                                     ? "engine %s: the cost table of cluster %s is of one node; "
                                       "expected one that was fitted with library.net_bus"
                                     : "engine %s: cluster %s has no library.net_bus; expected the "
@@ -297,11 +297,10 @@ static enum ar_status run_library(struct ar_trial *trial, struct ar_error *err)
 const struct ar_engine ar_engine_library = {
     .name = "library",
     .title = "measured: what 'calibrate' fitted to the communication library, with its error",
-    .needs_library = true,
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9}, /* a formula per all-reduce */
     .check = check,
-    .is_fitted = true,
-    .predict = ar_library_predict,
+    .has_band = true,
+    .predict_call = ar_library_predict,
     .run = run_library,
 };
 
@@ -325,9 +324,8 @@ static enum ar_status run_nccl(struct ar_trial *trial, struct ar_error *err)
 const struct ar_engine ar_engine_nccl = {
     .name = "nccl",
     .title = "NCCL's own cost model by release (library.release): nothing fitted, no error known",
-    .needs_library = true,
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9},
     .check = check,
-    .predict = predict_nccl,
+    .predict_call = predict_nccl,
     .run = run_nccl,
 };

@@ -50,7 +50,7 @@ Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 8, 1);
     for (size_t i = 0; i < ar_engines_count; i++) {
-        if (!ar_engines[i]->has_messages) {
+        if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
         expect_copies(&ring, ar_engines[i]);

@@ -100,7 +100,7 @@ static void expect_near(const struct ar_collective *tree, uint64_t elements, dou
 {
     double simulated_s = trials_simulate(tree, elements);
     for (size_t i = 0; i < ar_engines_count; i++) {
-        if (!ar_engines[i]->has_messages) {
+        if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
         double off = trials_time(tree, ar_engines[i], elements) / simulated_s - 1;
@@ -132,7 +132,7 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
         double expected_s = 8.4e-6 + 2 * (3 * 3.4e-6 + logarithm * 9.6e-6);
         tree.channels = 4;
         for (size_t i = 0; i < ar_engines_count; i++) {
-            if (!ar_engines[i]->has_messages) {
+            if (ar_engine_times_calls(ar_engines[i])) {
                 continue;
             }
             double time_s = trials_time(&tree, ar_engines[i], 32);
@@ -160,7 +160,7 @@ Test(tree_engines, do_not_slow_down_with_the_window)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
-        if (!ar_engines[i]->has_messages) {
+        if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
         for (uint64_t elements = 250; elements < 30000000; elements *= 40) {

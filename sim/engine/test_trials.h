@@ -4,7 +4,6 @@
 #ifndef AR_TEST_TRIALS_H
 #define AR_TEST_TRIALS_H
 
-#include "ar_engines.h"
 #include "ar_trial.h"
 #include "test_support.h"
 

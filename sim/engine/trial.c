@@ -5,38 +5,6 @@
 #include "ar_clock.h"
 #include "ar_graph_trial.h"
 
-enum ar_status ar_engine_check(const struct ar_engine *engine,
-                               const struct ar_collective *collective,
-                               const struct ar_library *library, struct ar_error *err)
-{
-    if (engine->check != NULL) {
-        return engine->check(engine, collective, library, err);
-    }
-    if (collective->algorithm == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "algorithm auto: engine %s makes no choice; expected an algorithm by "
-                            "name, or --engine library or nccl",
-                            engine->name);
-    }
-    return AR_OK;
-}
-
-bool ar_engine_has_flows(const struct ar_engine *engine)
-{
-    return engine->has_messages && !engine->is_simulation;
-}
-
-double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
-                        double collectives, double messages, bool is_even)
-{
-    const struct ar_engine_cost *cost = &engine->cost;
-    double computed = collectives * ranks * channels * cost->messages;
-    messages = is_even && cost->messages > 0 && messages > computed ? computed : messages;
-    double growth = cost->ranks > 0 && ranks > cost->ranks ? ranks / cost->ranks : 1;
-    return cost->trial_s + messages * cost->message_s * growth +
-           collectives * ranks * channels * cost->rank_s;
-}
-
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
 {
     uint32_t ranks = ar_collective_ranks(&trial->collective);
@@ -86,7 +54,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
                             struct ar_error *err)
 {
     enum ar_status status = AR_OK;
-    assert(trial->jobs_count > 0 && (trial->timeline == NULL || engine->has_timeline));
+    assert(trial->jobs_count > 0 && (trial->timeline == NULL || ar_engine_has_timeline(engine)));
     AR_TRY(ar_collective_check(&trial->collective, err));
     AR_TRY(ar_engine_check(engine, &trial->collective, trial->library, err));
     double began_s = ar_clock_s();

@@ -22,7 +22,7 @@ static void write_step_head(const struct ar_scenario *scenario, const struct ar_
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
            ar_algorithm_name(timing->job->collective.algorithm),
            ar_shape_format(&timing->job->collective.shape, shape));
-    if (!timing->job->engine->needs_library) {
+    if (!ar_engine_times_calls(timing->job->engine)) {
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
@@ -233,7 +233,7 @@ static void write_library_calls(const struct stream *stream)
         }
         count = ar_library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
         for (size_t j = 0; j < count; j++) {
-            predictions[j] = engine->predict(trial->library, calls, &runs[j]);
+            predictions[j] = engine->predict_call(trial->library, calls, &runs[j]);
             times_s[j] += predictions[j].time_s;
         }
     }
@@ -258,7 +258,7 @@ static void write_stream(const struct stream *stream)
     if (ar_shape_ranks(&stream->scenario->shape) == 1) {
         return;
     }
-    if (stream->scenario->engine->needs_library) {
+    if (ar_engine_times_calls(stream->scenario->engine)) {
         write_library_calls(stream);
     } else {
         write_closed_form(stream);
@@ -326,7 +326,7 @@ static void write_collective_head(const struct ar_scenario *scenario, const stru
     if (scenario->operation->has_root) {
         printf(", root %" PRIu32, scenario->root);
     }
-    if (!scenario->engine->needs_library) {
+    if (!ar_engine_times_calls(scenario->engine)) {
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
@@ -372,7 +372,7 @@ static enum ar_status explain_collective(const struct ar_scenario *scenario,
         .scenario = scenario, .trial = &timing->trial, .time_s = row->allreduce_s};
     uint32_t links = ar_cluster_links_count(scenario->cluster);
     struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
-    if (!scenario->engine->needs_library) {
+    if (!ar_engine_times_calls(scenario->engine)) {
         AR_TRY(ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
     }
     write_collective_head(scenario, row);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../predict/test_job.h"
-#include "ar_engines.h"
+#include "ar_trial.h"
 #include "exports.h"
 #include "test_support.h"
 

@@ -314,7 +314,7 @@ static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_ar
 
 static bool is_of_library(const struct predicted_set *set)
 {
-    return set->rows->scenario.engine->needs_library;
+    return ar_engine_times_calls(set->rows->scenario.engine);
 }
 
 static bool is_fitted_to_64_nodes(const struct predicted_set *set)

@@ -38,7 +38,7 @@ static enum ar_compared_set fitted_set(const struct ar_scenario *scenario,
     const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
     const char *algorithms = strstr(fitted, " of ");
     if (row->is_call) {
-        return scenario->engine->is_fitted && scenario->table != NULL &&
+        return ar_engine_has_band(scenario->engine) && scenario->table != NULL &&
                        ar_library_nodes_have(&scenario->table->fitted, run->nodes)
                    ? AR_COMPARED_FITTED
                    : AR_COMPARED_HELD_OUT;
@@ -87,7 +87,7 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
                                    struct ar_comparison *comparison, struct ar_error *err)
 {
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
-    bool is_call = scenario->engine->needs_library &&
+    bool is_call = ar_engine_times_calls(scenario->engine) &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
     struct ar_library_prediction prediction = {.choice = 0};
     if (!is_call || calls != AR_CALLS_ANY) { /* also for what it refuses */
@@ -95,7 +95,7 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     }
     if (is_call) {
         struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
-        prediction = scenario->engine->predict(library_of(scenario), calls, &seen.run);
+        prediction = scenario->engine->predict_call(library_of(scenario), calls, &seen.run);
     }
     struct ar_compared *made = ar_comparison_add(comparison, row, fitted_set(scenario, row),
                                                  &prediction, ar_comparison_reference(scenario));
@@ -113,7 +113,7 @@ static enum ar_status compare_messages(const struct ar_scenario *scenario,
     struct ar_trial trial = {
         .collective = row->messages.collective, .jobs = &call, .jobs_count = 1, .times = &time};
     const struct ar_engine *engine = /* what a library has no model of, it sends */
-        scenario->engine->needs_library ? &ar_engine_recurrence : scenario->engine;
+        ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
     AR_TRY(ar_trial_run(&trial, engine, err));
     struct ar_library_prediction prediction = {
         .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
@@ -127,7 +127,7 @@ static enum ar_status check_messages(const struct ar_scenario *scenario,
 {
     static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
     bool is_named = first->run->algorithm[0] != '\0';
-    if (scenario->engine->needs_library) {
+    if (ar_engine_times_calls(scenario->engine)) {
         return ar_error_set(err, AR_USAGE,
                             "compare: found messages of algorithms with --engine %s; "
                             "expected --engine closed, recurrence or simgrid",
@@ -155,10 +155,11 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                                 .shape = {.x = 1, .y = 1}};
     if (measured->calls_count == 0) {
         AR_TRY(check_messages(scenario, &measured->rows[0], err));
-    } else if (scenario->engine->needs_library) { /* before any row is asked for */
+    } else if (ar_engine_times_calls(scenario->engine)) { /* before any row is asked for */
         AR_TRY(ar_engine_check(scenario->engine, &any, library_of(scenario), err));
     }
-    if (measured->calls_count > 0 && scenario->engine->is_fitted && scenario->table == NULL) {
+    if (measured->calls_count > 0 && ar_engine_has_band(scenario->engine) &&
+        scenario->table == NULL) {
         ar_note(request->notes,
                 "cluster %s has no library.cost_table: nothing is fitted, the model has its priors "
                 "('allreckon calibrate' fits it to measured rows)",

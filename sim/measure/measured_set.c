@@ -163,7 +163,7 @@ void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_
 {
     bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
     request->algorithm_name = is_named ? NULL : set->algorithm;
-    request->is_messages = !request->scenario->engine->needs_library;
+    request->is_messages = !ar_engine_times_calls(request->scenario->engine);
 }
 
 void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_request *request)

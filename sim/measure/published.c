@@ -303,7 +303,7 @@ static bool line_concerns(const struct range_line *line, const struct published 
     bool is_jitter = range->key == AR_KEY_TERM && ar_scenario_has(scenario, AR_KEY_JITTER) &&
                      strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
     bool is_unknown_to_engine =
-        range->key == AR_KEY_SET && engine->needs_library &&
+        range->key == AR_KEY_SET && ar_engine_times_calls(engine) &&
         ar_library_engine_ignores(engine, range->setting) &&
         published_range_find(row->ranges, row->ranges_count, AR_KEY_ENGINE, NULL) == NULL;
     bool is_of_traces =

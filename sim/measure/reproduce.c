@@ -223,7 +223,7 @@ static enum ar_status add_draws(const struct reproduction *reproduction,
                                 struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
+    if (row->ranges_count == 0 && !ar_engine_has_band(row->scenario.engine)) {
         return AR_OK; /* nothing is open */
     }
     struct ar_draw *draw = ar_draw_create(reproduction->seed, row->name, &arena);

@@ -10,9 +10,9 @@
 #define AR_JOB_H
 
 #include "ar_async.h"
-#include "ar_engines.h"
 #include "ar_framework.h"
 #include "ar_strategy.h"
+#include "ar_trial.h"
 #include "ar_work_units.h"
 
 struct ar_kind;

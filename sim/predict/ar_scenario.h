@@ -211,7 +211,7 @@ uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
 /** What steps without all-reduces have as their algorithm: the ring, or the library's choice. */
 static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)
 {
-    return scenario->engine->needs_library ? NULL : &ar_algorithm_ring;
+    return ar_engine_times_calls(scenario->engine) ? NULL : &ar_algorithm_ring;
 }
 
 /** The shape of an algorithm if nobody names one. */
@@ -226,8 +226,8 @@ static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenar
 
 static inline const struct ar_library *ar_scenario_library(const struct ar_scenario *scenario)
 {
-    bool is_fitted =
-        scenario->engine == NULL || scenario->engine->is_fitted || !scenario->engine->needs_library;
+    bool is_fitted = scenario->engine == NULL || ar_engine_has_band(scenario->engine) ||
+                     !ar_engine_times_calls(scenario->engine);
     return is_fitted ? ar_scenario_fitted(scenario) : scenario->constants;
 }
 

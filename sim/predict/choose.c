@@ -18,7 +18,7 @@ struct choice {
 
 static bool wants_algorithm(const struct ar_scenario *scenario)
 {
-    return scenario->algorithm == NULL && !scenario->engine->needs_library;
+    return scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
 }
 
 /* What cannot run is left out; the error says why. */
@@ -60,7 +60,7 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
     const struct ar_shape own =
         is_free ? ar_scenario_default_shape(scenario, algorithm) : scenario->shape;
     candidate.algorithm = algorithm;
-    candidate.engine = engine->is_simulation ? ar_engine_checker(engine) : engine;
+    candidate.engine = ar_engine_simulates(engine) ? ar_engine_checker(engine) : engine;
     candidate.baseline = AR_BASELINE_GPU;
     for (uint32_t x = 1; x <= ranks; x++) {
         double time_s = 0;

@@ -39,7 +39,7 @@ double layout_cost_s(const struct ar_scenario *scenario)
     double tasks =
         layout->recorded != NULL ? layout->recorded->tasks_count : 3.0 * layout->model->layers;
     double jobs = tasks * scenario->iterations_count;
-    if (scenario->engine->run_graph != NULL) {
+    if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
                                 ar_job_ranks_messages(&job), false);
@@ -47,7 +47,7 @@ double layout_cost_s(const struct ar_scenario *scenario)
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,
                                   jobs * scenario->gpus * replicas, false)
-               : scenario->engine->cost.trial_s;
+               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
 }
 
 double collective_cost_s(const struct ar_scenario *scenario)

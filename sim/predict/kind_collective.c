@@ -66,7 +66,7 @@ void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, st
     if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
         ar_shape_format(&scenario->shape, row->shape);
     }
-    if (!scenario->engine->needs_library) {
+    if (!ar_engine_times_calls(scenario->engine)) {
         row->channels = scenario->channels;
         row->window = scenario->window;
     }

@@ -162,7 +162,7 @@ static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_er
         return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
                                   "found without operators; expected --operators");
     }
-    if (!layout->strategy->takes_evoformer && scenario->engine->needs_library) {
+    if (!layout->strategy->takes_evoformer && ar_engine_times_calls(scenario->engine)) {
         return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
                                   "found %s, which knows of no messages between two GPUs; "
                                   "expected recurrence, simgrid or closed",
@@ -288,7 +288,7 @@ static void operators_fill(const struct ar_scenario *scenario, const struct ar_t
         messages += graph->works[graph->tasks[i].work].kind == AR_TASK_MESSAGE;
     }
     row->messages_count = timing->messages_count + messages;
-    if (messages > 0 && !scenario->engine->is_simulation) {
+    if (messages > 0 && !ar_engine_simulates(scenario->engine)) {
         row->exact = 0; /* links that GPUs share are not counted */
     }
     if (placed->samples > 0) {
@@ -334,7 +334,8 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario,
                 scenario->workload_name, scenario->cost->name);
     } else if (scenario->gpus > 1) {
         ar_note(notes, "a GPU sends one message at a time and receives one%s",
-                scenario->engine->is_simulation ? "" : "; links that GPUs share are not counted");
+                ar_engine_simulates(scenario->engine) ? ""
+                                                      : "; links that GPUs share are not counted");
     }
     if (facts->gpu_memory_bytes > 0 && memory_bytes > facts->gpu_memory_bytes) {
         ar_note(notes, "does not fit: %s on the fullest GPU; expected at most %s, gpu.memory",
@@ -345,7 +346,7 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario,
 
 static double operators_cost_s(const struct ar_scenario *scenario)
 {
-    return scenario->engine->cost.trial_s;
+    return ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
 }
 
 const struct ar_kind ar_kind_operators = {.name = "operators",

@@ -61,7 +61,7 @@ static enum ar_status check_other_keys(const struct ar_scenario *scenario, struc
                                       strategy->name);
         }
     }
-    if (!scenario->engine->has_timeline) {
+    if (!ar_engine_has_timeline(scenario->engine)) {
         return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
                                   "found %s, which does not say when ranks do what; expected "
                                   "recurrence or simgrid with strategy %s",
@@ -474,7 +474,7 @@ static void fill_servers(const struct ar_job *job, struct ar_timing *timing)
         job->trace != NULL ? batches * job->trace->batch / timing->iteration_s : NAN;
     timing->messages_count = run->messages_count / run->steps_count;
     bool is_alike = run->servers_at == AR_SERVERS_AT_NODES && run->slices_count == 1;
-    timing->exact = job->engine->is_simulation || is_alike;
+    timing->exact = ar_engine_simulates(job->engine) || is_alike;
     timing->wall_s = run->wall_s;
 }
 
@@ -498,8 +498,8 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
     scatter_starts(job, timing);
     AR_TRY(time_sums(job, timing, err));
     AR_TRY(ar_async_prepare(run, timing->arena, err));
-    AR_TRY(job->engine->is_simulation ? ar_async_run_actors(run, err)
-                                      : ar_async_run_events(run, err));
+    AR_TRY(ar_engine_simulates(job->engine) ? ar_async_run_actors(run, err)
+                                            : ar_async_run_events(run, err));
     fill_servers(job, timing);
     return AR_OK;
 }

@@ -356,9 +356,9 @@ void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
             ar_recompute_names[layout->recompute], layout->strategy->name,
             ar_precision_names[layout->gradients],
             has_replicas && layout->overlaps ? " beside the backward pass" : "",
-            scenario->engine->needs_library ? "the choice of the library"
-            : scenario->algorithm != NULL   ? scenario->algorithm->name
-                                            : "rings");
+            ar_engine_times_calls(scenario->engine) ? "the choice of the library"
+            : scenario->algorithm != NULL           ? scenario->algorithm->name
+                                                    : "rings");
     if (there > 0 && memory.states_bytes + memory.activations_bytes > there) {
         ar_note(notes,
                 "does not fit: %s of parameters, gradients and optimizer and %s of activations on "

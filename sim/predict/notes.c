@@ -77,7 +77,7 @@ void note_sparse(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "--sparse: values and places are gathered by %s, whatever --algorithm sums with; "
                 "choosing the largest gradients and adding them up is left out",
-                scenario->engine->needs_library ? "the choice of the library" : "rings");
+                ar_engine_times_calls(scenario->engine) ? "the choice of the library" : "rings");
     }
 }
 
@@ -88,8 +88,8 @@ static void note_algorithm(FILE *notes, const struct ar_scenario *scenario)
                 "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
                 "%s",
                 scenario->layout.strategy->name,
-                scenario->engine->needs_library ? "the choice of the library"
-                                                : "the first algorithm of its operation");
+                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
+                                                        : "the first algorithm of its operation");
     }
 }
 
@@ -167,12 +167,12 @@ static uint32_t last_count(const struct ar_library_nodes *nodes)
 static void note_library(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_engine *engine = scenario->engine;
-    if (!engine->needs_library || ar_scenario_library(scenario) == NULL) {
+    if (!ar_engine_times_calls(engine) || ar_scenario_library(scenario) == NULL) {
         return;
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (ar_scenario_ranks(scenario) + per_node - 1) / per_node;
-    if (engine->is_fitted) {
+    if (ar_engine_has_band(engine)) {
         uint32_t fitted = last_count(&scenario->table->fitted);
         uint32_t held_out = last_count(&scenario->table->held_out);
         uint32_t measured = fitted > held_out ? fitted : held_out;
@@ -185,7 +185,7 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     if (is_without_effect(scenario)) {
         ar_note(notes, "engine %s knows %s times; links, channels and window do not change them",
-                engine->name, engine->is_fitted ? "measured" : "NCCL's own");
+                engine->name, ar_engine_has_band(engine) ? "measured" : "NCCL's own");
     }
 }
 
@@ -239,7 +239,7 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
 {
     bool has_node =
         !ar_scenario_kind(scenario)->is_collective && scenario->baseline == AR_BASELINE_NODE;
-    if (scenario->engine->needs_library) {
+    if (ar_engine_times_calls(scenario->engine)) {
         return; /* which has said so */
     }
     for (size_t i = 0; i < scenario->slow_links.count + scenario->down_links.count; i++) {
@@ -290,8 +290,8 @@ static bool differs_with_generation(const struct ar_scenario *scenario)
 static void note_tuning(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    if (notes == NULL || !scenario->engine->needs_library || scenario->engine->is_fitted ||
-        scenario->constants == NULL) {
+    if (notes == NULL || !ar_engine_times_calls(scenario->engine) ||
+        ar_engine_has_band(scenario->engine) || scenario->constants == NULL) {
         return;
     }
     const struct ar_tuning *tuning = &scenario->constants->tuning;
@@ -317,7 +317,7 @@ static void note_costs(FILE *notes, const struct ar_scenario *scenario, uint32_t
     const struct ar_cluster *cluster = scenario->cluster;
     bool has_sum = ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST);
     bool has_setup = ar_cluster_has_link_cost(cluster, AR_LINK_SETUP);
-    if (!scenario->engine->needs_library && ranks > 1 && !(has_sum && has_setup)) {
+    if (!ar_engine_times_calls(scenario->engine) && ranks > 1 && !(has_sum && has_setup)) {
         ar_note(notes, "cluster %s gives no %s%s%s: taken as 0", ar_cluster_facts(cluster)->name,
                 has_sum ? "" : "gpu.reduce_cost", has_sum || has_setup ? "" : " and no ",
                 has_setup ? "" : "collective.setup");

@@ -43,7 +43,8 @@ static bool can_share_links(const struct timer *timer)
         has[task->stream] = has[task->stream] || is_sent;
         has_both = has[AR_STREAM_COMPUTE] && has[AR_STREAM_GRADIENTS];
     }
-    return timer->job->engine->has_messages && !timer->timing->graph->has_series && has_both;
+    return !ar_engine_times_calls(timer->job->engine) && !timer->timing->graph->has_series &&
+           has_both;
 }
 
 /* Numbers the works that are sent, which alone share links. */

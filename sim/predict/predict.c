@@ -67,7 +67,7 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
         AR_TRY(ar_engine_check(job->engine, &job->collective, job->library, err));
         AR_TRY(time_baseline(job, &full, err));
     }
-    if (!job->kind->has_layout && job->engine->is_fitted) {
+    if (!job->kind->has_layout && ar_engine_has_band(job->engine)) {
         AR_TRY(time_in_band(job, AR_BAND_LOW, &low_s, err));
         AR_TRY(time_in_band(job, AR_BAND_HIGH, &high_s, err));
     }

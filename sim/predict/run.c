@@ -56,7 +56,7 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows *
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
-    if (job.kind->is_collective && !job.engine->needs_library && *kept == NULL &&
+    if (job.kind->is_collective && !ar_engine_times_calls(job.engine) && *kept == NULL &&
         ar_flows_create(&job.collective, kept, err) != AR_OK) {
         ar_run_describe(scenario, row);
         ar_copy_text(row->status, sizeof row->status, err->text);

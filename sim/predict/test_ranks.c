@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_engines.h"
+#include "ar_engine.h"
 #include "ar_graph_trial.h"
 #include "test_job.h"
 #include "test_support.h"

@@ -165,7 +165,7 @@ Test(run, a_simulation_leaves_the_choice_to_the_recurrence)
         scenarios_loaded(CHOICE "algorithm=torus2d;shape=best;payload=1MiB;engine=simgrid");
     cr_expect_eq(slow.shape.x, fast.shape.x);
     cr_expect_str_eq(slow.choice, fast.choice);
-    cr_expect(slow.engine->is_simulation);
+    cr_expect(ar_engine_simulates(slow.engine));
 }
 
 Test(run, a_note_tells_of_a_faster_grid_if_nobody_named_one)

@@ -1,7 +1,7 @@
 /* Steps of transformers: ranks that differ, slowdown, links that are shared. */
 #include <criterion/criterion.h>
 
-#include "ar_engines.h"
+#include "ar_engine.h"
 #include "test_job.h"
 #include "test_support.h"
 

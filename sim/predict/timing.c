@@ -45,7 +45,7 @@ static const struct ar_algorithm *find_algorithm(const struct ar_job *job,
     if (algorithm != NULL && algorithm->operation == operation) {
         return algorithm;
     }
-    for (size_t i = 0; i < ar_algorithms_count && !job->engine->needs_library; i++) {
+    for (size_t i = 0; i < ar_algorithms_count && !ar_engine_times_calls(job->engine); i++) {
         if (ar_algorithms[i]->operation == operation) {
             return ar_algorithms[i];
         }
@@ -271,7 +271,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
 
 bool timer_runs_ranks(const struct timer *timer)
 {
-    return timer->job->engine->run_graph != NULL && !timer->timing->graph->has_series &&
+    return ar_engine_simulates(timer->job->engine) && !timer->timing->graph->has_series &&
            !timer->job->kind->is_collective;
 }
 
@@ -418,7 +418,7 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     }
     timer->flows = job->flows;
     if (!job->kind->has_layout && ar_shape_ranks(&job->collective.shape) > 1 &&
-        !job->engine->needs_library && job->flows == NULL) {
+        !ar_engine_times_calls(job->engine) && job->flows == NULL) {
         AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
     }
     uint32_t ranks = ar_job_ranks(job);

@@ -77,7 +77,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     struct ar_scenario scenario = scenario_of_point(adding->variant, &point);
     uint32_t place = (uint32_t)adding->points->count;
     bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
-                   point.shape.x == 1 && !scenario.engine->needs_library;
+                   point.shape.x == 1 && !ar_engine_times_calls(scenario.engine);
     if (point.algorithm == &ar_algorithm_ring && further == 0) {
         adding->ring = place;
     }

@@ -199,8 +199,6 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
-    .has_messages = true,
-    .has_timeline = true,
     .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
     .run = run,
 };

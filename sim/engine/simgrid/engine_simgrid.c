@@ -247,9 +247,6 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
 const struct ar_engine ar_engine_simgrid = {
     .name = "simgrid",
     .title = "SimGrid: every rank an actor, every message a communication; the reference",
-    .has_messages = true,
-    .has_timeline = true,
-    .is_simulation = true,
     /* The lists that SimGrid walks through grow with the ranks. */
     .cost = {.trial_s = 25e-3, .message_s = 5e-6, .rank_s = 30e-6, .ranks = 1280},
     .run = run_trial,
