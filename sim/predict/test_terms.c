@@ -4,7 +4,7 @@
 
 #include "ar_engine.h"
 #include "test_job.h"
-#include "test_setting_terms.h"
+#include "test_traces.h"
 #include "test_support.h"
 
 enum { RANKS = 16, LATE = 1000000, EARLY = 2000000, SMALL = 1000 };

@@ -48,7 +48,7 @@
  * tiles lose since they read more per product, `depth` what the first and last steps of a tile
  * cost, in elements of k: gemm_edge_elements, gemm_depth_elements. Tiles and waves: NVIDIA, Matrix
  * Multiplication Background User's Guide, DU-09799-001. Efficiency, edge, depth and fixed time are
- * fitted to measured products (gemms.csv; test_gemm says how well).
+ * fitted to measured products (gemms.csv; test_device_cost says how well).
  *
  * **Fused attention** takes 4 * count * queries * keys * head_elements operations forward and 2.5
  * times as many backward, half of either with a causal mask, at attention_*_efficiency of

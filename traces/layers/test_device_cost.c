@@ -1,16 +1,11 @@
-#include "test_shipped.h"
+/* Device costs: tables, the laws by hand, and the fits that the shipped tables are, done again from
+ * the measured convolutions and beside the measured products. */
+#include "test_traces.h"
 
-#include "ar_device_cost.h"
+#include <math.h>
 
-static struct ar_device_cost *load(void)
-{
-    struct ar_device_cost *cost = NULL;
-    struct ar_error err;
-    cr_assert_eq(
-        ar_device_cost_load(SHIPPED("device/v100-sxm2.cost.csv"), &test_arena, &cost, &err), AR_OK,
-        "%s", err.text);
-    return cost;
-}
+#include "ar_csv.h"
+#include "ar_numbers.h"
 
 /* The 1x1 convolution 64 to 256 channels at 56x56, which was measured. */
 static const struct ar_layer_work measured = {.kind = AR_LAYER_CONV,
@@ -25,7 +20,7 @@ static const struct ar_layer_work measured = {.kind = AR_LAYER_CONV,
 
 Test(device_cost, a_measured_convolution_takes_its_measured_time)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     cr_expect_str_eq(cost->name, "v100-sxm2");
     cr_expect_eq(cost->points.count, 60);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 8), 26e-6,
@@ -40,7 +35,7 @@ Test(device_cost, a_measured_convolution_takes_its_measured_time)
 
 Test(device_cost, above_the_measured_batches_an_image_adds_its_marginal_time)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     /* Bound by memory: 1003520 elements of 2 bytes at 780 GB/s. */
     double marginal_s = ar_device_cost_marginal_s(cost, &measured, AR_CONV_FORWARD, AR_FP16);
     cr_expect_float_eq(marginal_s, 2007040 / 780e9, 1e-15);
@@ -50,7 +45,7 @@ Test(device_cost, above_the_measured_batches_an_image_adds_its_marginal_time)
 
 Test(device_cost, a_shape_that_was_not_measured_takes_the_common_rate)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     struct ar_layer_work work = {.kind = AR_LAYER_CONV,
                                  .macs = 115605504,
                                  .input_elements = 200704,
@@ -71,7 +66,7 @@ Test(device_cost, a_shape_that_was_not_measured_takes_the_common_rate)
 
 Test(device_cost, the_first_convolution_has_no_gradient_of_the_data)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     struct ar_layer_work first = measured;
     double forward_s, backward_s, first_backward_s;
     first.is_first = true;
@@ -85,7 +80,7 @@ Test(device_cost, the_first_convolution_has_no_gradient_of_the_data)
 static void expect_layer(enum ar_layer_kind kind, enum ar_precision precision, uint32_t batch,
                          double wanted_forward_s, double wanted_backward_s)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     const struct ar_layer_work work = {
         .kind = kind, .input_elements = 780000, .output_elements = 780000};
     double forward_s, backward_s;
@@ -111,7 +106,7 @@ Test(device_cost, memory_bound_layers_take_bytes_over_bandwidth_and_at_least_the
 
 Test(device_cost, the_optimizer_moves_20_bytes_a_parameter)
 {
-    struct ar_device_cost *cost = load();
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
     cr_expect_float_eq(ar_device_cost_optimizer_s(cost, AR_FP16, 25557032), 20.0 * 25557032 / 780e9,
                        1e-12);
     cr_expect_float_eq(ar_device_cost_optimizer_s(cost, AR_FP32, 1), 3 * 31.8e-6, 1e-12);
@@ -124,12 +119,8 @@ Test(device_cost, shipped_tables_time_products_and_a_lower_precision_is_never_sl
     static const enum ar_precision falling[] = {AR_FP32, AR_TF32, AR_FP16, AR_FP8};
     const struct ar_gemm gemm = {1, 8192, 8192, 8192};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[512];
-        struct ar_device_cost *cost = NULL;
-        struct ar_error err;
+        struct ar_device_cost *cost = test_cost(names[i]);
         double before_s = 1;
-        snprintf(path, sizeof path, SHIPPED("device/%s.cost.csv"), names[i]);
-        cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
         for (size_t j = 0; j < sizeof falling / sizeof falling[0]; j++) {
             if (ar_device_cost_has_group(cost, falling[j], AR_COST_OF_PRODUCTS)) {
                 double time_s = ar_device_gemm_s(cost, falling[j], &gemm);
@@ -226,4 +217,283 @@ Test(device_cost, bad_convolutions_are_refused)
     expect_points_refused(POINTS "fp16,8,56,64,256,1,1,1,1,1\nfp16,8,56,64,256,1,1,2,1,1\n",
                           "channels 64 to 256, batch 8 is given twice");
     expect_points_refused("# convolutions", "no header line");
+}
+
+/* --- the fit to measured convolutions ------------------------------------------------------ */
+
+static const enum ar_cost rates[] = {AR_COST_FORWARD_RATE, AR_COST_DATA_RATE, AR_COST_WEIGHTS_RATE};
+static const enum ar_cost fixed[] = {AR_COST_FORWARD_FIXED, AR_COST_DATA_FIXED,
+                                     AR_COST_WEIGHTS_FIXED};
+
+static struct ar_layer_work work_of(const struct ar_conv_point *point)
+{
+    uint64_t width = point->width / point->stride;
+    uint64_t inputs = (uint64_t)point->width * point->width * point->channels_in;
+    uint64_t outputs = width * width * point->channels_out;
+    return (struct ar_layer_work){.kind = AR_LAYER_CONV,
+                                  .macs =
+                                      outputs * point->channels_in * point->kernel * point->kernel,
+                                  .input_elements = inputs,
+                                  .output_elements = outputs,
+                                  .width = point->width,
+                                  .kernel = point->kernel,
+                                  .stride = point->stride};
+}
+
+static bool is_left_out(const struct ar_conv_point *point, const struct ar_conv_point *out)
+{
+    return out != NULL && point->width == out->width && point->channels_in == out->channels_in &&
+           point->channels_out == out->channels_out && point->stride == out->stride;
+}
+
+/* Sum of squared relative errors at the rate in `cost`, with the best fixed time. */
+static double residual(const struct ar_device_cost *cost, enum ar_conv_pass pass,
+                       enum ar_precision precision, const struct ar_conv_point *out,
+                       double *fixed_s)
+{
+    double xx = 0, xy = 0, yy = 0;
+    for (size_t i = 0; i < cost->points.count; i++) {
+        const struct ar_conv_point *point = &cost->points.list[i];
+        if (point->precision != precision || is_left_out(point, out)) {
+            continue;
+        }
+        const struct ar_layer_work work = work_of(point);
+        double x = 1 / point->time_s[pass];
+        double y = 1 - x * point->batch * ar_device_cost_marginal_s(cost, &work, pass, precision);
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    *fixed_s = fmax(0, xy / xx);
+    return yy - 2 * *fixed_s * xy + *fixed_s * *fixed_s * xx;
+}
+
+/* Scans the rate in steps of 0.05 %; leaves the best in `cost`. */
+static void fit_rate(struct ar_device_cost *cost, enum ar_conv_pass pass,
+                     enum ar_precision precision, const struct ar_conv_point *out)
+{
+    double max = precision == AR_FP16 ? 125e12 : 15.7e12; /* peak of a V100 SXM2 */
+    double best = INFINITY, best_rate = 0, best_fixed_s = 0;
+    for (double rate = max / 10; rate <= max; rate *= 1.0005) {
+        double fixed_s;
+        cost->value[rates[pass]][precision] = rate;
+        double found = residual(cost, pass, precision, out, &fixed_s);
+        if (found < best) {
+            best = found;
+            best_rate = rate;
+            best_fixed_s = fixed_s;
+        }
+    }
+    cost->value[rates[pass]][precision] = best_rate;
+    cost->value[fixed[pass]][precision] = best_fixed_s;
+}
+
+Test(device_cost, the_shipped_rates_are_the_fit_to_the_shipped_points)
+{
+    struct ar_device_cost *shipped = test_cost("v100-sxm2");
+    struct ar_device_cost *refit = test_cost("v100-sxm2");
+    for (int i = 0; i < 2 * AR_CONV_PASSES_COUNT; i++) {
+        enum ar_conv_pass pass = (enum ar_conv_pass)(i / 2);
+        enum ar_precision precision = (enum ar_precision)(i % 2);
+        fit_rate(refit, pass, precision, NULL);
+        double rate = refit->value[rates[pass]][precision];
+        double fixed_s = refit->value[fixed[pass]][precision];
+        cr_expect_float_eq(shipped->value[rates[pass]][precision], rate, 0.002 * rate, "%g", rate);
+        cr_expect_float_eq(shipped->value[fixed[pass]][precision], fixed_s, 0.01 * fixed_s, "%g",
+                           fixed_s);
+    }
+}
+
+/* Root mean square relative error on shapes that the fit has not seen. */
+static double held_out_error(enum ar_conv_pass pass, enum ar_precision precision)
+{
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
+    double sum = 0;
+    uint32_t count = 0;
+    for (size_t i = 0; i < cost->points.count; i++) {
+        const struct ar_conv_point *point = &cost->points.list[i];
+        if (point->precision != precision) {
+            continue;
+        }
+        const struct ar_layer_work work = work_of(point);
+        fit_rate(cost, pass, precision, point);
+        double time_s = cost->value[fixed[pass]][precision] +
+                        point->batch * ar_device_cost_marginal_s(cost, &work, pass, precision);
+        sum += pow(time_s / point->time_s[pass] - 1, 2);
+        count++;
+    }
+    return sqrt(sum / count);
+}
+
+Test(device_cost, a_shape_left_out_of_the_fit_is_predicted_within_a_third)
+{
+    for (int i = 0; i < 2 * AR_CONV_PASSES_COUNT; i++) {
+        double error = held_out_error((enum ar_conv_pass)(i / 2), (enum ar_precision)(i % 2));
+        cr_expect(error > 0.15 && error < 0.35, "pass %d %s: %.3f", i / 2,
+                  ar_precision_names[i % 2], error);
+    }
+}
+
+/* --- matrix products ----------------------------------------------------------------------- */
+
+struct row {
+    const char *table, *source;
+    enum ar_precision precision;
+    uint64_t count, m, n, k;
+    double time_s;
+};
+
+#define COUNT(field) AR_COLUMN(count, struct row, field, #field, "", .min = 1)
+
+static const struct ar_column columns[] = {
+    AR_COLUMN(string, struct row, table, "table", ""),
+    AR_COLUMN(choice, struct row, precision, "precision", "", .names = ar_precision_names),
+    AR_COLUMN(string, struct row, source, "source", ""),
+    COUNT(count),
+    COUNT(m),
+    COUNT(n),
+    COUNT(k),
+    AR_COLUMN(number, struct row, time_s, "time_s", ""),
+};
+
+Test(device_cost, a_product_takes_whole_waves_of_tiles)
+{
+    struct ar_device_cost *cost = test_cost("v100-sxm2");
+    for (enum ar_cost i = AR_COST_GEMM_EDGE; i <= AR_COST_GEMM_FIXED; i++) {
+        cost->value[i][AR_FP16] = 0;
+    }
+    cost->value[AR_COST_KERNEL_FLOOR][AR_FP16] = 0;
+    cost->value[AR_COST_GEMM_EFFICIENCY][AR_FP16] = 0.5;
+    /* 80 processors and tiles of 64 x 64: one wave up to 80 tiles, two from 81 on. */
+    double wave_s = 80 * 2 * 64 * 64 * 4000.0 / 62.5e12;
+    const struct ar_gemm one = {1, 64 * 80, 64, 4000};
+    const struct ar_gemm two = {1, 64 * 80 + 1, 64, 4000};
+    const struct ar_gemm batch = {80, 64, 64, 4000};
+    cr_expect_float_eq(ar_device_product_s(cost, AR_FP16, &one, 0), wave_s, 1e-12);
+    cr_expect_float_eq(ar_device_product_s(cost, AR_FP16, &two, 0), 2 * wave_s, 1e-12);
+    cr_expect_float_eq(ar_device_product_s(cost, AR_FP16, &batch, 0), wave_s, 1e-12);
+    /* Bound by memory: (5120 + 64) x 4000 operands and 5120 x 64 products of 2 bytes at 780 GB/s.
+     */
+    cr_expect_float_eq(ar_device_gemm_s(cost, AR_FP16, &one), 2 * (5184 * 4000.0 + 327680) / 780e9,
+                       1e-12);
+}
+
+Test(device_cost, a_deep_product_of_few_tiles_is_split)
+{
+    struct ar_device_cost *cost = test_cost("a100-80gb-sxm");
+    const struct ar_gemm shallow = {1, 64, 256, 4096};
+    const struct ar_gemm deep = {1, 64, 256, 64 * 4096};
+    double time_s = ar_device_gemm_s(cost, AR_BF16, &shallow);
+    cr_expect(ar_device_gemm_s(cost, AR_BF16, &deep) < 12 * time_s, "not 64 times as long");
+}
+
+Test(device_cost, fused_attention_computes_half_with_a_mask_and_more_backward)
+{
+    struct ar_device_cost *cost = test_cost("h100-sxm");
+    struct ar_attention attention = {
+        .count = 32, .queries = 8192, .keys = 8192, .head_elements = 128};
+    double full_s = ar_device_attention_s(cost, AR_BF16, &attention);
+    cr_expect_float_eq(full_s, 4.0 * 32 * 8192 * 8192 * 128 / (0.35 * 989.4e12), 1e-9);
+    attention.is_causal = true;
+    cr_expect_float_eq(ar_device_attention_s(cost, AR_BF16, &attention), full_s / 2, 1e-12);
+    attention.is_backward = true;
+    cr_expect_float_eq(ar_device_attention_s(cost, AR_BF16, &attention), full_s * 1.25, 1e-12);
+}
+
+Test(device_cost, what_is_bound_by_memory_takes_its_bytes_and_at_least_the_floor)
+{
+    struct ar_device_cost *cost = test_cost("a100-80gb-sxm");
+    cr_expect_float_eq(ar_device_memory_s(cost, AR_FP16, 1.83e9), 1e-3, 1e-12);
+    cr_expect_float_eq(ar_device_memory_s(cost, AR_FP16, 1), 3.9e-6, 1e-15);
+    cr_expect_float_eq(ar_device_peak_flops(cost, AR_TF32), 156e12, 1);
+}
+
+/* --- beside measured products -------------------------------------------------------------- */
+
+static struct row *read_rows(size_t *count)
+{
+    struct ar_csv *csv;
+    struct ar_error err;
+    cr_assert_eq(ar_csv_load(SHIPPED("device/gemms.csv"), &test_arena, &csv, &err), AR_OK, "%s",
+                 err.text);
+    struct row *rows = ar_arena_alloc(&test_arena, csv->rows_count, sizeof *rows);
+    cr_assert_eq(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, &err), AR_OK, "%s",
+                 err.text);
+    *count = csv->rows_count;
+    return rows;
+}
+
+struct error {
+    double median, squares;
+};
+
+/* The median error and the sum of squared logarithms of the rows of a table, precision and source.
+ */
+static struct error error_of(const struct ar_device_cost *cost, enum ar_precision precision,
+                             const char *source)
+{
+    size_t rows_count, count = 0;
+    const struct row *rows = read_rows(&rows_count);
+    double *errors = ar_arena_alloc(&test_arena, rows_count, sizeof *errors);
+    struct error error = {0};
+    for (size_t i = 0; i < rows_count; i++) {
+        const struct row *row = &rows[i];
+        const struct ar_gemm gemm = {row->count, row->m, row->n, row->k};
+        if (strcmp(row->table, cost->name) == 0 && row->precision == precision &&
+            strcmp(row->source, source) == 0) {
+            double ratio = ar_device_gemm_s(cost, precision, &gemm) / row->time_s;
+            errors[count++] = fabs(ratio - 1);
+            error.squares += log(ratio) * log(ratio);
+        }
+    }
+    cr_assert(count > 0);
+    ar_sort(errors, count);
+    error.median = errors[count / 2];
+    return error;
+}
+
+static const struct fit {
+    const char *table;
+    enum ar_precision precision;
+    const char *source;
+    double median;  /* as README.md says */
+    bool is_fitted; /* all four values, to these rows alone */
+} fits[] = {
+    {"a100-80gb-sxm", AR_FP16, "vidur", 0.054, true},
+    {"h100-sxm", AR_FP16, "vidur", 0.016, false},
+    {"h100-sxm", AR_BF16, "xla", 0.123, false},
+    {"h100-sxm", AR_TF32, "xla", 0.129, true},
+    {"b200", AR_BF16, "xla", 0.009, true},
+    {"b200", AR_TF32, "xla", 0.020, true},
+    {"b200", AR_FP8, "xla", 0.042, true},
+};
+
+Test(device_cost, measured_products_are_met_as_the_readme_says)
+{
+    for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
+        const struct fit *fit = &fits[i];
+        struct error error = error_of(test_cost(fit->table), fit->precision, fit->source);
+        cr_expect_float_eq(error.median, fit->median, 0.001, "%s %s %s: %.4f", fit->table,
+                           ar_precision_names[fit->precision], fit->source, error.median);
+    }
+}
+
+Test(device_cost, no_fitted_value_is_better_when_moved_by_a_tenth)
+{
+    for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
+        const struct fit *fit = &fits[i];
+        struct ar_device_cost *cost = test_cost(fit->table);
+        double squares = error_of(cost, fit->precision, fit->source).squares;
+        for (enum ar_cost j = AR_COST_GEMM_EFFICIENCY; fit->is_fitted && j <= AR_COST_GEMM_FIXED;
+             j++) {
+            double shipped = cost->value[j][fit->precision];
+            for (int k = -1; k <= 1; k += 2) {
+                cost->value[j][fit->precision] = shipped * (1 + 0.1 * k);
+                cr_expect_geq(error_of(cost, fit->precision, fit->source).squares, 0.999 * squares,
+                              "%s %s value %d", fit->table, ar_precision_names[fit->precision],
+                              (int)j);
+            }
+            cost->value[j][fit->precision] = shipped;
+        }
+    }
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "ar_framework.h"
-#include "test_load.h"
-#include "test_setting_terms.h"
+#include "test_traces.h"
 
 static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
 {
@@ -181,12 +180,7 @@ static struct ar_trace *resnet50(bool has_floor, double floor_s)
                                              .precision = AR_FP16,
                                              .has_kernel_floor = has_floor,
                                              .kernel_floor_s = floor_s};
-    struct ar_trace *trace = NULL;
-    struct ar_error err;
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
-                            request, &trace, &err),
-                 AR_OK, "%s", err.text);
-    return trace;
+    return test_resnet50(request);
 }
 
 /* The time that the terms of a text, joined by blanks, add to a step on one GPU. */

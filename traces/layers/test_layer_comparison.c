@@ -1,4 +1,4 @@
-#include "test_load.h"
+#include "test_traces.h"
 
 #include <math.h>
 

@@ -1,22 +1,12 @@
 #include <stdlib.h>
 
 #include "ar_csv.h"
-#include "test_load.h"
-
-static struct ar_trace *load(uint32_t batch, enum ar_precision precision)
-{
-    const struct ar_trace_request request = {.batch = batch, .precision = precision};
-    struct ar_trace *trace = NULL;
-    struct ar_error err;
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
-                            request, &trace, &err),
-                 AR_OK, "%s", err.text);
-    return trace;
-}
+#include "test_traces.h"
 
 Test(resnet50, it_has_161_tensors_and_25557032_parameters)
 {
-    struct ar_trace *trace = load(32, AR_FP16);
+    struct ar_trace *trace =
+        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
     cr_expect_eq(trace->tensors_count, 161);
     cr_expect_eq(ar_trace_gradient_elements(trace), 25557032);
     cr_expect_str_eq(trace->name, "resnet50-v1.5");
@@ -61,7 +51,8 @@ Test(resnet50, layers_stand_in_forward_order)
                                         "avgpool",
                                         "fc",
                                         "loss"};
-    struct ar_trace *trace = load(32, AR_FP16);
+    struct ar_trace *trace =
+        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
     uint32_t at = 0;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         while (at < trace->layers_count && strcmp(trace->layers[at].name, order[i]) != 0) {
@@ -74,7 +65,8 @@ Test(resnet50, layers_stand_in_forward_order)
 
 Test(resnet50, the_last_layers_hold_two_thirds_of_the_gradient)
 {
-    struct ar_trace *trace = load(32, AR_FP16);
+    struct ar_trace *trace =
+        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
     uint64_t sum = 0;
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         const struct ar_layer *layer = &trace->layers[i];
@@ -94,7 +86,8 @@ Test(resnet50, time_and_throughput_grow_with_the_batch)
         double last_s = 0;
         double last_rate = 0;
         for (uint32_t batch = 1; batch <= 512; batch += batch < 40 ? 1 : 8) {
-            struct ar_trace *trace = load(batch, (enum ar_precision)precision);
+            struct ar_trace *trace = test_resnet50((struct ar_trace_request){
+                .batch = batch, .precision = (enum ar_precision)precision});
             double time_s = ar_trace_compute_s(trace);
             cr_expect_gt(time_s, last_s, "batch %u", batch);
             cr_expect_gt(batch / time_s, last_rate, "batch %u", batch);
@@ -107,8 +100,10 @@ Test(resnet50, time_and_throughput_grow_with_the_batch)
 Test(resnet50, half_precision_is_faster_and_backward_takes_longer_than_forward)
 {
     for (uint32_t batch = 8; batch <= 256; batch *= 2) {
-        struct ar_trace *half = load(batch, AR_FP16);
-        struct ar_trace *single = load(batch, AR_FP32);
+        struct ar_trace *half =
+            test_resnet50((struct ar_trace_request){.batch = batch, .precision = AR_FP16});
+        struct ar_trace *single =
+            test_resnet50((struct ar_trace_request){.batch = batch, .precision = AR_FP32});
         cr_expect_lt(ar_trace_compute_s(half), ar_trace_compute_s(single));
         cr_expect_gt(ar_trace_backward_s(half), ar_trace_forward_s(half));
         cr_expect_gt(ar_trace_backward_s(single), ar_trace_forward_s(single));

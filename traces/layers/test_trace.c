@@ -1,4 +1,4 @@
-#include "test_load.h"
+#include "test_traces.h"
 
 #define DIRECTIVES "# batch = 32\n# precision = fp16\n"
 #define HEADER     "layer,forward_s,backward_s,gradient_elements\n"
@@ -198,12 +198,7 @@ Test(trace, the_memory_of_a_step_grows_with_the_batch)
     struct ar_trace_request request = {.batch = 1};
     double bytes[2];
     for (size_t i = 0; i < 2; i++) {
-        struct ar_trace *trace = NULL;
-        struct ar_error err;
-        cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
-                                request, &trace, &err),
-                     AR_OK);
-        bytes[i] = trace->memory_bytes;
+        bytes[i] = test_resnet50(request)->memory_bytes;
         request.batch++;
     }
     double image_bytes = bytes[1] - bytes[0];

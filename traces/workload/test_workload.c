@@ -1,10 +1,7 @@
-#include <criterion/criterion.h>
-#include <string.h>
+/* Buckets of gradients: rules of fusion, cycles, slowdown. */
+#include "test_traces.h"
 
 #include "ar_workload.h"
-#include "test_support.h"
-
-static struct ar_arena arena; /* of a test, which is a process */
 
 enum { MIB = 1048576, RESNET50 = 25557032 };
 
@@ -26,7 +23,7 @@ static struct ar_workload *make(const struct ar_trace *trace, const char *text,
     cr_assert_eq(ar_workload_make(&(struct ar_workload_request){.trace = trace,
                                                                 .fusion = &fusion,
                                                                 .element_bytes = element_bytes},
-                                  &arena, &workload, &err),
+                                  &test_arena, &workload, &err),
                  AR_OK, "%s", err.text);
     return workload;
 }
@@ -171,8 +168,9 @@ static void check_resnet50(const struct ar_trace *trace, const char *text, uint3
     cr_expect_eq(tensors, 161, "%s: %u tensors", text, tensors);
     /* The first layer is a convolution with parameters: its gradient is the last of all. */
     cr_expect_eq(before_s, workload->backward_end_s, "%s", text);
-    cr_expect(support_near(workload->backward_end_s + workload->optimizer_s,
-                           ar_trace_compute_s(trace), 1e-12));
+    double compute_s = ar_trace_compute_s(trace);
+    cr_expect_float_eq(workload->backward_end_s + workload->optimizer_s, compute_s,
+                       1e-12 * compute_s);
 }
 
 Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
@@ -180,7 +178,8 @@ Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
     static const char *const rules[] = {"ddp",  "horovod", "one",  "tensor", "1B",
                                         "1MiB", "25MiB",   "64MB", "1TB",    "groups:20"};
     for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
-        struct ar_trace *trace = support_resnet50(32, (enum ar_precision)precision);
+        struct ar_trace *trace = test_resnet50(
+            (struct ar_trace_request){.batch = 32, .precision = (enum ar_precision)precision});
         for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
             check_resnet50(trace, rules[i], ar_precision_bytes(trace->precision));
         }
@@ -196,7 +195,8 @@ static void expect_count(const struct ar_trace *trace, const char *text, uint32_
 
 Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_trace *trace =
+        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
     expect_count(trace, "horovod", 2, 1); /* 51.1 MB of 67.1 MB */
     expect_count(trace, "horovod", 4, 2); /* 102.2 MB */
     expect_count(trace, "one", 4, 1);
@@ -206,7 +206,8 @@ Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
 /* The classifier is the last layer: 1000 biases, then 2048 x 1000 weights, 2.05 M elements. */
 Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_trace *trace =
+        test_resnet50((struct ar_trace_request){.batch = 32, .precision = AR_FP16});
     struct ar_workload *workload = make(trace, "ddp", 2);
     cr_expect_eq(workload->buckets[0].elements, 2048000 + 1000);
     cr_expect_eq(workload->buckets[0].tensors_count, 2);
@@ -232,36 +233,29 @@ Test(workload, thresholds_are_those_of_the_frameworks)
 
 Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
 {
-    static const char *const bad[] = {"",      "DDP",    "ddp ", "horovd", "all",
-                                      "-1MiB", " 25MiB", "MiB",  "groups", "groups 4"};
-    static const char *const bad_groups[] = {"groups:",    "groups:0",    "groups:-1",
-                                             "groups:2.5", "groups:many", "groups:99999999999"};
-    static const char *const bad_sizes[] = {"25", "25Mib", "25GB/s", "2.5B", "0x10B", "1e300B"};
-    struct ar_error err;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct ar_fusion fusion = {.bytes = 77};
-        cr_expect_eq(ar_fusion_parse("--fusion", bad[i], &fusion, &err), AR_USAGE, "%s", bad[i]);
-        cr_expect_not_null(strstr(err.text, "expected ddp, horovod, one, tensor or a size"));
-        cr_expect_not_null(strstr(err.text, bad[i]), "%s", err.text);
-        cr_expect_eq(strncmp(err.text, "--fusion: found \"", 17), 0, "%s", err.text);
-        cr_expect_eq(fusion.bytes, 77);
-    }
-    cr_expect_eq(ar_fusion_parse("--bucket", "0MiB", &(struct ar_fusion){0}, &err), AR_USAGE);
-    cr_expect_str_eq(err.text,
-                     "--bucket: found \"0MiB\"; expected a size above 0, or tensor: no fusion");
-    for (size_t i = 0; i < sizeof bad_groups / sizeof bad_groups[0]; i++) {
-        struct ar_fusion fusion = {.bytes = 77};
-        cr_expect_eq(ar_fusion_parse("--fusion", bad_groups[i], &fusion, &err), AR_USAGE, "%s",
-                     bad_groups[i]);
-        cr_expect_not_null(strstr(err.text, "expected groups:K with a whole number"));
-        cr_expect_eq(fusion.bytes, 77);
-    }
-    for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; i++) {
-        struct ar_fusion fusion = {.bytes = 77};
-        cr_expect_eq(ar_fusion_parse("--fusion", bad_sizes[i], &fusion, &err), AR_BAD_DATA, "%s",
-                     bad_sizes[i]);
-        cr_expect_eq(strncmp(err.text, "--fusion: found ", 16), 0, "%s", err.text);
-        cr_expect_eq(fusion.bytes, 77);
+    static const struct {
+        enum ar_status status;
+        const char *expected, *texts[11];
+    } rows[] = {
+        {AR_USAGE,
+         "expected ddp, horovod, one, tensor or a size",
+         {"", "DDP", "ddp ", "horovd", "all", "-1MiB", " 25MiB", "MiB", "groups", "groups 4"}},
+        {AR_USAGE,
+         "expected groups:K with a whole number",
+         {"groups:", "groups:0", "groups:-1", "groups:2.5", "groups:many", "groups:99999999999"}},
+        {AR_USAGE, "expected a size above 0, or tensor: no fusion", {"0MiB"}},
+        {AR_BAD_DATA, "found", {"25", "25Mib", "25GB/s", "2.5B", "0x10B", "1e300B"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (const char *const *text = rows[i].texts; *text != NULL; text++) {
+            struct ar_fusion fusion = {.bytes = 77};
+            struct ar_error err;
+            cr_expect_eq(ar_fusion_parse("--fusion", *text, &fusion, &err), rows[i].status, "%s",
+                         *text);
+            cr_expect_not_null(strstr(err.text, rows[i].expected), "%s", err.text);
+            cr_expect_eq(strncmp(err.text, "--fusion: found ", 16), 0, "%s", err.text);
+            cr_expect_eq(fusion.bytes, 77);
+        }
     }
 }
 
@@ -275,7 +269,7 @@ Test(workload, a_trace_without_gradients_is_refused)
     cr_expect_eq(
         ar_workload_make(
             &(struct ar_workload_request){.trace = &trace, .fusion = &fusion, .element_bytes = 4},
-            &arena, &workload, &err),
+            &test_arena, &workload, &err),
         AR_BAD_DATA);
     cr_expect_str_eq(err.text, "trace bare: found no gradients; expected a layer with parameters");
     cr_expect_null(workload);

@@ -1,0 +1,104 @@
+/** \file test_traces.h
+ * For tests: shipped files, files with given bytes, their traces, cost tables and terms.
+ */
+#ifndef AR_TEST_TRACES_H
+#define AR_TEST_TRACES_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_framework.h"
+
+/* Ends with the test, which is a process. */
+static struct ar_arena test_arena;
+
+#define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file
+
+/* Tests run in parallel processes, hence the process number in the name. */
+static inline const char *test_write(const char *name, const char *text, size_t bytes)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%d-%s", AR_TEST_BINARY_DIR, (int)getpid(), name);
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(text, 1, bytes, file), bytes);
+    cr_assert_eq(fclose(file), 0);
+    return path;
+}
+
+/* The shipped cost table of a device. */
+static inline struct ar_device_cost *test_cost(const char *name)
+{
+    struct ar_device_cost *cost = NULL;
+    struct ar_error err;
+    const char *path = ar_arena_format(&test_arena, SHIPPED("device/%s.cost.csv"), name);
+    cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
+    return cost;
+}
+
+/* A trace of a file and, if one is named, a cost table. */
+static inline enum ar_status test_trace(const char *path, const char *cost_path,
+                                        struct ar_trace_request request, struct ar_trace **trace,
+                                        struct ar_error *err)
+{
+    struct ar_trace_file *file = NULL;
+    struct ar_device_cost *cost = NULL;
+    AR_TRY(ar_trace_file_load(path, &test_arena, &file, err));
+    if (cost_path != NULL) {
+        AR_TRY(ar_device_cost_load(cost_path, &test_arena, &cost, err));
+    }
+    return ar_trace_create(file, cost, &request, &test_arena, trace, err);
+}
+
+/* The shipped ResNet-50 on a V100. */
+static inline struct ar_trace *test_resnet50(struct ar_trace_request request)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
+                            request, &trace, &err),
+                 AR_OK, "%s", err.text);
+    return trace;
+}
+
+static inline enum ar_status test_load(const char *text, size_t bytes, struct ar_trace **trace,
+                                       struct ar_error *err)
+{
+    const char *path = test_write("trace.csv", text, bytes);
+    enum ar_status status = test_trace(path, SHIPPED("device/v100-sxm2.cost.csv"),
+                                       (struct ar_trace_request){0}, trace, err);
+    remove(path);
+    return status;
+}
+
+/* Text that must be refused as bad data with `expected` in the error line. */
+static inline void test_refused(const char *text, size_t bytes, const char *expected)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err = {.status = AR_OK};
+    enum ar_status status = test_load(text, bytes, &trace, &err);
+    cr_expect_eq(status, AR_BAD_DATA, "accepted, though \"%s\" was expected", expected);
+    cr_expect_eq(err.status, status);
+    cr_expect_null(trace);
+    cr_expect_not_null(strstr(err.text, expected), "found \"%s\"\nwant  \"%s\"", err.text,
+                       expected);
+    cr_expect_null(strchr(err.text, '\n'));
+}
+
+/* Sets the term of a text `KEY=VALUE`. */
+static inline void test_set_term(struct ar_framework *framework, const char *text)
+{
+    const struct ar_setting setting = {text, "--term", AR_USAGE};
+    struct ar_arena arena = {NULL};
+    struct ar_framework *made = NULL;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(
+        ar_framework_create(framework, (struct ar_settings){&setting, 1}, &arena, &made, &err),
+        AR_OK, "%s", err.text);
+    *framework = *made;
+    ar_arena_end(&arena);
+}
+
+#endif
