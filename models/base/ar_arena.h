@@ -67,7 +67,7 @@ void ar_arena_end(struct ar_arena *arena);
 /** Calls `call` with `context`. If memory runs out meanwhile in this thread, all arenas that began
  * in the call end, newest first, and AR_NO_MEMORY is returned with one line in `err`; memory that
  * the call took elsewhere is lost. Otherwise returns what `call` returns. Guards may be nested; a
- * child process needs its own. */
+ * child process needs its own. An arena that begins under a guard ends in the same thread. */
 enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_error *err),
                                void *context, struct ar_error *err);
 

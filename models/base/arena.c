@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_units.h"
+
 /* --- failures of memory ------------------------------------------------------------------------
  */
 
@@ -118,15 +120,15 @@ static bool is_allowed(const struct ar_arena *arena, size_t bytes)
 _Noreturn static void fail_to_take(const struct ar_arena *arena, size_t bytes)
 {
     struct ar_error err;
+    char size[AR_UNIT_TEXT];
     if (arena->bytes_max > 0 && !is_allowed(arena, bytes)) {
-        (void)ar_error_set(&err, AR_NO_MEMORY,
-                           "%.300s%sout of memory: expected at most %zu bytes of all that is read",
-                           arena->input != NULL ? arena->input : "",
-                           arena->input != NULL ? ": " : "", arena->bytes_max);
-    } else {
-        (void)ar_error_set(&err, AR_NO_MEMORY, "out of memory for %zu bytes", bytes);
+        (void)ar_error_set(
+            &err, AR_NO_MEMORY, "%.300s%sout of memory: expected at most %s of all that is read",
+            arena->input != NULL ? arena->input : "", arena->input != NULL ? ": " : "",
+            ar_format_bytes(arena->bytes_max, size));
+        leave_guard(&err);
     }
-    leave_guard(&err);
+    ar_memory_fail(ar_format_bytes(bytes, size));
 }
 
 /* NULL if there is no memory. */

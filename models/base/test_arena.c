@@ -123,8 +123,8 @@ Test(arena, a_limit_that_input_passes_names_the_file)
     struct ar_arena arena AR_ENDS_HERE = {.bytes_max = 1000, .input = "large.csv"};
     struct asked asked = {&arena, 1000, 1, make_alloc};
     cr_assert_eq(ar_memory_guard(ask, &asked, &err), AR_NO_MEMORY);
-    cr_expect_str_eq(err.text, "large.csv: out of memory: expected at most 1000 bytes of all that "
-                               "is read");
+    cr_expect_str_eq(err.text, "large.csv: out of memory: expected at most 1 kB of all that is "
+                               "read");
 }
 
 /* Arenas that this makes end where memory fails, those of others do not. */

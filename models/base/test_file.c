@@ -37,18 +37,6 @@ Test(file, a_text_is_read_whole_and_without_a_byte_order_mark)
     }
 }
 
-Test(file, a_file_that_is_too_large_or_no_file_is_refused)
-{
-    char *text = NULL;
-    size_t bytes;
-    struct ar_error err;
-    cr_expect_eq(read_back("123456789", 9, &text, &bytes, &err), AR_BAD_DATA);
-    cr_expect_not_null(strstr(err.text, "larger than 8 bytes; expected a text"), "%s", err.text);
-    cr_expect_eq(ar_file_read("/no/such", 8, "a text", &arena, &text, &bytes, &err), AR_NO_INPUT);
-    cr_expect_eq(ar_file_read("/tmp", 8, "a text", &arena, &text, &bytes, &err), AR_NO_INPUT);
-    cr_expect_null(text);
-}
-
 Test(file, names_that_lead_elsewhere_are_told_from_others)
 {
     static const struct {

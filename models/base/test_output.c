@@ -93,32 +93,25 @@ Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
     cr_expect_eq(files_count(), 1);
 }
 
-Test(output, a_commit_replaces_an_existing_file_at_once)
+Test(output, a_commit_replaces_an_existing_file_at_once_and_an_abort_keeps_it)
 {
     char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     write_file(in_folder("x.csv", path), "old");
-    cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
-    fputs("new", output.file);
-    fflush(output.file);
-    expect_file(path, "old");
-    cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
-    expect_file(path, "new");
-    cr_expect_eq(files_count(), 1);
-}
-
-Test(output, an_abort_keeps_an_existing_file_and_leaves_nothing)
-{
-    char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
-    write_file(in_folder("x.csv", path), "old");
-    cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
-    fputs("new", output.file);
-    ar_output_abort(&output);
-    expect_file(path, "old");
-    cr_expect_eq(files_count(), 1);
+    for (int commits = 0; commits < 2; commits++) {
+        cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
+        fputs("new", output.file);
+        fflush(output.file);
+        expect_file(path, "old");
+        if (commits) {
+            cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
+        } else {
+            ar_output_abort(&output);
+        }
+        expect_file(path, commits ? "new" : "old");
+        cr_expect_eq(files_count(), 1);
+    }
 }
 
 /* A file system that gives nameless files no name. */
