@@ -133,7 +133,7 @@ _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stac
 /** All columns: those of CSV and JSON. */
 extern const struct ar_columns ar_row_columns;
 
-/** What rows of a table are about, which decides its columns. */
+/** The rows of a table have one kind, which decides its columns. */
 enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_PLACED, AR_ROW_KINDS };
 
 /** The kind of a filled row. */

@@ -23,7 +23,7 @@ enum { AR_POOL_JOBS_MAX = 256, AR_POOL_CHUNK_MAX = 64, AR_POOL_REASON_MAX = 64 }
 /** Items that cost less than this, in estimated seconds, are given to workers by the dozen. */
 #define AR_POOL_CHEAP_S 2e-3
 
-/** What came of an item. */
+/** The answer to an item. */
 struct ar_pool_answer {
     uint32_t item;
     uint32_t is_lost; /**< the worker died: the bytes are a text, terminated, that says how */
@@ -31,7 +31,7 @@ struct ar_pool_answer {
     char bytes[];
 };
 
-/** What is to be done. */
+/** The work of a pool. */
 struct ar_pool_work {
     void *context;          /**< handed to the functions below; borrowed */
     const char *items_name; /**< for messages: "points" */

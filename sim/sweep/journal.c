@@ -17,7 +17,7 @@ enum { SYNC_EVERY_S = 5, HEADER_MAX = 256, NEWLINE_IN_ROW = 0x1e };
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static uint32_t checksum(const char *text, size_t length)
+static uint32_t line_checksum(const char *text, size_t length)
 {
     uint64_t hash = AR_HASH_BEGIN;
     ar_hash_bytes(&hash, text, length);
@@ -25,7 +25,7 @@ static uint32_t checksum(const char *text, size_t length)
 }
 
 /* With the names and kinds of the columns, since a row is read back by them. */
-static void write_header(uint64_t fingerprint, size_t points_count, char header[HEADER_MAX])
+static void header_format(uint64_t fingerprint, size_t points_count, char header[HEADER_MAX])
 {
     static const char columns[] =
 #define X(kind, name, ...) #kind " " #name ","
@@ -35,10 +35,10 @@ static void write_header(uint64_t fingerprint, size_t points_count, char header[
     snprintf(header, HEADER_MAX,
              TITLE "version " AR_VERSION ", columns %08" PRIx32 ", sweep %016" PRIx64
                    ", points %zu\n",
-             checksum(columns, sizeof columns), fingerprint, points_count);
+             line_checksum(columns, sizeof columns), fingerprint, points_count);
 }
 
-static void swap_bytes(char *text, size_t length, char from, char to)
+static void bytes_replace(char *text, size_t length, char from, char to)
 {
     for (size_t i = 0; i < length; i++) {
         text[i] = text[i] == from ? to : text[i];
@@ -60,8 +60,8 @@ uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOUR
         fclose(file);
     }
     size_t length = strlen(text) - 1;
-    swap_bytes(text, length, '\n', NEWLINE_IN_ROW);
-    snprintf(sum, sizeof sum, "%08" PRIx32, checksum(text, length));
+    bytes_replace(text, length, '\n', NEWLINE_IN_ROW);
+    snprintf(sum, sizeof sum, "%08" PRIx32, line_checksum(text, length));
     memcpy(text - sizeof sum, sum, sizeof sum - 1);
     return (uint32_t)(head + (int)length + 1);
 }
@@ -74,7 +74,7 @@ struct found_line {
 };
 
 /* Takes a line of so many bytes apart, its newline included, in place; false if it is damaged. */
-static bool parse_line(char *line, size_t size, struct found_line *found)
+static bool line_parse(char *line, size_t size, struct found_line *found)
 {
     char state[8];
     uint32_t sum;
@@ -91,15 +91,16 @@ static bool parse_line(char *line, size_t size, struct found_line *found)
     size_t text_length = strlen(text);
     found->is_ok = strcmp(state, "ok") == 0;
     found->text = text;
-    if ((!found->is_ok && strcmp(state, "failed") != 0) || checksum(text, text_length) != sum) {
+    if ((!found->is_ok && strcmp(state, "failed") != 0) ||
+        line_checksum(text, text_length) != sum) {
         return false;
     }
-    swap_bytes(text, text_length, NEWLINE_IN_ROW, '\n');
+    bytes_replace(text, text_length, NEWLINE_IN_ROW, '\n');
     return true;
 }
 
 /* Keeps in mind where the row of a point is. */
-static void note_line(struct journal *journal, const struct found_line *line, uint64_t place)
+static void line_remember(struct journal *journal, const struct found_line *line, uint64_t place)
 {
     uint64_t *known = &journal->places[line->point];
     uint8_t *is_ok = &journal->is_ok[line->point];
@@ -112,7 +113,7 @@ static void note_line(struct journal *journal, const struct found_line *line, ui
 
 /* --- appending -------------------------------------------------------------------------------- */
 
-static enum ar_status cannot_write(const struct journal *journal, struct ar_error *err)
+static enum ar_status write_failure_report(const struct journal *journal, struct ar_error *err)
 {
     const char *cause = strerror(errno);
     if (journal->path[0] == '\0') {
@@ -128,8 +129,8 @@ static enum ar_status cannot_write(const struct journal *journal, struct ar_erro
 
 /* Appends a line by one write(); a second one only finds out why the first was cut short. What a
  * full disk took of the line is taken back. */
-static enum ar_status append(struct journal *journal, const char *line, size_t size,
-                             struct ar_error *err)
+static enum ar_status line_append(struct journal *journal, const char *line, size_t size,
+                                  struct ar_error *err)
 {
     size_t done = 0;
     while (done < size) {
@@ -140,7 +141,7 @@ static enum ar_status append(struct journal *journal, const char *line, size_t s
                 journal->size += done; /* it stays, and --resume drops it */
             }
             errno = cause;
-            return cannot_write(journal, err);
+            return write_failure_report(journal, err);
         }
         done += written > 0 ? (size_t)written : 0;
     }
@@ -154,8 +155,8 @@ enum ar_status journal_add(struct journal *journal, const char *line, size_t siz
     struct found_line found = {.point = (uint32_t)strtoul(line, NULL, 10),
                                .is_ok = strncmp(strchr(line, ' '), " ok ", 4) == 0};
     uint64_t place = journal->size;
-    AR_TRY(append(journal, line, size, err));
-    note_line(journal, &found, place);
+    AR_TRY(line_append(journal, line, size, err));
+    line_remember(journal, &found, place);
     if (journal->path[0] != '\0' && ar_clock_s() - journal->synced_s > SYNC_EVERY_S) {
         fdatasync(fileno(journal->file));
         journal->synced_s = ar_clock_s();
@@ -165,7 +166,7 @@ enum ar_status journal_add(struct journal *journal, const char *line, size_t siz
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static enum ar_status open_nameless(struct journal *journal, struct ar_error *err)
+static enum ar_status file_open_nameless(struct journal *journal, struct ar_error *err)
 {
     const char *folder = getenv("TMPDIR");
     char path[JOURNAL_PATH];
@@ -184,8 +185,8 @@ static enum ar_status open_nameless(struct journal *journal, struct ar_error *er
 }
 
 /* Opens the file, and keeps other sweeps off it while it is open. */
-static enum ar_status open_named(const char *directory, struct journal *journal,
-                                 struct ar_error *err)
+static enum ar_status file_open(const char *directory, struct journal *journal,
+                                struct ar_error *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
@@ -211,7 +212,7 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
 }
 
 /* The header must be that of this sweep; else its first part that differs is said. */
-static enum ar_status check_header(const struct journal *journal, const char *line,
+static enum ar_status header_check(const struct journal *journal, const char *line,
                                    const char *header, struct ar_error *err)
 {
     static const char *const whose[] = {
@@ -237,15 +238,15 @@ static enum ar_status check_header(const struct journal *journal, const char *li
 
 /* Takes a line of the file, the first of which is the header. One that is cut short is dropped if
  * it is the last. */
-static enum ar_status take_line(struct journal *journal, char *line, size_t length, size_t number,
+static enum ar_status line_take(struct journal *journal, char *line, size_t length, size_t number,
                                 const char *header, struct ar_error *err)
 {
     struct found_line found;
     if (number == 1) {
-        AR_TRY(check_header(journal, line, header, err));
-    } else if (length <= JOURNAL_LINE_MAX && parse_line(line, length, &found) &&
+        AR_TRY(header_check(journal, line, header, err));
+    } else if (length <= JOURNAL_LINE_MAX && line_parse(line, length, &found) &&
                found.point < journal->points_count) {
-        note_line(journal, &found, journal->size);
+        line_remember(journal, &found, journal->size);
     } else if (getc(journal->file) == EOF) {
         journal->cut_bytes = length;
         return AR_OK;
@@ -260,7 +261,7 @@ static enum ar_status take_line(struct journal *journal, char *line, size_t leng
 }
 
 /* Counts the lines behind the first one; a part of a line counts too. */
-static size_t count_rows(FILE *file)
+static size_t rows_count_in(FILE *file)
 {
     size_t lines = 0;
     int last = '\n';
@@ -272,7 +273,7 @@ static size_t count_rows(FILE *file)
     return lines > 0 ? lines - 1 : 0;
 }
 
-static enum ar_status read_lines(struct journal *journal, const char *header, struct ar_error *err)
+static enum ar_status lines_read(struct journal *journal, const char *header, struct ar_error *err)
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -280,25 +281,26 @@ static enum ar_status read_lines(struct journal *journal, const char *header, st
     enum ar_status status = AR_OK;
     for (size_t number = 1;
          status == AR_OK && (length = getline(&line, &capacity, journal->file)) > 0; number++) {
-        status = take_line(journal, line, (size_t)length, number, header, err);
+        status = line_take(journal, line, (size_t)length, number, header, err);
     }
     free(line);
     return status;
 }
 
-/* Reads what is there. An empty one, or one without rows, gives way. */
-static enum ar_status read_there(const char *directory, const char *header, bool resumes,
-                                 bool forces, struct journal *journal, struct ar_error *err)
+/* Opens the file and reads its rows, if it has some and they are wanted. */
+static enum ar_status file_read(const struct journal_request *request, const char *header,
+                                struct journal *journal, struct ar_error *err)
 {
-    AR_TRY(directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err));
-    size_t rows = count_rows(journal->file);
-    if (rows > 0 && !resumes && !forces) {
+    AR_TRY(request->directory != NULL ? file_open(request->directory, journal, err)
+                                      : file_open_nameless(journal, err));
+    size_t rows = rows_count_in(journal->file);
+    if (rows > 0 && !request->resumes && !request->forces) {
         return ar_error_set(err, AR_USAGE,
                             "%.300s: holds %zu row%s of a sweep that did not finish; expected "
                             "--resume to go on with it, or --force to begin anew",
                             journal->path, rows, rows == 1 ? "" : "s");
     }
-    return rows > 0 && resumes ? read_lines(journal, header, err) : AR_OK;
+    return rows > 0 && request->resumes ? lines_read(journal, header, err) : AR_OK;
 }
 
 enum ar_status journal_open(const struct journal_request *request, struct ar_arena *arena,
@@ -308,20 +310,19 @@ enum ar_status journal_open(const struct journal_request *request, struct ar_are
     *journal = (struct journal){.points_count = request->points_count, .synced_s = ar_clock_s()};
     journal->places = ar_arena_alloc(arena, request->points_count, sizeof *journal->places);
     journal->is_ok = ar_arena_alloc(arena, request->points_count, sizeof *journal->is_ok);
-    write_header(request->fingerprint, request->points_count, header);
-    enum ar_status status =
-        read_there(request->directory, header, request->resumes, request->forces, journal, err);
+    header_format(request->fingerprint, request->points_count, header);
+    enum ar_status status = file_read(request, header, journal, err);
     if (status != AR_OK) {
         if (journal->file != NULL) {
-            fclose(journal->file); /* what is there stays */
+            fclose(journal->file); /* its lines stay */
             journal->file = NULL;
         }
         return status;
     }
     if (ftruncate(fileno(journal->file), (off_t)journal->size) != 0) {
-        return cannot_write(journal, err);
+        return write_failure_report(journal, err);
     }
-    return journal->size == 0 ? append(journal, header, strlen(header), err) : AR_OK;
+    return journal->size == 0 ? line_append(journal, header, strlen(header), err) : AR_OK;
 }
 
 /* --- reading, closing ------------------------------------------------------------------------- */
@@ -340,7 +341,7 @@ enum ar_status journal_read(const struct journal *journal, uint32_t point,
         count = pread(fileno(journal->file), line, JOURNAL_LINE_MAX, (off_t)journal->places[point]);
     }
     const char *end = count > 0 ? memchr(line, '\n', (size_t)count) : NULL;
-    if (end == NULL || !parse_line(line, (size_t)(end - line) + 1, &found) ||
+    if (end == NULL || !line_parse(line, (size_t)(end - line) + 1, &found) ||
         found.point != point) {
         return ar_error_set(err, AR_IO, "%.300s: the row of point %" PRIu32 " is gone",
                             journal->path[0] != '\0' ? journal->path : "the temporary file", point);

@@ -69,7 +69,7 @@ enum { ROWS_AT_ONCE = 1000 };
  * worker: its work until the next points come. */
 static const double ahead_s = 20e-3;
 
-/* What a rank tells rank 0 of itself. */
+/* A rank as rank 0 knows it. */
 struct rank_state {
     uint64_t fingerprint;
     uint64_t points_count;

@@ -81,7 +81,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     if (point.algorithm == &ar_algorithm_ring && further == 0) {
         adding->ring = place;
     }
-    point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring + further : place;
+    point.same_as = is_ring && adding->ring != UINT32_MAX ? adding->ring + further : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
     ar_hash_text(&space->fingerprint, point.operation->command);
@@ -389,7 +389,7 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     }
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
-        space->bare.list[i].twin += (uint32_t)space->steps_count;
+        space->bare.list[i].same_as += (uint32_t)space->steps_count;
         AR_TRY(point_append(space, &space->steps, &space->bare.list[i], err));
     }
     if (refused.count > 0) {
@@ -521,7 +521,7 @@ static enum ar_status add_layout(struct space *space, uint32_t number, struct ar
     const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
                                 .variant = number,
                                 .cost_s = (float)AR_POOL_CHEAP_S,
-                                .twin = (uint32_t)space->steps.count};
+                                .same_as = (uint32_t)space->steps.count};
     AR_TRY(check_memory(space, scenario, err));
     ar_hash_text(&space->fingerprint, scenario->cluster_name);
     ar_hash_text(&space->fingerprint, scenario->engine->name);

@@ -8,7 +8,7 @@
 
 #include "variants.h"
 
-/** What a sweep is of; lists are texts of lists.h. */
+/** A sweep as it was asked for; lists are texts as in lists.h. */
 struct space_request {
     struct variants_request variants;
     const char *operations; /**< of bare collectives; NULL: all-reduce */
@@ -29,9 +29,9 @@ struct point {
     uint32_t variant;
     float cost_s; /**< estimated */
     /** The point that sends the same messages and so has the same times; itself if there is none. A
-     * 2D torus of one column (1xN) is the ring of N, move by move. One of one row (Nx1) is so too,
-     * but the closed form counts its two halves apart and says other parts of the time. */
-    uint32_t twin;
+     * 2D torus of one column (1xN) is the ring of N, move by move. So is one of one row (Nx1), but
+     * the closed form splits its time into other parts. */
+    uint32_t same_as;
 };
 
 /** A growing array of points. */

@@ -13,8 +13,9 @@ enum { LONG_S = 30 };
 
 /* --- the points as the work of a pool --------------------------------------------------------- */
 
-/* Keeps what the last point left for this one, if they differ in the payload alone. */
-static void keep_for(struct sweep *sweep, const struct point *point)
+/* Keeps the resolved messages of the last point for this one, if they differ in the payload alone.
+ */
+static void messages_keep(struct sweep *sweep, const struct point *point)
 {
     const struct point *last = &sweep->kept_of;
     bool is_same = last->algorithm == point->algorithm && last->operation == point->operation &&
@@ -27,14 +28,14 @@ static void keep_for(struct sweep *sweep, const struct point *point)
     sweep->kept_of = *point;
 }
 
-static uint32_t compute(void *context, uint32_t number, char *line)
+static uint32_t point_compute(void *context, uint32_t number, char *line)
 {
     struct sweep *sweep = context;
     struct ar_row row;
     struct ar_error err = {.status = AR_OK};
     struct ar_scenario scenario;
     ar_row_clear(&row);
-    keep_for(sweep, &sweep->space->points[number]);
+    messages_keep(sweep, &sweep->space->points[number]);
     if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &err) == AR_OK) {
         (void)ar_run_kept(&scenario, &sweep->kept, &row, &err); /* the row says how it went */
     } else {
@@ -44,7 +45,8 @@ static uint32_t compute(void *context, uint32_t number, char *line)
 }
 
 /* The row of a point whose worker died. */
-static uint32_t format_lost(struct sweep *sweep, uint32_t number, const char *reason, char *line)
+static uint32_t lost_row_format(struct sweep *sweep, uint32_t number, const char *reason,
+                                char *line)
 {
     struct ar_row row;
     struct ar_error ignored;
@@ -57,14 +59,15 @@ static uint32_t format_lost(struct sweep *sweep, uint32_t number, const char *re
     return journal_format(number, &row, line);
 }
 
-static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
+static enum ar_status row_take(void *context, const struct ar_pool_answer *answer,
+                               struct ar_error *err)
 {
     struct sweep *sweep = context;
     char line[JOURNAL_LINE_MAX];
     const char *bytes = answer->bytes;
     size_t size = answer->bytes_count;
     if (answer->is_lost) {
-        size = format_lost(sweep, answer->item, answer->bytes, line);
+        size = lost_row_format(sweep, answer->item, answer->bytes, line);
         bytes = line;
     }
     return journal_add(&sweep->journal, bytes, size, err);
@@ -78,8 +81,8 @@ static double point_cost_s(const void *context, uint32_t number)
 
 /* --- one sweep -------------------------------------------------------------------------------- */
 
-/* Says how long it will take, and what is there already. */
-static void announce(const struct sweep *sweep, uint32_t processes)
+/* Notes how long it will take, and how many rows are there already. */
+static void sweep_announce(const struct sweep *sweep, uint32_t processes)
 {
     FILE *notes = sweep->request->notes;
     char text[AR_UNIT_TEXT];
@@ -99,8 +102,8 @@ static void announce(const struct sweep *sweep, uint32_t processes)
     }
 }
 
-/* Queues the points without a row, and those that failed, but for twins of others. */
-static void queue_points(struct sweep *sweep)
+/* Queues the points that have no row or failed, but not those that have the times of another. */
+static void points_queue(struct sweep *sweep)
 {
     struct space *space = sweep->space;
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
@@ -108,7 +111,7 @@ static void queue_points(struct sweep *sweep)
     for (uint32_t i = 0; i < space->points_count; i++) {
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
-        if (is_missing && space->points[i].twin == i) {
+        if (is_missing && space->points[i].same_as == i) {
             sweep->cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
@@ -130,8 +133,8 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                                             .resumes = request->resumes,
                                             .forces = request->forces};
     AR_TRY(journal_open(&journal, &sweep->arena, &sweep->journal, err));
-    queue_points(sweep);
-    announce(sweep, processes);
+    points_queue(sweep);
+    sweep_announce(sweep, processes);
     ar_note_flush(request->notes);
     return AR_OK;
 }
@@ -147,7 +150,7 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
     return journal_report_interrupt(&sweep->journal, sweep->work.items_name, err);
 }
 
-static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
+static enum ar_status sweep_run_alone(struct sweep *sweep, struct ar_error *err)
 {
     uint32_t jobs = sweep->request->jobs;
     AR_TRY(sweep_open(sweep, jobs, err));
@@ -162,8 +165,8 @@ static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
 enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
                          enum ar_status status, struct ar_error *err)
 {
-    struct sweep *sweep = calloc(1, sizeof *sweep);
-    AR_NEED(sweep, err, "a sweep");
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct sweep *sweep = ar_arena_alloc(&arena, 1, sizeof *sweep);
     sweep->request = request;
     sweep->space = space;
     sweep->work =
@@ -171,16 +174,15 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
                               .items_name = request->items_name,
                               .bytes_max = JOURNAL_LINE_MAX,
                               .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
-                              .compute = compute,
-                              .take = take,
+                              .compute = point_compute,
+                              .take = row_take,
                               .cost_s = point_cost_s};
     if (request->launcher.ranks > 1) {
         status = ranks_run(sweep, status, err);
     } else if (status == AR_OK) {
-        status = run_alone(sweep, err);
+        status = sweep_run_alone(sweep, err);
         sweep_close(sweep, status == AR_OK);
     }
     ar_flows_destroy(sweep->kept);
-    free(sweep);
     return status;
 }

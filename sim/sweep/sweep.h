@@ -10,7 +10,7 @@
 #include "ranks.h"
 #include "space.h"
 
-/** What is asked for besides the points. */
+/** How the points are computed, and where their rows go. */
 struct sweep_request {
     const char *items_name; /**< for messages: "points" */
     FILE *notes;            /**< ar_note.h */
@@ -36,8 +36,8 @@ struct sweep {
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
     double cost_s; /**< estimated for the points that are missing */
-    /** Of a worker: what the collectives of the point that was computed last have in common with
-     * those of other payloads; NULL: nothing. */
+    /** In a worker: the resolved messages of the point that was computed last, which do not depend
+     * on the payload; NULL: none. */
     struct ar_flows *kept;
     struct point kept_of;
     struct ar_arena arena;

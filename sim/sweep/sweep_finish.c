@@ -1,4 +1,4 @@
-/* What a finished sweep leaves: files, notes, and rows on stdout, all of them and the best. */
+/* The end of a sweep: files, notes, and rows on stdout, all of them and the best. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "ar_text.h"
 #include "sweep.h"
 
-/* What decides the place of a row in the output. Rows are many, so each is read once for this. */
+/* A row as far as it decides its place in the output. Rows are many, so each is read once for it.
+ */
 struct row_summary {
     uint32_t point;
     bool is_ok;
@@ -40,14 +41,14 @@ static bool is_laid_out(const struct sweep *sweep)
 /* --- which rows, in which order --------------------------------------------------------------- */
 
 /* Adds the rows of points that have the same times as another one. */
-static enum ar_status twins_add(struct sweep *sweep, struct ar_error *err)
+static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 {
     char line[JOURNAL_LINE_MAX];
     struct ar_row row;
     for (uint32_t i = 0; i < sweep->space->points_count; i++) {
         const struct point *point = &sweep->space->points[i];
-        if (point->twin != i && !journal_has_row(&sweep->journal, i)) {
-            AR_TRY(journal_read_row(&sweep->journal, point->twin, &row, err));
+        if (point->same_as != i && !journal_has_row(&sweep->journal, i)) {
+            AR_TRY(journal_read_row(&sweep->journal, point->same_as, &row, err));
             ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
             ar_shape_format(&point->shape, row.shape);
             AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
@@ -389,7 +390,7 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     if (request->is_complete) {
         return AR_OK;
     }
-    AR_TRY(twins_add(sweep, err));
+    AR_TRY(copies_add(sweep, err));
     if (is_laid_out(sweep)) { /* without all of them nobody knows which is the fastest */
         AR_TRY(failures_report(sweep, err));
     }

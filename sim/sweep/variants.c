@@ -17,7 +17,7 @@ static const enum ar_key axis_keys[] = {
     AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
     AR_KEYS_COUNT};
 
-/* Those of layouts. */
+/* The keys that are axes of layouts. */
 static const enum ar_key layout_keys[] = {AR_KEY_MICRO_BATCH,
                                           AR_KEY_STRATEGY,
                                           AR_KEY_SCHEDULE,
@@ -232,7 +232,7 @@ static const struct ar_strategy *strategy_of(const char *text)
     return is_known ? strategy : NULL;
 }
 
-/* Of several strategies some may have no use for a key that others take: they go without. */
+/* If there are several strategies, some may not use a key that others take: they go without. */
 static bool is_left_out(const struct variants *variants, const struct axis *axis, uint32_t variant)
 {
     const struct axis *strategies = find_axis(variants, AR_KEY_STRATEGY);

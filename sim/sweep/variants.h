@@ -29,7 +29,7 @@ struct axis {
     size_t count;
 };
 
-/** What a sweep varies: texts that may be lists; and what it does not. */
+/** The texts that a sweep varies, which may be lists, and the keys that it does not vary. */
 struct variants_request {
     bool is_laid_out;                 /**< layouts of a workload, or of operators */
     struct axis first;                /**< the first axis, of layouts: meshes, or numbers of GPUs;
