@@ -63,7 +63,7 @@ struct ar_column {
     size_t offset;       /**< of the field in the record */
     size_t size;         /**< of the field */
     const char *help;    /**< one line for the documentation; of what is read from files, what is
-                              expected there: "seconds >= 0"; "": said by kind and limits */
+                              expected there: "seconds >= 0"; "": made from kind and limits */
     int digits;          /**< significant ones in CSV and JSON; 0: nine */
     const char *heading; /**< in tables, `\n` begins a second line; NULL: not in tables; a table
                               whose headings are all empty has none */

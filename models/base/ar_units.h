@@ -78,7 +78,7 @@ enum ar_precision {
 /** Bytes of one number: 1, 2 or 4. */
 uint32_t ar_precision_bytes(enum ar_precision precision);
 
-/** The precision that memory holds, and gradients have unless something else is said. */
+/** The precision that memory holds, and gradients have by default. */
 enum ar_precision ar_precision_stored(enum ar_precision precision);
 
 /** The names; the list ends with NULL. */

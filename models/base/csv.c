@@ -102,7 +102,7 @@ static size_t key_size(enum ar_csv_comments comments, const char *text, size_t *
     return text[*mark] == (is_fact ? ':' : '=') ? size : 0;
 }
 
-/* Keeps a directive or a fact where it stands. */
+/* Keeps a directive or a fact; the text stays where it is. */
 static enum ar_status read_comment(struct loader *loader, char *text)
 {
     struct ar_csv *csv = loader->csv;

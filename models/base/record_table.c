@@ -170,7 +170,7 @@ static void write_cell(struct table *table, size_t column, const char *text, siz
     }
 }
 
-/* Line `line` of `lines` of the headings, which stand on the last lines. */
+/* Line `line` of `lines` of the headings, which fill the last lines. */
 static void write_headings(struct table *table, size_t line, size_t lines)
 {
     fputs(table->is_markdown ? "| " : "", table->file);

@@ -50,7 +50,7 @@ static uint64_t lowest_bit(uint32_t group)
     return group & (~(uint64_t)group + 1);
 }
 
-/* Group 0 is the root; others stand between their children, as far from both as their lowest bit
+/* Group 0 is the root; others are between their children, as far from both as their lowest bit
  * says: 8 between 4 and 12. Where the parent would be beyond the last group, it is the one below.
  */
 static uint32_t parent_of(uint32_t groups, uint32_t group)
@@ -102,7 +102,7 @@ static uint32_t lead_of(uint32_t groups, uint32_t group)
     return lead;
 }
 
-/* Where a position stands. */
+/* The place of a position in the tree. */
 struct place {
     uint32_t side;  /* which child of its parent it is */
     uint32_t first; /* step in which it sends the first part, or would if it is the root */

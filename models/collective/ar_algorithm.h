@@ -9,7 +9,7 @@
  *
  * Semantics. All positions walk through the same steps 0 .. steps-1. In step s a position
  *
- *   1. sends, if the move says so, the span as it stands after its receives of steps before s;
+ *   1. sends, if the move says so, the span as it is after its receives of steps before s;
  *   2. receives, if the move says so, and copies the span or adds it to its own.
  *
  * A position may run ahead of others; the messages between two positions keep their order.
@@ -59,16 +59,16 @@ struct ar_move {
     uint32_t receive_from; /**< position, valid if receive is not NONE */
     struct ar_slice send_span;
     struct ar_slice receive_span;
-    struct ar_line line; /**< of a phase of sums: the positions that the switch joins, which take
-                              the place of peers; else its count is 0 */
+    struct ar_line line; /**< sums: the positions that the switch joins, in place of peers; else its
+                              count is 0 */
 };
 
 /** The sends of positions from `first` to before `end` in a step, in arrays by position. Others may
  * be filled in as well. */
 struct ar_sends {
     uint32_t first, end;
-    uint32_t *peers;  /**< whom to; AR_NEVER: it does not send */
-    uint64_t *counts; /**< elements; 0 of who does not send */
+    uint32_t *peers;  /**< receivers; AR_NEVER: the position does not send */
+    uint64_t *counts; /**< elements; 0 if it does not send */
 };
 
 enum { AR_PERIOD_MAX = 4 };
@@ -79,23 +79,21 @@ enum ar_phase_kind { AR_PHASE_WALK, AR_PHASE_TREE, AR_PHASE_EXCHANGE, AR_PHASE_S
 struct ar_phase {
     const char *name; /**< "row reduce-scatter" */
     enum ar_phase_kind kind;
-    bool is_at_once;      /**< of an exchange */
-    bool is_shift;        /**< of an exchange: in every step all positions send as many pieces, each
-                               to the position as far ahead in a circle */
+    bool is_at_once;      /**< exchanges: no send waits for a receive of the phase */
+    bool is_shift;        /**< exchanges: in every step all positions send as many pieces, each to
+                               the position as far ahead in a circle */
     uint32_t steps;       /**< may be 0 (a row of one) */
-    uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up; of an
-                               exchange at most, and 1 where sizes differ from step to step; of
-                               sums, of which the pipeline has so many, at most, too */
-    uint32_t pieces;      /**< of an exchange or sums: its messages are whole numbers of pieces, of
-                               so many of equal size, of the buffer; else 0 */
+    uint32_t parts;       /**< a message has at most a 1/parts share of the buffer, rounded up;
+                               walks and trees: exactly that; sums: the parts of the pipeline */
+    uint32_t pieces;      /**< exchanges and sums: the buffer has so many pieces of equal size, and
+                               messages are whole numbers of them; else 0 */
     uint64_t messages;    /**< sends of all positions in all steps of the phase */
-    uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
-                               copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
-                               all-reduce */
-    uint32_t moves;       /**< of an exchange: how often a byte that is received is moved within the
-                               rank besides, since messages are gathered from several places */
-    uint32_t period;      /**< of a tree: its peers repeat after so many steps, of sums: stages of
-                               the pipeline; at most AR_PERIOD_MAX; else 0 */
+    uint32_t copies_from; /**< receives before this step of the phase reduce, later ones copy: 0 for
+                               a gather, `steps` for a reduce-scatter, half for a ring all-reduce */
+    uint32_t moves;  /**< exchanges: how often a received byte is moved within the rank besides,
+                          since messages are gathered from several places */
+    uint32_t period; /**< trees: peers repeat after so many steps; sums: stages of the
+                          pipeline; at most AR_PERIOD_MAX; else 0 */
 };
 
 /** Steps after which the peers of a phase repeat: at least 1. */
@@ -140,8 +138,8 @@ struct ar_algorithm {
     enum ar_calls calls;
 
     /** Every channel of the command line is two of ar_collective.h, of which one runs the mirror
-     * image of the other (ar_shape.h), so that who works hard in one rests in the other. They are
-     * channels since each follows an order of steps of its own. */
+     * image of the other (ar_shape.h), so that a rank with children in one is a leaf in the other.
+     * They are channels since each has an order of steps of its own. */
     bool has_mirror;
 
     /** In one row or one column every position does in every step what it does in the ring of N. */

@@ -1,7 +1,7 @@
 /** \file ar_mesh.h
  * The mesh of a job: named axes, along which its collectives run.
  *
- * `pp=4,dp=16,tp=8` has 512 GPUs; the axes stand outermost first, so neighbours along `tp` are
+ * `pp=4,dp=16,tp=8` has 512 GPUs; the axes are listed outermost first, so neighbours along `tp` are
  * neighbouring GPUs. A collective along `dp` runs in 32 groups at once: one for each pair of places
  * along `pp` and `tp`. A mesh without axes is one group of all GPUs.
  */
@@ -49,7 +49,7 @@ uint32_t ar_mesh_rank(const struct ar_mesh *mesh, uint32_t group, uint32_t place
 /** The inverse. */
 void ar_mesh_place(const struct ar_mesh *mesh, uint32_t rank, uint32_t *group, uint32_t *place);
 
-/** How many GPUs of a group stand on each node of `gpus_per_node` on which it has any, where that
+/** The number of GPUs of a group on each node of `gpus_per_node` on which it has any, where that
  * is the same everywhere and those of a node follow each other; else 1. */
 uint32_t ar_mesh_node_members(const struct ar_mesh *mesh, uint32_t gpus_per_node);
 

@@ -1,5 +1,5 @@
 /** \file ar_order.h
- * The rank orders of the lanes of a collective: which rank stands at which position.
+ * The rank orders of the lanes of a collective: which rank is at which position.
  *
  * A lane is one channel of one group. Groups (ar_mesh.h) have ranks of their own; the channels of a
  * group carry a part of the buffer each over the same ranks in another order.
@@ -69,7 +69,7 @@ struct ar_order {
     uint32_t channels;     /**< of each group */
     uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
                                 their number is odd, see the groups mirrored */
-    uint32_t root;         /**< the place of the group that stands at position 0 of every lane, if
+    uint32_t root;         /**< the place of the group at position 0 of every lane, if
                                 there is a root */
     bool has_root;
     const struct ar_gpu_orders
@@ -77,7 +77,7 @@ struct ar_order {
     const struct ar_mesh *mesh; /**< NULL: one group */
 };
 
-/** The rank that stands at a position of a lane, lane = group * channels + channel.
+/** The rank at a position of a lane, lane = group * channels + channel.
  *
  * A channel never moves a rank to another node: it permutes the GPUs within each node. (A mirrored
  * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
@@ -94,7 +94,7 @@ struct ar_order {
  * all pairs have an NVLink and two HCAs serve a half each, the NVLinks are used evenly, and the HCA
  * a channel leaves a node by is not the one it enters by.
  *
- * With a root, nodes and the GPUs of its node are rotated so that it stands at position 0; where
+ * With a root, nodes and the GPUs of its node are rotated so that it is at position 0; where
  * the last node is filled in part, the whole order is. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position);
 

@@ -2,8 +2,8 @@
  * The logical arrangement of the ranks of a collective, and the spans of a buffer.
  *
  * A shape is a grid of X columns by Y rows with X * Y = N, or one of up to four dimensions, X x Y x
- * Z x W. It is logical: it says nothing about wires. Position p of the grid is column p % X of row
- * p / X; the first dimension varies fastest. What X and Y mean is up to the algorithm: the flat
+ * Z x W. It is logical: it has nothing to do with wires. Position p of the grid is column p % X of
+ * row p / X; the first dimension varies fastest. What X and Y mean is up to the algorithm: the flat
  * ring has X = N and Y = 1; the two-level algorithm has groups of X and Y of them; the 2D torus has
  * rows of X and columns of Y.
  *

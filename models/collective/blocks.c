@@ -462,7 +462,7 @@ static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32
 }
 BLOCK_LOOPS(binomial_scatter)
 
-/* Among those that are left after folding, each with the parts of all that it stands for. */
+/* Among the members that are left after folding, each with the parts of its pair. */
 static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t step)
 {
     uint32_t distance;

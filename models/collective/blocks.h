@@ -1,5 +1,5 @@
 /** \file blocks.h
- * What algorithms are made of: stages, in which the lines of a shape run one block each.
+ * The building blocks of algorithms: stages, in which the lines of a shape run one block each.
  *
  * A block says what the members 0 .. size-1 of a line (a row, a column, all ranks) do in each of
  * its steps, in parts of a buffer that they share. A stage runs it in all lines of one dimension of
@@ -28,7 +28,7 @@ struct block_move {
 
 enum { BLOCK_SENDS_MAX = 128 };
 
-/** What some members send in a step, as arrays. */
+/** The sends of some members in a step, as arrays. */
 struct block_sends {
     uint32_t to[BLOCK_SENDS_MAX]; /**< AR_NEVER: it does not send */
     uint32_t first[BLOCK_SENDS_MAX], run[BLOCK_SENDS_MAX], period[BLOCK_SENDS_MAX]; /**< parts */
@@ -43,12 +43,12 @@ static inline void block_sends_set(struct block_sends *sends, uint32_t index, bo
     sends->period[index] = parts.period;
 }
 
-/** How the messages of a step of an exchange go. */
+/** The pattern of the messages in a step of an exchange. */
 enum block_peers {
     PEERS_ANY,
     PEERS_AHEAD,    /**< all send as many parts, each to the member as far ahead in a circle */
-    PEERS_ROUND,    /**< the same to all others, s + 1 ahead in step s, also backwards in time */
-    PEERS_SWAP,     /**< whom a member sends to sends it as many parts */
+    PEERS_ROUND,    /**< the same, s + 1 ahead in step s, so to all others; also backwards */
+    PEERS_SWAP,     /**< pairs of members send each other as many parts */
     PEERS_ALTERNATE /**< the same, and step s + 2 has the messages of step s, but for the first */
 };
 
@@ -62,8 +62,8 @@ struct block {
     uint64_t (*messages)(uint32_t size);
     uint32_t (*parts)(uint32_t size);
     struct block_move (*move)(uint32_t size, uint32_t member, uint32_t step);
-    /** What `count` members from `first` on send in a step: BLOCK_LOOPS(). NULL of walks and sums.
-     */
+    /** The sends of `count` members from `first` on in a step: BLOCK_LOOPS(). NULL for walks and
+     * sums. */
     void (*sends)(uint32_t size, uint32_t step, bool is_backwards, uint32_t first, uint32_t count,
                   struct block_sends *sends);
 };
@@ -84,16 +84,16 @@ struct block {
         }                                                                                          \
     }
 
-/** Which lines run the block, and on what. */
+/** The lines that run the block, and the part of the buffer that each works on. */
 enum stage_lines {
-    LINES_ALL,     /**< of the dimension, each on the part that lower dimensions leave it */
-    LINES_WHOLE,   /**< of the dimension, each on the whole buffer */
+    LINES_ALL,     /**< all of the dimension, each on the part that lower dimensions leave it */
+    LINES_WHOLE,   /**< all of the dimension, each on the whole buffer */
     LINES_LEADERS, /**< the one line through position 0, on the whole buffer */
-    LINES_STRIPES  /**< of the last dimension; its part i are all parts whose number is i modulo its
-                        length */
+    LINES_STRIPES  /**< all of the last dimension; its part i are all parts whose number is i modulo
+                      its  length */
 };
 
-/** What becomes of what is received. */
+/** The use of received elements. */
 enum stage_receive {
     COPIES,           /**< it replaces what was there */
     SUMS,             /**< it is added */
@@ -121,7 +121,7 @@ struct ar_stage {
         }                                                                                          \
     }
 
-/** What a block that is an exchange, whose `move` has its loops, begins with. */
+/** The first fields of a block that is an exchange. */
 #define BLOCK_EXCHANGE(move_of)                                                                    \
     .kind = AR_PHASE_EXCHANGE, .move = (move_of), .sends = move_of##_sends
 
@@ -148,7 +148,7 @@ struct stage_step stage_step_find(const struct ar_algorithm *algorithm,
 /** The step of the block: counted from its end if the stage goes backwards. */
 uint32_t stage_block_step(const struct stage_step *at);
 
-/** What stages in lower dimensions leave a position of a span: its part of its part of ... */
+/** The part of a span that stages in lower dimensions leave a position. */
 struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
                           struct ar_span span, uint32_t position);
 
@@ -195,14 +195,14 @@ extern const struct block block_sums_broadcast;
 /* --- halving and doubling ------------------------------------------------ */
 
 /* Sizes that are not powers of two are folded: of the first 2r members, with size - r a power of
- * two, the odd ones leave their work to the even one before, which stands for both. */
+ * two, the odd ones leave their work to the even one before. */
 
 /** The odd ones of the first 2r send all that they have; or their own part. One step if r > 0. */
 extern const struct block block_fold;
 extern const struct block block_fold_parts;
-/** Those that are left swap all with the member whose number differs in bit s. */
+/** The members that are left swap all with the one whose number differs in bit s. */
 extern const struct block block_doubling;
-/** They gather the parts of all members: first from the neighbour, last from half of them. */
+/** The same members gather the parts of all: first from the neighbour, last from half of them. */
 extern const struct block block_doubling_all_gather;
 /** The same of as many parts as there are members left, so that halves are halves. */
 extern const struct block block_doubling_of_halves;

@@ -255,7 +255,7 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
 
 /* --- grids of --shapes ----------------------------------------------------------------------- */
 
-/* A word that stands for grids of any number of ranks. */
+/* Is it a word for grids of any number of ranks? */
 static bool is_rule(const char *text)
 {
     return strcmp(text, "all") == 0 || strcmp(text, "square") == 0 || strcmp(text, "node") == 0;

@@ -32,7 +32,7 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
                                const struct ar_operation ***operations, size_t *count,
                                struct ar_error *err);
 
-/** Parses names of algorithms of an operation (NULL: of all of them, where a name stands for each
+/** Parses names of algorithms of an operation (NULL: of all of them, where a name means each
  * algorithm that has it), `all` among them, and `auto` if it may be there, which is NULL and comes
  * last. */
 enum ar_status list_algorithms(struct ar_arena *arena, const char *where,

@@ -82,7 +82,7 @@ enum ar_prior {
 
 /* clang-format off */
 /** The parameters: symbol, name, unit (s, B, B/s or 1), where its prior is read, of which choice, a
- * value if nothing else says one, how far it may be away, why. Those of protocols stand in the
+ * default value, how far it may be away, why. Parameters of protocols are in the
  * order of enum ar_choice_protocol. */
 #define AR_LIBRARY_PARAMETER_LIST(X)                                                                                                    \
     X(AR_LL_BASE, "ll.base", "s", BASE, RING_LL, 4e-6, 0.69, "")                                                                        \

@@ -44,7 +44,7 @@ enum tuning_nvls {
 
 /** A release. */
 struct ar_release {
-    const char *release; /**< `2.8.4`; stands for all of 2.8; of RCCL `rccl-2.22.3` */
+    const char *release; /**< `2.8.4`, used for all of 2.8, or `rccl-2.22.3` */
     const char *name;    /**< `nccl-2.8.4`, `rccl-2.22.3` */
     /** What it has in place of this on GPUs of a generation; NULL: this. */
     const struct ar_release *of_generation[AR_GPU_GENERATIONS_COUNT];
@@ -95,7 +95,7 @@ struct ar_release {
     double collnet_chain_share; /**< of the bandwidth of the bus */
     enum tuning_nvls nvls;
     double nvls_ratio;  /**< payload over bus bandwidth of all-reduces; 0: that of a ring */
-    bool has_nvls_line; /**< nodes of an nvls-tree stand in a line */
+    bool has_nvls_line; /**< nodes of an nvls-tree form a line */
     double pat_share;   /**< of the bandwidth of the bus */
 };
 
@@ -103,7 +103,7 @@ struct ar_release {
 extern const struct ar_release ar_releases[];
 extern const size_t ar_releases_count;
 
-/** The one that is meant where nothing is said: 2.8.4. */
+/** The default: 2.8.4. */
 extern const struct ar_release *const ar_release_default;
 
 /** Links between the GPUs of a node. The rings of a mesh differ from channel to channel. */
@@ -116,7 +116,7 @@ struct ar_tuning {
     double node_bus_Bps;
     double net_bus_Bps;
     double net_payload_Bps; /**< what the HCAs of a node carry, if less; 0: not known */
-    uint32_t channels;      /**< its rings; 4 if nobody says otherwise */
+    uint32_t channels;      /**< its rings, 4 by default */
     enum ar_gpu_generation generation;
     enum ar_cpu_vendor cpu;
     enum tuning_links links;
@@ -127,7 +127,7 @@ struct ar_tuning {
     double net_latency_s; /**< of the network, as its plug-in states it; 0: as InfiniBand's */
 };
 
-/** The table of a release with the rates of a cluster; a row stands for all of its minor version,
+/** The table of a release with the rates of a cluster; a row is used for all of its minor version,
  * 2.18.3 for 2.18.5. AR_BAD_DATA, a line that begins with `where`, for others. */
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err);
