@@ -329,8 +329,7 @@ static void draw_units(const struct ar_job *job, const struct ar_timing *timing,
 }
 
 /* Workers compute for as long as they have units, and push the sum of what they found. */
-static enum ar_status deal_units(const struct ar_job *job, struct ar_timing *timing,
-                                 struct ar_draw *draw, struct ar_error *err)
+static void deal_units(const struct ar_job *job, struct ar_timing *timing, struct ar_draw *draw)
 {
     struct ar_async *run = &timing->async;
     uint32_t draws = timing->units.count * AR_UNIT_COPIES;
@@ -356,7 +355,7 @@ static enum ar_status deal_units(const struct ar_job *job, struct ar_timing *tim
                                  .end_s = ends_s};
     for (uint32_t i = 0; i < run->steps_count; i++) {
         draw_units(job, timing, draw, draws, times);
-        AR_TRY(ar_work_units_deal(&pass, err));
+        ar_work_units_deal(&pass);
         timing->units.backups_count += pass.backups_count;
         timing->units.won_count += pass.won_count;
         for (uint32_t j = 0; j < run->workers; j++) {
@@ -367,23 +366,6 @@ static enum ar_status deal_units(const struct ar_job *job, struct ar_timing *tim
     run->forward_s = 0;
     run->backward_s = pass.unit_s;
     run->factors = factors;
-    return AR_OK;
-}
-
-static enum ar_status make_factors(const struct ar_job *job, struct ar_timing *timing,
-                                   struct ar_error *err)
-{
-    struct ar_draw *draw;
-    bool deals = timing->layout.strategy->deals_units;
-    if (!deals && job->jitter_frac == 0 && job->stragglers_count == 0) {
-        return AR_OK;
-    }
-    draw = ar_draw_create(job->seed, NULL, timing->arena);
-    if (deals) {
-        return deal_units(job, timing, draw, err);
-    }
-    draw_worker_factors(job, timing, draw);
-    return AR_OK;
 }
 
 /* Workers that do not wait for each other begin as their programs do. */
@@ -494,12 +476,21 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
     for (uint32_t i = 0; i < run->slices_count; i++) {
         timing->payload_bytes += run->slices[i].bytes;
     }
-    AR_TRY(make_factors(job, timing, err));
+    bool deals = timing->layout.strategy->deals_units;
+    struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
+    if (deals) {
+        deal_units(job, timing, draw);
+    } else if (job->jitter_frac > 0 || job->stragglers_count > 0) {
+        draw_worker_factors(job, timing, draw);
+    }
     scatter_starts(job, timing);
     AR_TRY(time_sums(job, timing, err));
-    AR_TRY(ar_async_prepare(run, timing->arena, err));
-    AR_TRY(ar_engine_simulates(job->engine) ? ar_async_run_actors(run, err)
-                                            : ar_async_run_events(run, err));
+    ar_async_prepare(run, timing->arena);
+    if (ar_engine_simulates(job->engine)) {
+        AR_TRY(ar_async_run_actors(run, err));
+    } else {
+        ar_async_run_events(run);
+    }
     fill_servers(job, timing);
     return AR_OK;
 }

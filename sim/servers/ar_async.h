@@ -115,7 +115,7 @@ struct ar_async {
 enum ar_status ar_async_check(const char *where, const struct ar_async *run, struct ar_error *err);
 
 /** Room for results in an arena; a run must have it before an engine gets it. */
-enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err);
+void ar_async_prepare(struct ar_async *run, struct ar_arena *arena);
 
 /** Is a worker ever ahead of another one by a whole exchange? */
 bool ar_async_is_loose(const struct ar_async *run);
@@ -134,7 +134,7 @@ struct ar_async_split ar_async_split_mean(const struct ar_async *run);
 /** Runs it as array arithmetic over events: each worker's messages of a push, or a pull, advance
  * together, at the largest rate that the links let through max-min fairly. Equal to `simgrid` where
  * all servers are alike to a worker, or bound by links that they share. */
-enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err);
+void ar_async_run_events(struct ar_async *run);
 
 /** Runs it as actors that SimGrid simulates, every message on its own. */
 enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err);

@@ -43,6 +43,6 @@ struct ar_work_units {
     uint32_t backups_count, won_count; /**< units that were begun again, and done first so */
 };
 
-enum ar_status ar_work_units_deal(struct ar_work_units *pass, struct ar_error *err);
+void ar_work_units_deal(struct ar_work_units *pass);
 
 #endif

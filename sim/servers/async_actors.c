@@ -275,30 +275,20 @@ static void place_actors(struct state *state)
     }
 }
 
-static enum ar_status make_state(struct state *state, struct ar_arena *arena, struct ar_error *err)
-{
-    const struct ar_async *run = state->run;
-    size_t pairs = pairs_count(state);
-    size_t all = slices_all(state);
-    state->pairs = ar_arena_alloc(arena, pairs, sizeof *state->pairs);
-    state->gpus = ar_arena_alloc(arena, 4 * pairs + run->workers, sizeof(uint32_t));
-    state->pushes = ar_arena_alloc(arena, state->plan->shards_count * all, sizeof(uint32_t));
-    state->freed = ar_arena_alloc(arena, run->workers, sizeof(uint32_t));
-    state->pushed_s =
-        ar_arena_alloc(arena, (size_t)run->workers * run->slices_count, sizeof(double));
-    state->all_pushed_s = ar_arena_alloc(arena, all, sizeof(double));
-    bool is_made = state->pairs != NULL && state->gpus != NULL && state->pushes != NULL &&
-                   state->freed != NULL && state->pushed_s != NULL && state->all_pushed_s != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the workers of a step");
-}
-
 enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     struct async_plan plan;
-    AR_TRY(async_plan_make(run, &arena, &plan, err));
+    async_plan_make(run, &arena, &plan);
     struct state state = {.run = run, .plan = &plan};
-    AR_TRY(make_state(&state, &arena, err));
+    size_t pairs = pairs_count(&state), all = slices_all(&state);
+    state.pairs = ar_arena_alloc(&arena, pairs, sizeof *state.pairs);
+    state.gpus = ar_arena_alloc(&arena, 4 * pairs + run->workers, sizeof(uint32_t));
+    state.pushes = ar_arena_alloc(&arena, plan.shards_count * all, sizeof(uint32_t));
+    state.freed = ar_arena_alloc(&arena, run->workers, sizeof(uint32_t));
+    state.pushed_s =
+        ar_arena_alloc(&arena, (size_t)run->workers * run->slices_count, sizeof(double));
+    state.all_pushed_s = ar_arena_alloc(&arena, all, sizeof(double));
     async_plan_begin(run);
     place_actors(&state);
     struct ar_actors actors = {.cluster = run->cluster,

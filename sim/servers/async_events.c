@@ -1,14 +1,368 @@
 /* Asynchronous runs as events: ends of computations, transfers and latencies, in order of time. */
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_clock.h"
 #include "ar_heap.h"
-#include "async_share.h"
+#include "async_plan.h"
 
 /* Times that differ by rounding are one, as in SimGrid. */
 #define SAME_S 1e-12
+
+/* --- max-min fair rates of transfers that have many messages each --------------------------------
+ *
+ * A transfer is what a worker exchanges with all shards at once; its messages advance together, so
+ * that it takes of each link the part of its bytes that cross it. With rates x and parts c,
+ * sum(c x) <= bandwidth on every link, and no transfer can have more without taking from one that
+ * has less or as much. Links that take the same parts of the same transfers are one, and links that
+ * can never be full because others would be before them are left out. */
+
+/* Transfers of a worker. */
+enum { ASYNC_PUSH, ASYNC_PULL, ASYNC_WAYS };
+
+/* What a transfer takes of a link, or a link gives to a transfer. */
+struct async_use {
+    uint32_t other;    /* link of a transfer, transfer of a link */
+    double s_per_byte; /* seconds of the whole link for each byte of the transfer */
+};
+
+struct async_share {
+    uint32_t transfers_count; /* worker * ASYNC_WAYS + way */
+    uint32_t links_count;
+    struct async_use *of_links, *of_transfers;
+    uint32_t *link_begin, *transfer_begin; /* and the end */
+    double *latency_s;                     /* [transfer][slice] */
+    double *bytes; /* [transfer][slice]: with what the gaps of messages stand for */
+    /* While rates are found: */
+    double *left, *load; /* [link]: part not given away; s_per_byte of those that wait */
+    uint32_t *waiting;   /* [link]: transfers without a rate */
+    uint32_t *busy;      /* links in use */
+    double *rate_Bps;    /* [transfer]: result; 0 of one that is not active */
+    uint64_t messages;   /* of an exchange of one slice, all workers */
+};
+
+/* --- what transfers take of links ------------------------------------------------------------- */
+
+/* A part that a transfer takes of a link of the cluster. */
+struct part {
+    uint32_t link, transfer;
+    double s_per_byte;
+};
+
+struct parts {
+    struct ar_arena *arena;
+    struct part *list;
+    size_t count;
+    double *frac;      /* [link of the cluster]: of the transfer at hand */
+    uint32_t *touched; /* links whose frac is not 0 */
+    uint32_t touched_count;
+};
+
+static void add_path(struct parts *parts, const struct ar_path *path, double frac)
+{
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        uint32_t link = path->links[i];
+        if (parts->frac[link] == 0) {
+            parts->touched[parts->touched_count++] = link;
+        }
+        parts->frac[link] += frac;
+    }
+}
+
+static void add_parts(struct parts *parts, const struct ar_cluster *cluster, uint32_t transfer)
+{
+    parts->list = ar_arena_grow(parts->arena, parts->list, parts->count, parts->touched_count,
+                                sizeof *parts->list);
+    for (uint32_t i = 0; i < parts->touched_count; i++) {
+        uint32_t link = parts->touched[i];
+        parts->list[parts->count++] = (struct part){
+            link, transfer, parts->frac[link] / ar_cluster_link_bandwidth(cluster, link)};
+        parts->frac[link] = 0;
+    }
+    parts->touched_count = 0;
+}
+
+/* Latency and bytes of each slice: the last message counts, and the gaps of all. */
+static void add_costs(const struct ar_async *run, const struct ar_path *path, double frac,
+                      double *latency_s, double *bytes)
+{
+    const struct ar_message_cost *cost = &ar_cluster_facts(run->cluster)->message;
+    for (uint32_t i = 0; i < run->slices_count; i++) {
+        double own = frac * (double)run->slices[i].bytes;
+        latency_s[i] =
+            fmax(latency_s[i], path->latency_s + ar_message_extra_s(cost, path->tier, own));
+        bytes[i] += ar_message_gap_s(cost, path->tier) * path->bandwidth_Bps;
+    }
+}
+
+/* The messages of one GPU in a transfer. */
+static void add_messages(const struct ar_async *run, const struct async_plan *plan, uint32_t gpu,
+                         uint32_t way, double *latency_s, double *bytes, struct async_share *share,
+                         struct parts *parts)
+{
+    struct ar_path path;
+    for (uint32_t i = 0; i < plan->shards_count; i++) {
+        uint32_t place = async_plan_place(run, &plan->shards[i], gpu);
+        double frac = plan->shards[i].frac / run->gpus_each;
+        bool is_push = way == ASYNC_PUSH;
+        if (place != gpu) {
+            ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
+            add_path(parts, &path, frac);
+            add_costs(run, &path, frac, latency_s, bytes);
+            share->messages++;
+        }
+    }
+}
+
+static void find_parts(const struct ar_async *run, const struct async_plan *plan,
+                       struct async_share *share, struct parts *parts)
+{
+    for (uint32_t transfer = 0; transfer < share->transfers_count; transfer++) {
+        uint32_t way = transfer % ASYNC_WAYS;
+        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each;
+        double *latency_s = share->latency_s + (size_t)transfer * run->slices_count;
+        double *bytes = share->bytes + (size_t)transfer * run->slices_count;
+        for (uint32_t i = 0; i < run->slices_count; i++) {
+            bytes[i] = (double)run->slices[i].bytes;
+        }
+        for (uint32_t i = 0; i < run->gpus_each; i++) {
+            add_messages(run, plan, first + i, way, latency_s, bytes, share, parts);
+        }
+        for (uint32_t i = 0; i < run->slices_count; i++) {
+            latency_s[i] += way == ASYNC_PUSH ? run->slices[i].sum_s : run->slices[i].hand_s;
+        }
+        add_parts(parts, run->cluster, transfer);
+    }
+}
+
+/* --- links that are alike, and links that are never full -------------------------------------- */
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *first = a;
+    const struct part *second = b;
+    if (first->link != second->link) {
+        return first->link < second->link ? -1 : 1;
+    }
+    return (first->transfer > second->transfer) - (first->transfer < second->transfer);
+}
+
+/* A link by its parts. */
+struct column {
+    const struct part *parts;
+    uint32_t count;
+};
+
+static int compare_columns(const void *a, const void *b)
+{
+    const struct column *first = a;
+    const struct column *second = b;
+    if (first->count != second->count) {
+        return first->count < second->count ? 1 : -1;
+    }
+    for (uint32_t i = 0; i < first->count; i++) {
+        const struct part *left = &first->parts[i];
+        const struct part *right = &second->parts[i];
+        if (left->transfer != right->transfer) {
+            return left->transfer < right->transfer ? -1 : 1;
+        }
+        if (left->s_per_byte != right->s_per_byte) {
+            return left->s_per_byte < right->s_per_byte ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+/* Is a link never full before another one, with as many parts or more? */
+static bool is_covered(const struct column *column, const struct column *by)
+{
+    uint32_t j = 0;
+    for (uint32_t i = 0; i < column->count; i++) {
+        while (j < by->count && by->parts[j].transfer < column->parts[i].transfer) {
+            j++;
+        }
+        if (j == by->count || by->parts[j].transfer != column->parts[i].transfer ||
+            column->parts[i].s_per_byte > by->parts[j].s_per_byte * (1 + 1e-9)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sorts the columns, those with most parts first, and keeps those that matter. */
+static uint32_t keep_columns(struct column *columns, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(columns, count, sizeof *columns, compare_columns);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_needed = true;
+        for (uint32_t j = 0; j < kept && is_needed; j++) {
+            is_needed = !is_covered(&columns[i], &columns[j]);
+        }
+        if (is_needed) {
+            columns[kept++] = columns[i];
+        }
+    }
+    return kept;
+}
+
+static struct column *find_columns(const struct parts *parts, struct ar_arena *arena,
+                                   uint32_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        *count += i == 0 || parts->list[i].link != parts->list[i - 1].link;
+    }
+    struct column *columns = ar_arena_alloc(arena, *count + 1, sizeof *columns);
+    struct column *at = columns - 1;
+    for (size_t i = 0; i < parts->count; i++) {
+        if (i == 0 || parts->list[i].link != parts->list[i - 1].link) {
+            *++at = (struct column){.parts = &parts->list[i]};
+        }
+        at->count++;
+    }
+    *count = keep_columns(columns, *count);
+    return columns;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void make_table(const struct column *columns, struct ar_arena *arena,
+                       struct async_share *share)
+{
+    size_t uses = 0, links = (size_t)share->links_count + 1;
+    for (uint32_t i = 0; i < share->links_count; i++) {
+        uses += columns[i].count;
+    }
+    share->of_links = ar_arena_alloc(arena, uses + 1, sizeof *share->of_links);
+    share->of_transfers = ar_arena_alloc(arena, uses + 1, sizeof *share->of_transfers);
+    share->link_begin = ar_arena_alloc(arena, links, sizeof *share->link_begin);
+    share->left = ar_arena_alloc(arena, links, sizeof *share->left);
+    share->load = ar_arena_alloc(arena, links, sizeof *share->load);
+    share->waiting = ar_arena_alloc(arena, links, sizeof *share->waiting);
+    share->busy = ar_arena_alloc(arena, links, sizeof *share->busy);
+    uint32_t *next = ar_arena_alloc(arena, share->transfers_count, sizeof *next);
+    uses = 0;
+    for (uint32_t i = 0; i < share->links_count; i++) {
+        share->link_begin[i] = (uint32_t)uses;
+        for (uint32_t j = 0; j < columns[i].count; j++) {
+            const struct part *part = &columns[i].parts[j];
+            share->of_links[uses++] = (struct async_use){part->transfer, part->s_per_byte};
+            share->transfer_begin[part->transfer + 1]++;
+        }
+    }
+    share->link_begin[share->links_count] = (uint32_t)uses;
+    for (uint32_t i = 0; i < share->transfers_count; i++) {
+        share->transfer_begin[i + 1] += share->transfer_begin[i];
+        next[i] = share->transfer_begin[i];
+    }
+    for (uint32_t i = 0; i < share->links_count; i++) {
+        for (uint32_t j = share->link_begin[i]; j < share->link_begin[i + 1]; j++) {
+            const struct async_use *use = &share->of_links[j];
+            share->of_transfers[next[use->other]++] = (struct async_use){i, use->s_per_byte};
+        }
+    }
+}
+
+static void async_share_make(const struct ar_async *run, const struct async_plan *plan,
+                             struct ar_arena *arena, struct async_share *share)
+{
+    size_t count = (size_t)run->workers * ASYNC_WAYS;
+    size_t links = ar_cluster_links_count(run->cluster);
+    struct parts parts = {.arena = arena,
+                          .frac = ar_arena_alloc(arena, links, sizeof *parts.frac),
+                          .touched = ar_arena_alloc(arena, links, sizeof *parts.touched)};
+    *share = (struct async_share){
+        .transfers_count = (uint32_t)count,
+        .transfer_begin = ar_arena_alloc(arena, count + 1, sizeof *share->transfer_begin),
+        .latency_s = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
+        .bytes = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
+        .rate_Bps = ar_arena_alloc(arena, count, sizeof(double))};
+    find_parts(run, plan, share, &parts);
+    qsort(parts.list, parts.count, sizeof *parts.list, compare_parts);
+    struct column *columns = find_columns(&parts, arena, &share->links_count);
+    make_table(columns, arena, share);
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+/* Links that the active transfers use, with what they would take; their number. */
+static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
+                            uint32_t active_count)
+{
+    uint32_t busy_count = 0;
+    for (uint32_t i = 0; i < active_count; i++) {
+        uint32_t transfer = active[i];
+        uint32_t end = share->transfer_begin[transfer + 1];
+        share->rate_Bps[transfer] = share->transfer_begin[transfer] == end ? INFINITY : -1;
+        for (uint32_t j = share->transfer_begin[transfer]; j < end; j++) {
+            const struct async_use *use = &share->of_transfers[j];
+            if (share->waiting[use->other] == 0) {
+                share->busy[busy_count++] = use->other;
+                share->left[use->other] = 1;
+                share->load[use->other] = 0;
+            }
+            share->waiting[use->other]++;
+            share->load[use->other] += use->s_per_byte;
+        }
+    }
+    return busy_count;
+}
+
+static void settle_transfer(struct async_share *share, uint32_t transfer, double rate_Bps)
+{
+    share->rate_Bps[transfer] = rate_Bps;
+    for (uint32_t i = share->transfer_begin[transfer]; i < share->transfer_begin[transfer + 1];
+         i++) {
+        const struct async_use *use = &share->of_transfers[i];
+        share->waiting[use->other]--;
+        share->left[use->other] -= rate_Bps * use->s_per_byte;
+        share->load[use->other] -= use->s_per_byte;
+    }
+}
+
+/* Settles the transfers of the links that are full first. */
+static void settle_full_links(struct async_share *share, uint32_t busy_count, double level_Bps)
+{
+    for (uint32_t i = 0; i < busy_count; i++) {
+        uint32_t link = share->busy[i];
+        if (share->waiting[link] == 0 ||
+            share->left[link] > share->load[link] * level_Bps * (1 + 1e-12)) {
+            continue;
+        }
+        for (uint32_t j = share->link_begin[link]; j < share->link_begin[link + 1]; j++) {
+            if (share->rate_Bps[share->of_links[j].other] < 0) {
+                settle_transfer(share, share->of_links[j].other, level_Bps);
+            }
+        }
+    }
+}
+
+/* Writes rate_Bps of the transfers that are listed; infinite for one that crosses no link. */
+static void async_share_rates(struct async_share *share, const uint32_t *active,
+                              uint32_t active_count)
+{
+    uint32_t busy_count = begin_rates(share, active, active_count);
+    while (busy_count > 0) {
+        double level_Bps = INFINITY;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < busy_count; i++) {
+            uint32_t link = share->busy[i];
+            if (share->waiting[link] > 0) {
+                level_Bps = fmin(level_Bps, share->left[link] / share->load[link]);
+                share->busy[kept++] = link;
+            }
+        }
+        busy_count = kept;
+        settle_full_links(share, busy_count,
+                          fmax(level_Bps, 1)); /* rounding leaves nobody without a rate */
+    }
+}
+
+/* --- events -------------------------------------------------------------------------------------
+ */
 
 enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
 
@@ -54,12 +408,12 @@ static void push_event(struct events *events, double time_s, uint32_t worker, en
 
 /* --- transfers -------------------------------------------------------------------------------- */
 
-static struct transfer *transfer_of(struct events *events, uint32_t worker, uint32_t way)
+static struct transfer *find_transfer(struct events *events, uint32_t worker, uint32_t way)
 {
     return &events->transfers[(size_t)worker * ASYNC_WAYS + way];
 }
 
-static uint32_t slice_of(const struct events *events, uint32_t way, uint32_t number)
+static uint32_t find_slice(const struct events *events, uint32_t way, uint32_t number)
 {
     uint32_t place = number % events->run->slices_count;
     return way == ASYNC_PUSH ? place : async_plan_pulled(events->run, place);
@@ -69,7 +423,7 @@ static void begin_transfer(struct events *events, uint32_t worker, uint32_t way)
 {
     uint32_t index = worker * ASYNC_WAYS + way;
     struct transfer *transfer = &events->transfers[index];
-    uint32_t slice = slice_of(events, way, transfer->begun++);
+    uint32_t slice = find_slice(events, way, transfer->begun++);
     transfer->is_active = true;
     transfer->begin_s = transfer->since_s = events->now_s;
     transfer->bytes = events->share.bytes[(size_t)index * events->run->slices_count + slice];
@@ -79,7 +433,7 @@ static void begin_transfer(struct events *events, uint32_t worker, uint32_t way)
 
 static void try_push(struct events *events, uint32_t worker)
 {
-    const struct transfer *push = transfer_of(events, worker, ASYNC_PUSH);
+    const struct transfer *push = find_transfer(events, worker, ASYNC_PUSH);
     if (!push->is_active && push->begun < events->workers[worker].gradients) {
         begin_transfer(events, worker, ASYNC_PUSH);
     }
@@ -90,12 +444,12 @@ static void try_push(struct events *events, uint32_t worker)
 static void try_pull(struct events *events, uint32_t worker)
 {
     const struct ar_async *run = events->run;
-    const struct transfer *pull = transfer_of(events, worker, ASYNC_PULL);
+    const struct transfer *pull = find_transfer(events, worker, ASYNC_PULL);
     uint32_t round = pull->begun / run->slices_count + 1;
-    uint32_t slice = slice_of(events, ASYNC_PULL, pull->begun);
+    uint32_t slice = find_slice(events, ASYNC_PULL, pull->begun);
     uint32_t needed = async_plan_needs(&events->plan, round);
     if (pull->is_active || round > events->plan.rounds ||
-        transfer_of(events, worker, ASYNC_PUSH)->arrived <=
+        find_transfer(events, worker, ASYNC_PUSH)->arrived <=
             (round - 1) * run->slices_count + slice) {
         return;
     }
@@ -110,7 +464,7 @@ static void try_pull(struct events *events, uint32_t worker)
 /* --- computation ------------------------------------------------------------------------------ */
 
 /* Slices that must have been pulled before the worker goes on. */
-static uint32_t gate_of(const struct events *events, const struct worker *worker)
+static uint32_t find_gate(const struct events *events, const struct worker *worker)
 {
     uint32_t pulled = worker->round < events->plan.rounds
                           ? events->plan.segments[worker->segment].pulled
@@ -125,7 +479,7 @@ static void account_wait(struct events *events, uint32_t number, uint32_t gate)
     if (events->now_s == worker->idle_s) {
         return;
     }
-    uint32_t slice = slice_of(events, ASYNC_PULL, gate - 1);
+    uint32_t slice = find_slice(events, ASYNC_PULL, gate - 1);
     uint32_t needed = async_plan_needs(&events->plan, worker->round);
     struct async_cause cause = {.pushed_s =
                                     events->pushed_s[(size_t)number * run->slices_count + slice]};
@@ -149,8 +503,8 @@ static void try_compute(struct events *events, uint32_t number)
     if (worker->is_computing || worker->has_ended) {
         return;
     }
-    uint32_t gate = gate_of(events, worker);
-    if (transfer_of(events, number, ASYNC_PULL)->arrived < gate) {
+    uint32_t gate = find_gate(events, worker);
+    if (find_transfer(events, number, ASYNC_PULL)->arrived < gate) {
         return;
     }
     account_wait(events, number, gate);
@@ -193,7 +547,7 @@ static void on_computed(struct events *events, uint32_t number)
 static void on_pushed(struct events *events, uint32_t number)
 {
     const struct ar_async *run = events->run;
-    struct transfer *push = transfer_of(events, number, ASYNC_PUSH);
+    struct transfer *push = find_transfer(events, number, ASYNC_PUSH);
     uint32_t index = push->arrived++;
     events->pushed_s[(size_t)number * run->slices_count + index % run->slices_count] =
         events->now_s;
@@ -207,7 +561,7 @@ static void on_pushed(struct events *events, uint32_t number)
     }
 }
 
-static void handle(struct events *events, const struct ar_due *event)
+static void handle_event(struct events *events, const struct ar_due *event)
 {
     switch ((enum event_kind)event->kind) {
     case STARTED:
@@ -220,7 +574,7 @@ static void handle(struct events *events, const struct ar_due *event)
         on_pushed(events, event->number);
         break;
     case PULLED:
-        transfer_of(events, event->number, ASYNC_PULL)->arrived++;
+        find_transfer(events, event->number, ASYNC_PULL)->arrived++;
         try_compute(events, event->number);
         break;
     case FREED:
@@ -236,7 +590,7 @@ static void end_transfer(struct events *events, uint32_t index)
     uint32_t worker = index / ASYNC_WAYS;
     uint32_t way = index % ASYNC_WAYS;
     struct transfer *transfer = &events->transfers[index];
-    uint32_t slice = slice_of(events, way, transfer->left++);
+    uint32_t slice = find_slice(events, way, transfer->left++);
     double latency_s = events->share.latency_s[(size_t)index * events->run->slices_count + slice];
     transfer->is_active = false;
     events->share.rate_Bps[index] = 0;
@@ -285,7 +639,7 @@ static void share_anew(struct events *events)
     events->is_stale = false;
 }
 
-static void follow(struct events *events)
+static void follow_events(struct events *events)
 {
     for (uint32_t i = 0; i < events->run->workers; i++) {
         events->workers[i].idle_s = async_plan_start_s(events->run, i);
@@ -303,58 +657,36 @@ static void follow(struct events *events)
         end_transfers(events);
         while (events->heap.count > 0 && events->heap.list[0].time_s <= events->now_s + SAME_S) {
             struct ar_due event = ar_heap_pop(&events->heap);
-            handle(events, &event);
+            handle_event(events, &event);
         }
     }
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static enum ar_status make_room(struct events *events, struct ar_arena *arena, struct ar_error *err)
-{
-    const struct ar_async *run = events->run;
-    size_t workers = run->workers;
-    size_t slices = run->slices_count;
-    size_t all = (events->plan.rounds + 1) * slices;
-    events->workers = ar_arena_alloc(arena, workers, sizeof *events->workers);
-    events->transfers = ar_arena_alloc(arena, workers * ASYNC_WAYS, sizeof *events->transfers);
-    events->pushed_s = ar_arena_alloc(arena, workers * slices, sizeof(double));
-    events->pushes = ar_arena_alloc(arena, all, sizeof(uint32_t));
-    events->all_pushed_s = ar_arena_alloc(arena, all, sizeof(double));
-    events->active = ar_arena_alloc(arena, 2 * workers * ASYNC_WAYS, sizeof(uint32_t));
-    /* a worker computes, and each of its slices may be asked for, or on its way there or back */
-    events->heap.list =
-        ar_arena_alloc(arena, workers * (3 * slices + 1) + 1, sizeof *events->heap.list);
-    bool is_made = events->workers != NULL && events->transfers != NULL &&
-                   events->pushed_s != NULL && events->pushes != NULL &&
-                   events->all_pushed_s != NULL && events->active != NULL &&
-                   events->heap.list != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the workers of a step");
-}
-
-static enum ar_status prepare(struct events *events, struct ar_arena *arena, struct ar_error *err)
-{
-    struct ar_async *run = events->run;
-    AR_TRY(async_plan_make(run, arena, &events->plan, err));
-    AR_TRY(async_share_make(run, &events->plan, arena, &events->share, err));
-    AR_TRY(make_room(events, arena, err));
-    async_plan_begin(run);
-    run->messages_count = events->share.messages * run->slices_count * events->plan.rounds;
-    return AR_OK;
-}
-
-enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err)
+void ar_async_run_events(struct ar_async *run)
 {
     double began_s = ar_clock_s();
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct events events = {.run = run};
-    enum ar_status status = prepare(&events, &arena, err);
-    if (status == AR_OK) {
-        follow(&events);
-        for (uint32_t i = 0; i < run->workers; i++) {
-            assert(events.workers[i].has_ended);
-        }
+    async_plan_make(run, &arena, &events.plan);
+    async_share_make(run, &events.plan, &arena, &events.share);
+    size_t workers = run->workers, slices = run->slices_count;
+    size_t all = (events.plan.rounds + 1) * slices;
+    events.workers = ar_arena_alloc(&arena, workers, sizeof *events.workers);
+    events.transfers = ar_arena_alloc(&arena, workers * ASYNC_WAYS, sizeof *events.transfers);
+    events.pushed_s = ar_arena_alloc(&arena, workers * slices, sizeof(double));
+    events.pushes = ar_arena_alloc(&arena, all, sizeof(uint32_t));
+    events.all_pushed_s = ar_arena_alloc(&arena, all, sizeof(double));
+    events.active = ar_arena_alloc(&arena, 2 * workers * ASYNC_WAYS, sizeof(uint32_t));
+    /* a worker computes, and each of its slices may be asked for, or on its way there or back */
+    events.heap.list =
+        ar_arena_alloc(&arena, workers * (3 * slices + 1) + 1, sizeof *events.heap.list);
+    async_plan_begin(run);
+    run->messages_count = events.share.messages * slices * events.plan.rounds;
+    follow_events(&events);
+    for (uint32_t i = 0; i < run->workers; i++) {
+        assert(events.workers[i].has_ended);
     }
     run->wall_s = ar_clock_s() - began_s;
-    return status;
 }

@@ -15,14 +15,14 @@ const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT] = {[AR_ASYNC_COMPU
                                                                  [AR_ASYNC_PUSHES] = "push",
                                                                  [AR_ASYNC_PULLS] = "pull"};
 
-static uint32_t gpus_of(const struct ar_async *run)
+static uint32_t count_gpus(const struct ar_async *run)
 {
     return ar_cluster_facts(run->cluster)->gpus_per_node;
 }
 
-static uint32_t worker_nodes(const struct ar_async *run)
+static uint32_t count_worker_nodes(const struct ar_async *run)
 {
-    return (run->workers * run->gpus_each - 1) / gpus_of(run) + 1;
+    return (run->workers * run->gpus_each - 1) / count_gpus(run) + 1;
 }
 
 /* --- before a run ----------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
     uint64_t there = ar_cluster_gpus_count(run->cluster) / facts->gpus_per_node;
-    uint64_t nodes = worker_nodes(run);
+    uint64_t nodes = count_worker_nodes(run);
     if (run->servers_at != AR_SERVERS_AT_WORKERS && nodes + run->servers > there) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found %u servers on nodes of their own beside %u nodes of "
@@ -53,18 +53,16 @@ enum ar_status ar_async_check(const char *where, const struct ar_async *run, str
     return ar_cluster_check_reach(run->cluster, (uint32_t)(ends * facts->gpus_per_node), err);
 }
 
-enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err)
+void ar_async_prepare(struct ar_async *run, struct ar_arena *arena)
 {
     size_t splits = run->workers * sizeof *run->splits;
     size_t ends = run->workers * sizeof *run->end_s;
     run->results_size = splits + ends + run->spans_room * sizeof *run->spans;
     char *results = ar_arena_alloc(arena, run->results_size, 1);
-    AR_NEED(results, err, "the workers of a step");
     run->results = results;
     run->splits = (struct ar_async_split *)results;
     run->end_s = (double *)(results + splits);
     run->spans = (struct ar_async_span *)(results + splits + ends);
-    return AR_OK;
 }
 
 void async_plan_begin(struct ar_async *run)
@@ -120,7 +118,7 @@ static void add_backward(const struct ar_async *run, struct async_plan *plan)
 
 static void place_shards(const struct ar_async *run, struct async_plan *plan)
 {
-    double n = worker_nodes(run);
+    double n = count_worker_nodes(run);
     double k = fmin(run->servers, n);
     bool is_both = run->servers_at == AR_SERVERS_AT_BOTH;
     double parts = n * n + k * n - 2 * k;
@@ -128,10 +126,10 @@ static void place_shards(const struct ar_async *run, struct async_plan *plan)
     double frac = is_both && !is_alone ? 2 * (n - 1) / parts : 1.0 / run->servers;
     bool is_beside = run->servers_at == AR_SERVERS_AT_WORKERS;
     for (uint32_t i = 0; i < run->servers; i++) {
-        uint32_t node = is_beside ? i % worker_nodes(run) : worker_nodes(run) + i;
+        uint32_t node = is_beside ? i % count_worker_nodes(run) : count_worker_nodes(run) + i;
         plan->shards[plan->shards_count++] = (struct async_shard){node, frac};
     }
-    for (uint32_t i = 0; is_both && !is_alone && n > k && i < worker_nodes(run); i++) {
+    for (uint32_t i = 0; is_both && !is_alone && n > k && i < count_worker_nodes(run); i++) {
         plan->shards[plan->shards_count++] = (struct async_shard){i, (n - k) / parts};
     }
 }
@@ -149,7 +147,7 @@ uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *
 double ar_async_deal_s(const struct ar_async *run)
 {
     bool is_beside = run->servers_at == AR_SERVERS_AT_WORKERS;
-    const struct async_shard first = {.node = is_beside ? 0 : worker_nodes(run)};
+    const struct async_shard first = {.node = is_beside ? 0 : count_worker_nodes(run)};
     uint32_t last = run->workers * run->gpus_each - 1;
     uint32_t place = async_plan_place(run, &first, last);
     struct ar_path path = {.latency_s = 0};
@@ -160,29 +158,28 @@ double ar_async_deal_s(const struct ar_async *run)
 }
 
 /* In exchanges. */
-static uint32_t staleness_of(const struct ar_async *run)
+static uint32_t find_staleness(const struct ar_async *run)
 {
     return run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every;
 }
 
 bool ar_async_is_loose(const struct ar_async *run)
 {
-    return staleness_of(run) > 0;
+    return find_staleness(run) > 0;
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Of an exchange: the mean over its steps. */
-static enum ar_status make_factors(const struct ar_async *run, struct ar_arena *arena,
-                                   struct async_plan *plan, struct ar_error *err)
+/* Makes the factor of an exchange the mean over its steps. */
+static void make_round_factors(const struct ar_async *run, struct ar_arena *arena,
+                               struct async_plan *plan)
 {
     if (run->factors == NULL || run->every == 1) {
         plan->factors = run->factors;
-        return AR_OK;
+        return;
     }
     double *factors =
         ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
-    AR_NEED(factors, err, "the jitter of a step");
     for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
         for (uint32_t worker = 0; worker < run->workers; worker++) {
             factors[step / run->every * run->workers + worker] +=
@@ -190,25 +187,22 @@ static enum ar_status make_factors(const struct ar_async *run, struct ar_arena *
         }
     }
     plan->factors = factors;
-    return AR_OK;
 }
 
-enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *arena,
-                               struct async_plan *plan, struct ar_error *err)
+void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan)
 {
     *plan = (struct async_plan){
         .rounds = run->steps_count / run->every,
-        .staleness = staleness_of(run),
+        .staleness = find_staleness(run),
         .end_pulls = run->pull == AR_PULL_SLICED ? 1 : run->slices_count,
         .segments =
             ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
-        .shards = ar_arena_alloc(arena, (size_t)run->servers + worker_nodes(run),
+        .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
                                  sizeof(struct async_shard))};
-    AR_NEED(plan->segments && plan->shards, err, "the servers of a step");
     add_forward(run, plan);
     add_backward(run, plan);
     place_shards(run, plan);
-    return make_factors(run, arena, plan, err);
+    make_round_factors(run, arena, plan);
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */

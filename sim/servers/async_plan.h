@@ -32,8 +32,7 @@ struct async_plan {
     const double *factors; /**< [round][worker]; NULL: 1 */
 };
 
-enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *arena,
-                               struct async_plan *plan, struct ar_error *err);
+void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan);
 
 /** Empties the results. */
 void async_plan_begin(struct ar_async *run);

@@ -16,9 +16,8 @@ static double factors[UNITS * AR_UNIT_COPIES];
 
 static double deal(struct ar_work_units *pass)
 {
-    struct ar_error err;
     pass->end_s = ends_s;
-    cr_assert(ar_work_units_deal(pass, &err) == AR_OK, "%s", err.text);
+    ar_work_units_deal(pass);
     return pass->all_s;
 }
 

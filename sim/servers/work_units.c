@@ -11,8 +11,8 @@ struct copy {
     bool is_last;   /* it asks for nothing more */
 };
 
-static double time_of(const struct ar_work_units *pass, uint32_t unit, uint32_t copy,
-                      uint32_t worker)
+static double find_unit_time(const struct ar_work_units *pass, uint32_t unit, uint32_t copy,
+                             uint32_t worker)
 {
     double factor = pass->factors != NULL ? pass->factors[(size_t)unit * AR_UNIT_COPIES + copy] : 1;
     return pass->deal_s + pass->unit_s * factor * (pass->speeds != NULL ? pass->speeds[worker] : 1);
@@ -31,7 +31,8 @@ static uint32_t next_to_ask(const struct ar_work_units *pass, const struct copy 
 
 /* The worker that has been at its unit for longest, alone and for some time to come; `asks` if
  * there is none. */
-static uint32_t slowest(const struct ar_work_units *pass, const struct copy *copies, uint32_t asks)
+static uint32_t find_slowest(const struct ar_work_units *pass, const struct copy *copies,
+                             uint32_t asks)
 {
     uint32_t found = asks;
     for (uint32_t i = 0; i < pass->workers; i++) {
@@ -47,13 +48,13 @@ static uint32_t slowest(const struct ar_work_units *pass, const struct copy *cop
  * it. */
 static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t asks)
 {
-    uint32_t other = slowest(pass, copies, asks);
+    uint32_t other = find_slowest(pass, copies, asks);
     struct copy *own = &copies[asks];
     if (!pass->has_backups || other == asks) {
         own->is_last = true;
         return;
     }
-    double end_s = own->end_s + time_of(pass, copies[other].unit, 1, asks);
+    double end_s = own->end_s + find_unit_time(pass, copies[other].unit, 1, asks);
     pass->backups_count++;
     pass->won_count += end_s < copies[other].end_s;
     copies[other].end_s = fmin(end_s, copies[other].end_s);
@@ -61,16 +62,16 @@ static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t as
     *own = (struct copy){own->end_s, copies[other].end_s, copies[other].unit, other, false};
 }
 
-enum ar_status ar_work_units_deal(struct ar_work_units *pass, struct ar_error *err)
+void ar_work_units_deal(struct ar_work_units *pass)
 {
-    struct copy *copies = calloc(pass->workers, sizeof *copies);
-    AR_NEED(copies, err, "the workers of a step");
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct copy *copies = ar_arena_alloc(&arena, pass->workers, sizeof *copies);
     pass->backups_count = pass->won_count = 0;
     for (uint32_t unit = 0; unit < pass->units; unit++) {
         uint32_t worker = next_to_ask(pass, copies);
         double begin_s = copies[worker].end_s;
-        copies[worker] =
-            (struct copy){begin_s, begin_s + time_of(pass, unit, 0, worker), unit, worker, false};
+        copies[worker] = (struct copy){begin_s, begin_s + find_unit_time(pass, unit, 0, worker),
+                                       unit, worker, false};
     }
     for (uint32_t asks; (asks = next_to_ask(pass, copies)) < pass->workers;) {
         back_up(pass, copies, asks);
@@ -80,6 +81,4 @@ enum ar_status ar_work_units_deal(struct ar_work_units *pass, struct ar_error *e
         pass->end_s[i] = copies[i].end_s;
         pass->all_s = fmax(pass->all_s, copies[i].end_s);
     }
-    free(copies);
-    return AR_OK;
 }
