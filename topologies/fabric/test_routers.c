@@ -31,35 +31,6 @@ static const char *const hashed_dragonfly[] = {TEST_DRAGONFLY("dragonfly", "3", 
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-Test(routers, a_message_corrects_its_last_coordinate_first)
-{
-    char text[TEST_NAMES_SIZE];
-    struct ar_cluster *cluster = test_load_small(small_torus);
-    cr_expect_str_eq(test_link_names(cluster, 1, 9, text),
-                     "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-4.x.up "
-                     "node-9.hca-0.in");
-    cr_expect_str_eq(test_link_names(cluster, 5, 0, text),
-                     "node-5.hca-0.out router-0-0.x.down node-0.hca-0.in");
-    cluster = test_load_small(small_mesh);
-    cr_expect_str_eq(test_link_names(cluster, 1, 4, text),
-                     "node-1.hca-0.out router-0-1.y.up router-0-2.y.up router-0-3.y.up "
-                     "node-4.hca-0.in");
-}
-
-Test(routers, a_message_in_a_dragonfly_goes_local_global_local)
-{
-    char text[TEST_NAMES_SIZE];
-    struct ar_cluster *cluster = test_load_small(small_dragonfly);
-    cr_expect_str_eq(test_link_names(cluster, 0, 1, text),
-                     "node-0.hca-0.out group-0.local-0-1.up node-1.hca-0.in");
-    cr_expect_str_eq(test_link_names(cluster, 0, 2, text),
-                     "node-0.hca-0.out global-0-1.up node-2.hca-0.in");
-    cr_expect_str_eq(test_link_names(cluster, 0, 3, text),
-                     "node-0.hca-0.out group-0.local-0-1.up global-0-1.up node-3.hca-0.in");
-    struct ar_path path;
-    cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 8e9);
-}
-
 Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
 {
     const char *settings[] = {TEST_TORUS("6"), "torus.link_bandwidth=7GB/s", NULL};
@@ -138,21 +109,6 @@ Test(routers, a_name_that_is_none_is_answered_with_one_nearby)
 
 /* --- links that are down ---------------------------------------------------------------------- */
 
-Test(routers, a_message_goes_the_other_way_round_a_ring)
-{
-    char text[TEST_NAMES_SIZE];
-    const char *names[] = {"router-0-1.y.up", "router-0-0.x.up"};
-    struct ar_cluster *cluster = test_load_small(small_torus);
-    struct ar_error err;
-    cr_assert_eq(test_take_down(cluster, names, 2, &err), AR_OK);
-    cr_expect_str_eq(test_link_names(cluster, 1, 3, text),
-                     "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-3.y.down "
-                     "node-3.hca-0.in");
-    cr_expect_str_eq(test_link_names(cluster, 0, 5, text),
-                     "node-0.hca-0.out router-1-0.x.down node-5.hca-0.in");
-    cr_expect_eq(ar_cluster_check_reach(cluster, 10, &err), AR_OK);
-}
-
 Test(routers, a_message_takes_the_next_cable_between_two_groups)
 {
     struct ar_cluster *file = test_load_small(hashed_dragonfly);
@@ -178,18 +134,6 @@ Test(routers, a_message_takes_the_next_cable_between_two_groups)
     cr_expect_eq(ar_cluster_check_reach(cluster, 5, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "GPUs 0 and 4 cannot reach each other: global-0-2.cable-"),
                        "%s", err.text);
-}
-
-Test(routers, a_cable_of_a_bundle_that_is_down_takes_its_part_of_the_bandwidth)
-{
-    struct ar_cluster *cluster = test_load_small(small_dragonfly);
-    struct ar_error err;
-    struct ar_path path;
-    const char *names[] = {"global-0-1.cable-1"};
-    cr_assert_eq(test_take_down(cluster, names, 1, &err), AR_OK, "%s", err.text);
-    cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 4e9);
-    cr_expect_eq(ar_cluster_path(cluster, 2, 0, &path)->bandwidth_Bps, 4e9);
-    cr_expect_eq(ar_cluster_path(cluster, 0, 4, &path)->bandwidth_Bps, 8e9);
 }
 
 /* All pairs, both ways. */

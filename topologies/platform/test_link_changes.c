@@ -45,20 +45,7 @@ static struct ar_cluster *load_changed(const char *const *settings, struct links
 
 #define LINKS(...) ((struct links){__VA_ARGS__})
 
-/* The names of the links from rank a to rank b, in order, with blanks between. */
-static void expect_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                         const char *expected)
-{
-    char text[TEST_NAMES_SIZE];
-    cr_expect_str_eq(test_link_names(cluster, a, b, text), expected);
-}
-
-static double bandwidth(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
-{
-    return ar_cluster_path(cluster, a, b, &(struct ar_path){0})->bandwidth_Bps;
-}
-
-/* --- slow ------------------------------------------------------------------------------------- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 Test(link_changes, a_slow_link_divides_its_own_bandwidth_and_no_other)
 {
@@ -73,35 +60,6 @@ Test(link_changes, a_slow_link_divides_its_own_bandwidth_and_no_other)
         cr_expect_eq(ar_cluster_link_bandwidth(slow, link),
                      ar_cluster_link_bandwidth(file, link) / factor, "%s", name);
     }
-    cr_expect_eq(bandwidth(slow, 12, 0), 2.5e9);
-    cr_expect_eq(bandwidth(slow, 0, 12), 10e9);
-    cr_expect_eq(bandwidth(slow, 14, 0), 10e9);
-}
-
-Test(link_changes, a_name_without_direction_means_both)
-{
-    struct ar_cluster *slow =
-        load_changed(NULL, LINKS(.slow = {"node-3.hca-0:4", "rack-2:100", "node-1.pcie-1:16"}));
-    cr_expect_eq(bandwidth(slow, 12, 0), 2.5e9);
-    cr_expect_eq(bandwidth(slow, 0, 12), 2.5e9);
-    cr_expect_eq(bandwidth(slow, 0, 16), 0.125e9);
-    cr_expect_eq(bandwidth(slow, 16, 0), 0.125e9);
-    cr_expect_eq(bandwidth(slow, 6, 0), 1e9);
-    cr_expect_eq(bandwidth(slow, 0, 6), 1e9);
-}
-
-Test(link_changes, the_two_directions_of_an_nvlink_have_two_names)
-{
-    struct ar_cluster *slow = load_changed(NULL, LINKS(.slow = {"node-5.nvlink-0-3:2"}));
-    cr_expect_eq(bandwidth(slow, 20, 23), 20e9);
-    cr_expect_eq(bandwidth(slow, 23, 20), 40e9);
-    cr_expect_eq(bandwidth(slow, 16, 19), 40e9);
-}
-
-Test(link_changes, a_factor_below_one_makes_a_link_faster)
-{
-    struct ar_cluster *fast = load_changed(NULL, LINKS(.slow = {"node-0.nvlink-0-1:0.5"}));
-    cr_expect_eq(bandwidth(fast, 0, 1), 80e9);
 }
 
 Test(link_changes, settings_of_links_are_parameters_with_their_option_as_source)
@@ -119,54 +77,7 @@ Test(link_changes, settings_of_links_are_parameters_with_their_option_as_source)
     cr_expect_str_eq(down.source, "--down-link");
 }
 
-/* --- down ------------------------------------------------------------------------------------- */
-
-Test(link_changes, messages_of_a_down_hca_take_the_next_one_in_that_direction_only)
-{
-    struct ar_cluster *cluster = load_changed(NULL, LINKS(.down = {"node-0.hca-1.out"}));
-    expect_links(cluster, 2, 4,
-                 "node-0.pcie-1.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
-    expect_links(cluster, 0, 4,
-                 "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
-    expect_links(cluster, 4, 2,
-                 "node-1.pcie-0.up node-1.hca-0.out node-0.hca-1.in node-0.pcie-1.down");
-}
-
-Test(link_changes, the_next_hca_is_the_next_that_is_up_and_may_be_slow)
-{
-    const char *settings[] = {"hcas=4", NULL};
-    struct ar_cluster *cluster = load_changed(
-        settings, LINKS(.slow = {"node-1.hca-0:5"}, .down = {"node-1.hca-2", "node-1.hca-3"}));
-    expect_links(cluster, 6, 0,
-                 "node-1.pcie-1.up node-1.hca-0.out node-0.hca-0.in node-0.pcie-0.down");
-    cr_expect_eq(bandwidth(cluster, 6, 0), 2e9);
-    cr_expect_eq(bandwidth(cluster, 5, 0), 10e9);
-}
-
-Test(link_changes, a_pair_whose_nvlink_is_down_goes_over_pcie_that_way_only)
-{
-    struct ar_cluster *cluster =
-        load_changed(NULL, LINKS(.down = {"node-1.nvlink-0-2", "node-1.nvlink-0-1"}));
-    expect_links(cluster, 4, 6,
-                 "node-1.port-0.out node-1.pcie-0.up node-1.pcie-1.down node-1.port-2.in");
-    expect_links(cluster, 4, 5, "node-1.port-0.out node-1.port-1.in");
-    expect_links(cluster, 6, 4, "node-1.nvlink-2-0");
-    expect_links(cluster, 0, 2, "node-0.nvlink-0-2");
-    struct ar_path path;
-    ar_cluster_path(cluster, 4, 6, &path);
-    cr_expect_eq(path.tier, AR_TIER_PCIE);
-    cr_expect_eq(path.latency_s, 4e-6);
-    cr_expect_eq(path.bandwidth_Bps, 16e9);
-}
-
-Test(link_changes, the_port_that_takes_over_can_be_slow)
-{
-    struct ar_cluster *cluster =
-        load_changed(NULL, LINKS(.slow = {"node-0.port-1.in:2"}, .down = {"node-0.nvlink-0-1"}));
-    cr_expect_eq(bandwidth(cluster, 0, 1), 8e9);
-}
-
-/* --- nobody is left out ----------------------------------------------------------------------- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 /* Among the first `ranks` GPUs; NULL: they all reach each other. */
 static void expect_reach(const char *const *settings, struct links links, uint32_t ranks,
