@@ -49,9 +49,9 @@ static const char *const *list_paths(const struct options *options, const struct
 /* The request that `calibrate` and `compare` have in common. Rows are those of the set that the
  * file is of; of one of several sets, or none, those of the machine that the cluster is a model of.
  */
-static enum ar_status make_request(const struct options *options, const struct sets *sets,
-                                   const struct ar_scenario *scenario,
-                                   struct ar_measured_request *request, struct ar_error *err)
+static enum ar_status make_rows_request(const struct options *options, const struct sets *sets,
+                                        const struct ar_scenario *scenario,
+                                        struct ar_measured_request *request, struct ar_error *err)
 {
     unsigned time;
     AR_TRY(ar_error_as_usage(
@@ -116,7 +116,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
         AR_TRY(sets.one != NULL ? ar_set_scenario(sets.one, options->arena, &scenario, err)
                                 : expect_cluster(options, &sets, err));
     }
-    AR_TRY(make_request(options, &sets, &scenario, &request.rows, err));
+    AR_TRY(make_rows_request(options, &sets, &scenario, &request.rows, err));
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
     request.source_path = source;
     if (options->out != NULL) {
@@ -173,7 +173,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
             .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
-    AR_TRY(make_request(options, sets, scenario, &request, err));
+    AR_TRY(make_rows_request(options, sets, scenario, &request, err));
     request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
     AR_TRY(ar_measured_load(&request, options->arena, &measured, err));

@@ -178,7 +178,7 @@ static void add_file(const struct options *options, const struct training *train
 }
 
 /* Writes DIR/train.csv, whole or not at all. */
-static enum ar_status write_file(const struct runs *runs, struct ar_error *err)
+static enum ar_status write_train_csv(const struct runs *runs, struct ar_error *err)
 {
     struct ar_output *file;
     struct ar_arena *arena = runs->options->arena;
@@ -219,7 +219,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     }
     ar_note_estimates(option_notes(options), estimates, rows);
     if (options->out != NULL) {
-        AR_TRY(write_file(&runs, err));
+        AR_TRY(write_train_csv(&runs, err));
     }
     ar_note_flush(option_notes(options));
     write_runs(&runs, stdout, &runs.view);

@@ -106,8 +106,8 @@ static bool counts_in_line(const struct ar_compared *row, const struct ar_operat
            (operation == NULL || row->measured->operation == operation);
 }
 
-static void add_pairs(const struct predicted_set *set, const struct ar_operation *operation,
-                      struct pairs *pairs)
+static void count_pairs(const struct predicted_set *set, const struct ar_operation *operation,
+                        struct pairs *pairs)
 {
     const struct ar_compared *held = set->list.rows + 2 * set->rows->measured->rows_count;
     const struct ar_compared *end = set->list.rows + set->list.rows_count;
@@ -254,7 +254,7 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
                 ar_error_sum_add(&sums[OWN_LARGE], row, true);
             }
         }
-        add_pairs(sets[i], operation, &pairs);
+        count_pairs(sets[i], operation, &pairs);
     }
     return (struct ar_accuracy){
         .operation = operation != NULL ? operation->command : "",
@@ -348,7 +348,7 @@ static const struct {
               {"all", is_any}};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static bool is_asked(const struct ar_measured_set *set, const char *name)
+static bool set_is_named(const struct ar_measured_set *set, const char *name)
 {
     return strcmp(set->name, name) == 0 || ar_measured_set_has(set, name);
 }
@@ -358,7 +358,7 @@ static size_t mark_sets(const struct ar_measured_index *index, const char *name,
 {
     size_t count = 0;
     for (size_t i = 0; i < index->sets_count; i++) {
-        bool is_it = name == NULL || is_asked(&index->sets[i], name);
+        bool is_it = name == NULL || set_is_named(&index->sets[i], name);
         is_wanted[i] = is_wanted[i] || is_it;
         count += is_it;
     }

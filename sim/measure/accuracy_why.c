@@ -6,7 +6,7 @@
 
 enum { ROWS_MIN = 4, GROUPS = 2 };
 
-/* What the rows of a group have in common, besides a range of sizes. */
+/* Rows of a group are alike in this, and in their range of sizes. */
 enum kind { BY_NODES, BY_OPERATION, BY_ALGORITHM, KINDS };
 
 struct group {
@@ -49,15 +49,15 @@ static double ratio_of(const struct ar_accuracy_row *row)
 }
 
 /* NAN of no values; sorts them. */
-static double median(double *values, size_t count)
+static double median_sorted(double *values, size_t count)
 {
     ar_sort(values, count);
     return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
 }
 
 /* The median of the ratios inside a group, or of the errors outside of it. */
-static double median_of(const struct ar_accuracy_row *rows, size_t count, struct group group,
-                        bool is_inside, double *values, size_t *used)
+static double group_median(const struct ar_accuracy_row *rows, size_t count, struct group group,
+                           bool is_inside, double *values, size_t *used)
 {
     *used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static double median_of(const struct ar_accuracy_row *rows, size_t count, struct
             values[(*used)++] = is_inside ? ratio_of(&rows[i]) : fabs(ratio_of(&rows[i]) - 1);
         }
     }
-    return median(values, *used);
+    return median_sorted(values, *used);
 }
 
 /* The group without which the median falls most, below `*least`; a group of less than ROWS_MIN rows
@@ -84,7 +84,7 @@ static struct group worst_group(const struct ar_accuracy_row *rows, size_t count
         if (group.kind == BY_NODES && !has_counts) {
             continue;
         }
-        double rest = median_of(rows, count, group, false, values, &others);
+        double rest = group_median(rows, count, group, false, values, &others);
         size_t own = count - others;
         if (own >= ROWS_MIN && 3 * own <= 2 * count && rest < *least) {
             worst = group;
@@ -107,9 +107,9 @@ static const char *add_estimate_text(const char *text, const char *what,
             values[used++] = fabs(ratio - 1);
         }
     }
-    return 2 * used < count
-               ? text
-               : ar_arena_format(arena, "%s; %s: %.1f %%", text, what, median(values, used) * 100);
+    return 2 * used < count ? text
+                            : ar_arena_format(arena, "%s; %s: %.1f %%", text, what,
+                                              median_sorted(values, used) * 100);
 }
 
 const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double goal_frac,
@@ -122,7 +122,7 @@ const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double g
         values[i] = fabs(ratio_of(&rows[i]) - 1);
         scattered += ar_accuracy_scatters(rows[i].row);
     }
-    double rest = median(values, count);
+    double rest = median_sorted(values, count);
     if (count == 0 || rest <= goal_frac) {
         return "";
     }
@@ -132,7 +132,7 @@ const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double g
             break;
         }
         size_t own, others = 0;
-        double ratio = median_of(rows, left, group, true, values, &own);
+        double ratio = group_median(rows, left, group, true, values, &own);
         bool has_name = group.kind == BY_ALGORITHM && group.like->run->algorithm[0] != '\0';
         const char *what =
             group.kind == BY_NODES
@@ -155,8 +155,8 @@ const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double g
         for (size_t i = 0; i < count; i++) {
             values[i] = ratio_of(&rows[i]);
         }
-        text = ar_arena_format(arena, "all: %.2f times measured (%zu rows)", median(values, count),
-                               count);
+        text = ar_arena_format(arena, "all: %.2f times measured (%zu rows)",
+                               median_sorted(values, count), count);
     }
     if (scattered > 0) {
         text = ar_arena_format(arena, "%s; %zu rows scatter by more than %.0f %%", text, scattered,

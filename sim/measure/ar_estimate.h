@@ -22,9 +22,9 @@ struct ar_estimate {
     bool has_links; /**< messages were fitted: */
     struct ar_link_fit links;
     const char *sources[AR_LINK_COSTS_COUNT]; /**< of priors that ar_link_fit_open() gave */
-    /** Of all rows; the time is NAN where there is none, the ends of the band where no messages
-     * were fitted. The band of messages is the scatter of the rows that were fitted, wider on more
-     * nodes (ar_residual_away()). */
+    /** One for each row. A time that could not be predicted is NAN, and so are the ends of a band
+     * where no messages were fitted. The band of messages is the scatter of the fitted rows, wider
+     * on more nodes (ar_residual_away()). */
     struct ar_library_prediction *predictions;
 };
 

@@ -17,12 +17,6 @@
 #include "ar_collective.h"
 #include "ar_fit.h"
 
-/** What fits of links have in common (ar_fit.h): priors within a factor of three, ln 3; other
- * attempts start half a logarithm around them; identified below 25 %. Choices, not measurements. */
-#define AR_LINK_PRIOR_SPREAD   1.0986122886681098
-#define AR_LINK_START_SPREAD   0.5
-#define AR_LINK_IDENTIFIED_MAX 0.25
-
 /** A measured collective. */
 struct ar_link_row {
     struct ar_collective collective; /**< its cluster is one of those that are fitted */
@@ -31,7 +25,7 @@ struct ar_link_row {
     double time_s;
 };
 
-/** What became of a number. */
+/** The state of a number after a fit. */
 enum ar_link_state {
     AR_LINK_ABSENT,       /**< the file does not have it */
     AR_LINK_ZERO,         /**< it is zero and stays so */
@@ -53,21 +47,13 @@ struct ar_link_fit {
     size_t rows_count;
 };
 
-/** The numbers of a cluster that nothing is fitted to yet. */
-void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit);
-
-/** Takes what was found of a number, parameter `index` of `count` of a problem. */
-void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
-                      struct ar_link_number *number);
-
-/** Gives a cluster the priors of what messages cost besides their paths (ar_message_cost.h) and of
- * the setup, where it has 0 and the caller does not close the number, so that they are fitted, too,
- * and writes to `sources` where each is from; and if its file names no GPU, those of moves and
- * large buffers in the memory of a host. They are
- * orders of magnitude: microseconds of software, 10 GB/s of a core, a microsecond for a page of 4
- * KiB. Messages of GPUs are handed to the network one by one, too, by a thread of the library:
- * their gap is what NCCL counts for a hop of its shortest protocol across it (2.7 us, NVIDIA/nccl
- * v2.8.4-1, src/graph/tuning.cc). */
+/** Gives a cluster priors of the costs of a message besides its path (ar_message_cost.h) and of the
+ * setup, and if its file names no GPU those of moves and large buffers in the memory of a host,
+ * where it has 0 and the caller does not close the number, so that they are fitted, too. Writes to
+ * `sources` where each is from. They are orders of magnitude: microseconds of software, 10 GB/s of
+ * a core, a microsecond for a page of 4 KiB. The gap of messages of GPUs, which a thread of the
+ * library hands to the network one by one, is that of a hop of NCCL's shortest protocol (2.7 us,
+ * NVIDIA/nccl v2.8.4-1, src/graph/tuning.cc). */
 void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
                       const char *sources[AR_LINK_COSTS_COUNT]);
 
@@ -91,7 +77,7 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
  * b / bandwidth; one of many in flight a constant of its own + b / bandwidth. Rows where the MPI
  * library changes its protocol count less. */
 
-/** What joins the two processes. */
+/** The link that joins the two processes. */
 struct ar_pair_link {
     const char *name;  /**< nvlink, pcie or network */
     const char *model; /**< one line for people */

@@ -104,9 +104,9 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
 }
 
 /* Messages of an algorithm, as it was run. */
-static enum ar_status compare_messages(const struct ar_scenario *scenario,
-                                       const struct ar_measured_row *row,
-                                       struct ar_comparison *comparison, struct ar_error *err)
+static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
+                                        const struct ar_measured_row *row,
+                                        struct ar_comparison *comparison, struct ar_error *err)
 {
     struct ar_call call = {.elements = row->messages.elements};
     struct ar_call_time time;
@@ -169,7 +169,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         AR_TRY(row->is_call ? compare_call(scenario, row, comparison, err)
-                            : compare_messages(scenario, row, comparison, err));
+                            : compare_algorithm(scenario, row, comparison, err));
     }
     ar_comparison_sort(comparison);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);

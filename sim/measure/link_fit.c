@@ -1,6 +1,7 @@
 #include "ar_link_fit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ar_arena.h"
 #include "ar_closed.h"
@@ -8,9 +9,15 @@
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
 
+/* All fits of links (ar_fit.h): priors within a factor of three, ln 3; other attempts start half a
+ * logarithm around them; identified below 25 %. Choices, not measurements. */
+#define PRIOR_SPREAD   1.0986122886681098
+#define START_SPREAD   0.5
+#define IDENTIFIED_MAX 0.25
+
 /* --- rows by closed form ------------------------------------------------------------------ */
 
-static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
+static bool is_same_collective(const struct ar_collective *a, const struct ar_collective *b)
 {
     return a->cluster == b->cluster && a->operation == b->operation &&
            a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
@@ -22,14 +29,14 @@ static bool is_same(const struct ar_collective *a, const struct ar_collective *b
 static size_t group_end(const struct ar_link_row *rows, size_t count, size_t first)
 {
     size_t end = first;
-    while (end < count && is_same(&rows[end].collective, &rows[first].collective)) {
+    while (end < count && is_same_collective(&rows[end].collective, &rows[first].collective)) {
         end++;
     }
     return end;
 }
 
-static void evaluate(const struct ar_flows *closed, const struct ar_link_row *rows, size_t count,
-                     double *times_s)
+static void evaluate_rows(const struct ar_flows *closed, const struct ar_link_row *rows,
+                          size_t count, double *times_s)
 {
     for (size_t i = 0; i < count; i++) {
         struct ar_closed_time time;
@@ -45,7 +52,7 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
         size_t end = group_end(rows, count, i);
         struct ar_flows *closed;
         AR_TRY(ar_flows_create(&rows[i].collective, &closed, err));
-        evaluate(closed, &rows[i], end - i, &times_s[i]);
+        evaluate_rows(closed, &rows[i], end - i, &times_s[i]);
         ar_flows_destroy(closed);
         i = end;
     }
@@ -56,35 +63,27 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
 
 #define ASSUMED "assumed, order of magnitude"
 
-/* Of numbers that few files have. */
-struct opened {
+/* Priors of numbers that few files have. */
+static const struct opened {
     enum ar_link_cost cost;
     double of_host; /* where messages lie in the memory of a host, */
     double of_gpu;  /* or of a GPU; 0: not fitted there */
     const char *gpu_source;
-};
-
-static const struct opened all_opened[] = {
-    {AR_LINK_SETUP, 1e-6, 1e-6, ASSUMED},
-    {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6, "hop of ll, NCCL 2.8.4"},
-    {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6, ASSUMED},
-    {AR_LINK_LATENCY_8K, 1e-6, 1e-6, ASSUMED},
-    {AR_LINK_LATENCY_64K, 3e-6, 3e-6, ASSUMED},
-    {AR_LINK_LATENCY_512K, 3e-6, 3e-6, ASSUMED},
-    {AR_LINK_COPY_COST, 0.1e-9, 0, NULL},
-    {AR_LINK_FRESH_COST, 0.25e-9, 0, NULL},
-    {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0, NULL}};
-
-static bool has_gpus(const struct ar_cluster *cluster)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    return facts->has_gpu_generation || facts->device_cost[0] != '\0';
-}
+} all_opened[] = {{AR_LINK_SETUP, 1e-6, 1e-6, ASSUMED},
+                  {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6, "hop of ll, NCCL 2.8.4"},
+                  {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6, ASSUMED},
+                  {AR_LINK_LATENCY_8K, 1e-6, 1e-6, ASSUMED},
+                  {AR_LINK_LATENCY_64K, 3e-6, 3e-6, ASSUMED},
+                  {AR_LINK_LATENCY_512K, 3e-6, 3e-6, ASSUMED},
+                  {AR_LINK_COPY_COST, 0.1e-9, 0, NULL},
+                  {AR_LINK_FRESH_COST, 0.25e-9, 0, NULL},
+                  {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0, NULL}};
 
 void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
                       const char *sources[AR_LINK_COSTS_COUNT])
 {
-    bool is_of_gpus = has_gpus(cluster);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    bool is_of_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
     for (size_t i = 0; i < sizeof all_opened / sizeof all_opened[0]; i++) {
         struct ar_error ignored; /* these are numbers that a machine can have */
         const struct opened *opened = &all_opened[i];
@@ -97,7 +96,8 @@ void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_C
     }
 }
 
-void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit)
+/* The numbers of a cluster that nothing is fitted to yet. */
+static void begin_numbers(const struct ar_cluster *cluster, struct ar_link_fit *fit)
 {
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
@@ -112,15 +112,16 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
     }
 }
 
-void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
-                      struct ar_link_number *number)
+/* Takes the fitted value of a number, parameter `index` of `count` of a problem. */
+static void take_number(const struct ar_fit *found, size_t index, size_t count,
+                        struct ar_link_number *number)
 {
     number->value = found->values[index];
     number->error_frac = sqrt(found->covariance[index * (count + 1)]);
     number->state = found->is_identified[index] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
 }
 
-/* --- the problem -------------------------------------------------------------------------- */
+/* --- a fit to collectives ------------------------------------------------------------------ */
 
 enum {
     SLOTS = 2,      /* values of paths whose closed forms are kept */
@@ -128,9 +129,8 @@ enum {
     ROWS_MANY = 100
 };
 
-/* Of values with errors of per cents that many rows are fitted by, or few that they go through, on
- * whose edges attempts creep; and of those by rows of trees, whose shares are found anew for each.
- */
+/* Tolerances where the values have errors of per cents (many rows) or attempts creep along edges
+ * (few rows); and of rows of trees, whose shares are found anew for each value. */
 #define TOLERANCE_WIDE  1e-4
 #define TOLERANCE_TREES 1e-3
 
@@ -142,7 +142,7 @@ struct forms {
 };
 
 /* The rows and the numbers that are fitted to them. */
-struct data {
+struct link_data {
     struct ar_cluster *const *clusters;
     size_t clusters_count;
     const struct ar_link_row *rows;
@@ -157,7 +157,8 @@ struct data {
     size_t costs_count;
 };
 
-static enum ar_status set_cost(const struct data *data, enum ar_link_cost cost, double value,
+/* Gives the clusters a value of one number. */
+static enum ar_status set_cost(const struct link_data *data, enum ar_link_cost cost, double value,
                                struct ar_error *err)
 {
     for (size_t i = 0; i < data->clusters_count; i++) {
@@ -167,7 +168,8 @@ static enum ar_status set_cost(const struct data *data, enum ar_link_cost cost, 
 }
 
 /* Gives the clusters these values of the numbers. */
-static enum ar_status set_costs(const struct data *data, const double *values, struct ar_error *err)
+static enum ar_status set_costs(const struct link_data *data, const double *values,
+                                struct ar_error *err)
 {
     for (size_t i = 0; i < data->costs_count; i++) {
         AR_TRY(set_cost(data, data->costs[i], values[i], err));
@@ -175,7 +177,7 @@ static enum ar_status set_costs(const struct data *data, const double *values, s
     return AR_OK;
 }
 
-static void forget(struct data *data, struct forms *forms)
+static void destroy_forms(struct link_data *data, struct forms *forms)
 {
     for (size_t i = 0; forms->closed != NULL && i < data->groups; i++) {
         ar_flows_destroy(forms->closed[i]);
@@ -184,7 +186,8 @@ static void forget(struct data *data, struct forms *forms)
     forms->is_made = false;
 }
 
-static bool has_these(const struct data *data, const struct forms *forms)
+/* Whether closed forms are those of the clusters as they are. */
+static bool forms_fit(const struct link_data *data, const struct forms *forms)
 {
     const struct ar_cluster *cluster = data->clusters[0];
     bool has = forms->is_made;
@@ -207,11 +210,11 @@ static bool has_tree(const struct ar_flows *closed)
     return has;
 }
 
-/* Closed forms for what the clusters have now. */
-static enum ar_status find_forms(struct data *data, struct forms **found, struct ar_error *err)
+/* Finds or makes the closed forms of the clusters as they are. */
+static enum ar_status find_forms(struct link_data *data, struct forms **found, struct ar_error *err)
 {
     for (int i = 0; i < SLOTS; i++) {
-        if (has_these(data, &data->slots[i])) {
+        if (forms_fit(data, &data->slots[i])) {
             *found = &data->slots[i];
             data->next = i == data->next ? (i + 1) % SLOTS : data->next;
             return AR_OK;
@@ -219,10 +222,10 @@ static enum ar_status find_forms(struct data *data, struct forms **found, struct
     }
     struct forms *forms = &data->slots[data->next];
     data->next = (data->next + 1) % SLOTS;
-    forget(data, forms);
+    destroy_forms(data, forms);
     for (size_t i = 0; i < data->groups; i++) {
         AR_TRY(ar_flows_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
-                                &forms->closed[i], err));
+                               &forms->closed[i], err));
     }
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         forms->costs[i] = ar_cluster_link_cost(data->clusters[0], (enum ar_link_cost)i);
@@ -233,7 +236,7 @@ static enum ar_status find_forms(struct data *data, struct forms **found, struct
 }
 
 /* The times of all rows on the clusters as they are. */
-static enum ar_status predict_rows(struct data *data, double *times_s, struct ar_error *err)
+static enum ar_status predict_groups(struct link_data *data, double *times_s, struct ar_error *err)
 {
     struct forms *forms = NULL;
     AR_TRY(find_forms(data, &forms, err));
@@ -242,31 +245,32 @@ static enum ar_status predict_rows(struct data *data, double *times_s, struct ar
             AR_TRY(
                 ar_link_predict(&data->rows[first], data->ends[i] - first, &times_s[first], err));
         } else {
-            evaluate(forms->closed[i], &data->rows[first], data->ends[i] - first, &times_s[first]);
+            evaluate_rows(forms->closed[i], &data->rows[first], data->ends[i] - first,
+                          &times_s[first]);
         }
     }
     return AR_OK;
 }
 
-static bool predict(const double *values, double *times_s, void *context)
+static bool predict_collectives(const double *values, double *times_s, void *context)
 {
-    struct data *data = context;
+    struct link_data *data = context;
     struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
     return set_costs(data, values, &ignored) == AR_OK &&
-           predict_rows(data, times_s, &ignored) == AR_OK;
+           predict_groups(data, times_s, &ignored) == AR_OK;
 }
 
-/* Does the time of a row hang on the number, within the reach of its prior? */
-static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *is_used,
+/* Finds whether the time of a row depends on a number, within the reach of its prior. */
+static enum ar_status find_use(struct link_data *data, enum ar_link_cost cost, bool *is_used,
                                struct ar_error *err)
 {
     double prior = ar_cluster_link_cost(data->clusters[0], cost);
     double *low_s = data->scratch_s;
     double *high_s = data->scratch_s + data->count;
     AR_TRY(set_cost(data, cost, prior / USED_FACTOR, err));
-    AR_TRY(predict_rows(data, low_s, err));
+    AR_TRY(predict_groups(data, low_s, err));
     AR_TRY(set_cost(data, cost, prior * USED_FACTOR, err));
-    AR_TRY(predict_rows(data, high_s, err));
+    AR_TRY(predict_groups(data, high_s, err));
     AR_TRY(set_cost(data, cost, prior, err));
     *is_used = false;
     for (size_t i = 0; i < data->count; i++) {
@@ -275,10 +279,11 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
     return AR_OK;
 }
 
-/* Sorts out what can be fitted. */
-static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
+/* Lists the numbers that can be fitted. */
+static enum ar_status list_costs(struct link_data *data, struct ar_link_fit *fit,
+                                 struct ar_error *err)
 {
-    ar_link_fit_begin(data->clusters[0], fit);
+    begin_numbers(data->clusters[0], fit);
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         bool is_used = false;
         if (fit->numbers[i].state == AR_LINK_UNUSED) {
@@ -296,26 +301,21 @@ static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, str
                               "on; expected at least one latency or bandwidth");
 }
 
-static bool has_trees(const struct data *data)
-{
-    bool has = false;
-    for (size_t i = 0; i < data->groups; i++) {
-        has = has || has_tree(data->slots[0].closed[i]);
-    }
-    return has;
-}
-
-/* Fits; the cluster has some numbers of an attempt then. */
-static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_error *err)
+/* Fits; the clusters then have the numbers of some attempt. */
+static enum ar_status solve_links(struct link_data *data, struct ar_fit *found,
+                                  struct ar_error *err)
 {
     bool has_many = data->count >= ROWS_MANY;
     bool has_few = data->count < 2 * data->costs_count;
-    bool are_trees = has_trees(data);
+    bool are_trees = false;
+    for (size_t i = 0; i < data->groups; i++) {
+        are_trees = are_trees || has_tree(data->slots[0].closed[i]);
+    }
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
-                                     .prior_spread = AR_LINK_PRIOR_SPREAD,
-                                     .start_spread = AR_LINK_START_SPREAD,
-                                     .identified_max = AR_LINK_IDENTIFIED_MAX,
+                                     .prior_spread = PRIOR_SPREAD,
+                                     .start_spread = START_SPREAD,
+                                     .identified_max = IDENTIFIED_MAX,
                                      .has_kinks = true,
                                      .starts_count = has_many || are_trees ? STARTS_FEW : 0,
                                      .tolerance = are_trees             ? TOLERANCE_TREES
@@ -325,7 +325,7 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
                                      .times_s = &data->rows->time_s,
                                      .bytes = &data->rows->bytes,
                                      .stride = sizeof *data->rows / sizeof(double),
-                                     .predict = predict,
+                                     .predict = predict_collectives,
                                      .data = data,
                                      .expected = "collectives that resemble the closed form"};
     AR_TRY(ar_fit_solve(&problem, found, err));
@@ -339,7 +339,8 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
     return AR_OK;
 }
 
-static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
+static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
+                               struct ar_error *err)
 {
     double values[AR_LINK_COSTS_COUNT];
     double covariance[AR_LINK_COSTS_COUNT * AR_LINK_COSTS_COUNT];
@@ -347,7 +348,7 @@ static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struc
     struct ar_fit found = {values, covariance, is_identified, 0};
     struct ar_link_fit made = {.rows_count = data->count};
     AR_TRY(list_costs(data, &made, err));
-    enum ar_status status = solve(data, &found, err);
+    enum ar_status status = solve_links(data, &found, err);
     status = status == AR_OK ? set_costs(data, values, err) : status;
     if (status != AR_OK) {
         struct ar_error ignored; /* these are numbers of the file */
@@ -355,29 +356,10 @@ static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struc
         return status;
     }
     for (size_t i = 0; i < data->costs_count; i++) {
-        ar_link_fit_take(&found, i, data->costs_count, &made.numbers[data->costs[i]]);
+        take_number(&found, i, data->costs_count, &made.numbers[data->costs[i]]);
     }
     made.residual_frac = found.residual_frac;
     *fit = made;
-    return AR_OK;
-}
-
-static enum ar_status make_groups(struct data *data, struct ar_arena *arena, struct ar_error *err)
-{
-    data->scratch_s = ar_arena_alloc(arena, 2 * data->count + 1, sizeof *data->scratch_s);
-    data->ends = ar_arena_alloc(arena, data->count + 1, sizeof *data->ends);
-    for (int i = 0; i < SLOTS; i++) {
-        data->slots[i].closed = ar_arena_alloc(arena, data->count + 1, sizeof(struct ar_flows *));
-        if (data->slots[i].closed == NULL) {
-            return ar_error_no_memory(err, "the rows of a fit");
-        }
-    }
-    if (data->scratch_s == NULL || data->ends == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
-    for (size_t first = 0; first < data->count; first = data->ends[data->groups++]) {
-        data->ends[data->groups] = group_end(data->rows, data->count, first);
-    }
     return AR_OK;
 }
 
@@ -385,14 +367,115 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
                            const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
                            struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
-    struct data data = {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct link_data data = {
         .clusters = clusters, .clusters_count = clusters_count, .rows = rows, .count = count};
-    enum ar_status status = make_groups(&data, &arena, err);
-    status = status == AR_OK ? fit_rows(&data, fit, err) : status;
+    data.scratch_s = ar_arena_alloc(&arena, 2 * count + 1, sizeof *data.scratch_s);
+    data.ends = ar_arena_alloc(&arena, count + 1, sizeof *data.ends);
     for (int i = 0; i < SLOTS; i++) {
-        forget(&data, &data.slots[i]);
+        data.slots[i].closed = ar_arena_alloc(&arena, count + 1, sizeof(struct ar_flows *));
     }
-    ar_arena_end(&arena);
+    for (size_t first = 0; first < count; first = data.ends[data.groups++]) {
+        data.ends[data.groups] = group_end(rows, count, first);
+    }
+    enum ar_status status = fit_rows(&data, fit, err);
+    for (int i = 0; i < SLOTS; i++) {
+        destroy_forms(&data, &data.slots[i]);
+    }
     return status;
+}
+
+/* --- a fit to messages between two processes ------------------------------------------------ */
+
+/* The parameters of the fit. */
+enum { LATENCY, BANDWIDTH, IN_FLIGHT, PARAMETERS_COUNT };
+
+static const struct ar_pair_link pair_links[] = {
+    {"nvlink", "latency + bytes / bandwidth of a pair over NVLink", AR_LINK_NVLINK_LATENCY,
+     AR_LINK_NVLINK_BANDWIDTH, 1},
+    {"pcie", "latency + bytes / bandwidth of a pair over PCIe", AR_LINK_PCIE_LATENCY,
+     AR_LINK_PCIE_BANDWIDTH, 1},
+    {"network", "latency + bytes / bandwidth of a pair across the network", AR_LINK_NET_LATENCY,
+     AR_LINK_HCA_BANDWIDTH, 2},
+};
+
+enum ar_status ar_pair_link_find(const char *where, const char *name,
+                                 const struct ar_cluster *cluster, const struct ar_pair_link **link,
+                                 struct ar_error *err)
+{
+    const struct ar_pair_link *found = NULL;
+    for (size_t i = 0; name != NULL && i < sizeof pair_links / sizeof pair_links[0]; i++) {
+        found = strcmp(name, pair_links[i].name) == 0 ? &pair_links[i] : found;
+    }
+    if (found == NULL) {
+        const char *quote = name != NULL ? "\"" : "";
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %s%s%s; expected nvlink, pcie or network, since logs of "
+                            "osu_latency and osu_bw do not say what joins their two processes",
+                            where, quote, name != NULL ? name : "none", quote);
+    }
+    if (!(ar_cluster_link_cost(cluster, found->latency) > 0) ||
+        !(ar_cluster_link_cost(cluster, found->bandwidth) > 0)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s %s: cluster %s: found no %s and %s above zero; expected them, "
+                            "since the fit starts there",
+                            where, name, ar_cluster_facts(cluster)->name,
+                            ar_link_cost_key(found->latency), ar_link_cost_key(found->bandwidth));
+    }
+    *link = found;
+    return AR_OK;
+}
+
+struct pair_data {
+    const struct ar_pair_row *rows;
+    size_t count;
+};
+
+static bool predict_pair(const double *values, double *times_s, void *context)
+{
+    const struct pair_data *data = context;
+    for (size_t i = 0; i < data->count; i++) {
+        const struct ar_pair_row *row = &data->rows[i];
+        times_s[i] = values[row->is_alone ? LATENCY : IN_FLIGHT] + row->bytes / values[BANDWIDTH];
+    }
+    return true;
+}
+
+enum ar_status ar_pair_fit(const struct ar_pair_link *link, const struct ar_cluster *cluster,
+                           const struct ar_pair_row *rows, size_t count, struct ar_link_fit *fit,
+                           struct ar_error *err)
+{
+    double latency_s = ar_cluster_link_cost(cluster, link->latency);
+    const double priors[PARAMETERS_COUNT] = {[LATENCY] = latency_s,
+                                             [BANDWIDTH] =
+                                                 ar_cluster_link_cost(cluster, link->bandwidth),
+                                             [IN_FLIGHT] = latency_s};
+    double values[PARAMETERS_COUNT];
+    double covariance[PARAMETERS_COUNT * PARAMETERS_COUNT];
+    bool is_identified[PARAMETERS_COUNT];
+    struct pair_data data = {.rows = rows, .count = count};
+    struct ar_fit found = {values, covariance, is_identified, 0};
+    struct ar_fit_problem problem = {.parameters_count = PARAMETERS_COUNT,
+                                     .priors = priors,
+                                     .prior_spread = PRIOR_SPREAD,
+                                     .start_spread = START_SPREAD,
+                                     .identified_max = IDENTIFIED_MAX,
+                                     .rows_count = count,
+                                     .times_s = &rows->time_s,
+                                     .bytes = &rows->bytes,
+                                     .stride = sizeof *rows / sizeof(double),
+                                     .predict = predict_pair,
+                                     .data = &data,
+                                     .expected = "messages between two processes"};
+    AR_TRY(ar_fit_solve(&problem, &found, err));
+    begin_numbers(cluster, fit);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].is_alone) {
+            take_number(&found, LATENCY, PARAMETERS_COUNT, &fit->numbers[link->latency]);
+        }
+    }
+    take_number(&found, BANDWIDTH, PARAMETERS_COUNT, &fit->numbers[link->bandwidth]);
+    fit->residual_frac = found.residual_frac;
+    fit->rows_count = count;
+    return AR_OK;
 }

@@ -25,7 +25,7 @@ const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
 
 /* --- what a run is ------------------------------------------------------------------------- */
 
-/* What becomes of a run: a reason to leave it out, or one of these. */
+/* A run is left out for a reason, or it is one of these. */
 enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES, RUN_OF_HARNESS_UNUSED };
 
 /* The algorithm that a run names, in our words. */
@@ -36,7 +36,7 @@ struct named_algorithm {
 };
 
 /* NULL: an operation that is not modelled. */
-static const struct ar_operation *run_operation(const struct ar_log *run)
+static const struct ar_operation *log_operation(const struct ar_log *run)
 {
     static const struct ar_operation *const operations[] = {
         [AR_LOG_ALL_REDUCE] = &ar_operation_all_reduce,
@@ -66,7 +66,7 @@ static const struct ar_algorithm *algorithm_of(const struct ar_operation *operat
 static int classify_run(const struct ar_measured_request *request, const struct ar_log *run,
                         const struct ar_cluster_facts *facts, struct named_algorithm *named)
 {
-    const struct ar_operation *operation = run_operation(run);
+    const struct ar_operation *operation = log_operation(run);
     bool has_name = run->algorithm[0] != '\0';
     enum ar_library_call call;
     if (operation == NULL) {
@@ -186,7 +186,7 @@ static enum ar_status find_shape(const struct ar_log *run, const char *text, uin
 static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *element_bytes,
                                          struct ar_error *err)
 {
-    bool is_of_parts = run->format != AR_LOG_HARNESS && run_operation(run)->has_parts;
+    bool is_of_parts = run->format != AR_LOG_HARNESS && log_operation(run)->has_parts;
     uint64_t parts = is_of_parts ? run->ranks : 1;
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
@@ -224,7 +224,7 @@ static enum ar_status find_collective(const struct ar_measured_request *request,
     bool has_window =
         window > 0 && window <= AR_WINDOW_MAX && !ar_scenario_has(request->scenario, AR_KEY_WINDOW);
     *collective = (struct ar_collective){
-        .operation = run_operation(run),
+        .operation = log_operation(run),
         .algorithm = named->algorithm,
         .channels = named->channels * (is_of_harness ? 1 : ar_algorithm_channels(named->algorithm)),
         .window = has_window ? (uint32_t)window : request->scenario->window,
@@ -250,7 +250,7 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
                                 struct ar_error *err)
 {
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
-    if (run_operation(run) == NULL && run->rows_count > 0) {
+    if (log_operation(run) == NULL && run->rows_count > 0) {
         return ar_log_refuse(run, run->first_line, err,
                              "a run of %s; expected one of 'allreckon list operations'",
                              run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
@@ -301,16 +301,17 @@ static enum ar_status check_same(const struct ar_log *run, const char *what, con
 
 /* Adds the rows of a run: calls, or messages of a collective. Rows of no bytes, which cost only the
  * call, are counted and left out. */
-static enum ar_status add_rows(const struct ar_measured_request *request, const struct ar_log *run,
-                               bool is_call, bool is_known, const struct ar_collective *collective,
-                               struct ar_measured *measured, struct ar_error *err)
+static enum ar_status add_run_rows(const struct ar_measured_request *request,
+                                   const struct ar_log *run, bool is_call, bool is_known,
+                                   const struct ar_collective *collective,
+                                   struct ar_measured *measured, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
     const struct ar_algorithm *asked = NULL; /* NULL: everything, as of an operation without it */
     uint32_t hcas = hcas_of(facts, run->ranks / run->nodes);
     struct ar_error ignored;
     struct ar_measured_row made = {
-        .run = run, .operation = run_operation(run), .is_call = is_call, .is_known = is_known};
+        .run = run, .operation = log_operation(run), .is_call = is_call, .is_known = is_known};
     if (request->algorithm_name != NULL) {
         (void)ar_algorithm_find_or_auto("algorithm", made.operation, request->algorithm_name,
                                         &asked, &ignored);
@@ -385,7 +386,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     AR_TRY(
         check_run(run, ar_cluster_facts(kind == RUN_MESSAGES ? collective.cluster : cluster), err));
     if (kind < AR_LEFT_REASONS) {
-        const struct ar_operation *operation = run_operation(run);
+        const struct ar_operation *operation = log_operation(run);
         return ar_log_refuse(run, run->first_line, err,
                              "found rows of %s, which has no algorithm \"%.40s\" here; expected "
                              "rows of an operation that has it",
@@ -399,7 +400,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         AR_TRY(check_same(run, "library", run->library, measured->library, err));
         AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
     }
-    AR_TRY(add_rows(request, run, kind == RUN_CALL, is_known, &collective, measured, err));
+    AR_TRY(add_run_rows(request, run, kind == RUN_CALL, is_known, &collective, measured, err));
 
     /* Runs of messages of one file on the same GPUs that follow each other count as one. */
     size_t added = measured->rows_count - before;

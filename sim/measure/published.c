@@ -63,9 +63,9 @@ static bool parse_end(const char *text, double *number, const char **unit)
  * parameters that are none, one choice only, ends that are no numbers, that have different units or
  * are in the wrong order, and a number between two ends for a parameter that takes no fractions. A
  * unit behind the first end may be left out. */
-static enum ar_status parse_range(struct ar_arena *arena, const char *where, const char *text,
-                                  const char *source, struct published_range *range,
-                                  struct ar_error *err)
+static enum ar_status parse_published_range(struct ar_arena *arena, const char *where,
+                                            const char *text, const char *source,
+                                            struct published_range *range, struct ar_error *err)
 {
     char *pieces = ar_arena_text(arena, text);
     char *values = strchr(pieces, '=');
@@ -175,7 +175,7 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
             return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges in \"assume\"",
                                 row->where, RANGES_MAX);
         }
-        AR_TRY(parse_range(given->arena, row->where, part, "row", &range, err));
+        AR_TRY(parse_published_range(given->arena, row->where, part, "row", &range, err));
         if (published_range_find(row->ranges, row->ranges_count, range.key, range.setting) !=
             NULL) {
             return ar_error_set(err, AR_BAD_DATA, "%s: found %s twice in \"assume\"", row->where,
@@ -323,8 +323,8 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, sizeof *lines, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         snprintf(text, sizeof text, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
-        AR_TRY(parse_range(arena, ar_csv_where(csv, i, where), text, lines[i].source,
-                           &lines[i].range, err));
+        AR_TRY(parse_published_range(arena, ar_csv_where(csv, i, where), text, lines[i].source,
+                                     &lines[i].range, err));
     }
     for (size_t i = 0; i < 3 * csv->rows_count; i++) {
         const struct range_line *line = &lines[i % csv->rows_count];

@@ -276,9 +276,9 @@ static void add_curve(struct predictions *predictions, struct published *row, co
     }
 }
 
-static enum ar_status add_row(const struct reproduction *reproduction,
-                              struct predictions *predictions, struct published *row,
-                              struct ar_error *err)
+static enum ar_status add_published(const struct reproduction *reproduction,
+                                    struct predictions *predictions, struct published *row,
+                                    struct ar_error *err)
 {
     static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
     const struct prediction nominal = {.row = row, .kind = IS_NOMINAL};
@@ -347,8 +347,8 @@ static double error_factor(const struct ar_row *row, double deviations)
 }
 
 /* Time to train, if all steps err the same way; evaluations have no all-reduce. */
-static enum ar_status finish_run(const struct predictions *predictions,
-                                 struct prediction *prediction, struct ar_error *err)
+static enum ar_status finish_training(const struct predictions *predictions,
+                                      struct prediction *prediction, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_scenario scenario;
@@ -395,7 +395,7 @@ static enum ar_status finish_prediction(const struct predictions *predictions,
         prediction->value = row->iteration_s * factor;
         break;
     default:
-        AR_TRY(finish_run(predictions, prediction, err));
+        AR_TRY(finish_training(predictions, prediction, err));
     }
     return prediction->value > 0 && isfinite(prediction->value)
                ? AR_OK
@@ -502,7 +502,7 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     for (size_t i = 0; i < reproduction->rows.count; i++) {
         struct published *row = &reproduction->rows.rows[i];
         if (!published_is_context(row)) {
-            AR_TRY(add_row(reproduction, &predictions, row, err));
+            AR_TRY(add_published(reproduction, &predictions, row, err));
         }
     }
     if (predictions.steps_count > 0) {

@@ -72,8 +72,8 @@ static const struct {
                                         {"samples (samples/s)", 1}, {"iteration (ms)", 1000},
                                         {"tokens (tokens/s)", 1},   {"train (s)", 1}};
 
-static void write_table(FILE *file, const struct ar_view *view,
-                        const struct reproduction *reproduction)
+static void write_for_people(FILE *file, const struct ar_view *view,
+                             const struct reproduction *reproduction)
 {
     const struct published_rows *rows = &reproduction->rows;
     const struct reproduce_summary *summary = &reproduction->summary;
@@ -143,7 +143,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction)
 {
     if (view->format == AR_FORMAT_TABLE) {
-        write_table(file, view, reproduction);
+        write_for_people(file, view, reproduction);
     } else if (view->format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
     } else {

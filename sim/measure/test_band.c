@@ -64,7 +64,7 @@ static struct published reproduce(const char *measured, const char *assume, uint
     return result;
 }
 
-/* Of 4000 draws the 2.5th percentile has a standard deviation of 0.25 % of the range: four of them
+/* The 2.5th percentile of 4000 draws has a standard deviation of 0.25 % of the range: four of them
  * are less than half of what lies between it and the 5th, or the 1st. */
 Test(band, its_ends_are_the_percentiles_of_the_draws)
 {
@@ -97,7 +97,7 @@ Test(band, it_holds_the_prediction_of_a_row_that_takes_an_end)
     cr_expect_lt(all.low, all.predicted);
 }
 
-/* What is predicted for sure is 3 ms and 2 (10 us + 0.2 ms). */
+/* The prediction is 3 ms and 2 (10 us + 0.2 ms), without a band. */
 Test(band, a_measured_value_is_inside_if_its_error_bar_reaches_the_band)
 {
     cr_expect_str_eq(reproduce("0.00340,0.00005", "", 2, 1).inside, "yes");

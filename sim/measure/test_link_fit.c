@@ -179,26 +179,96 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     expect_refused(flat, &data, "that a row depends on");
 }
 
-/* What is nowhere, or 0 in the file, has a prior of its own, which says so; what is closed stays 0.
- */
+/* A number that is missing or 0 gets a prior, unless it is closed. */
 Test(link_fit, what_is_closed_or_above_zero_is_not_opened)
 {
     static const char *const settings[] = {"net.message_gap=0s", "net.latency_1KiB=7us", NULL};
     static const bool is_closed[AR_LINK_COSTS_COUNT] = {[AR_LINK_MESSAGE_GAP] = true};
     struct ar_cluster *cluster = support_cluster("fugaku", settings);
     const char *sources[AR_LINK_COSTS_COUNT] = {NULL};
-    struct ar_link_fit found;
     cr_assert(ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "MPI starts no kernel");
     cr_assert_eq(ar_cluster_link_cost(cluster, AR_LINK_SETUP), 0);
     ar_link_fit_open(cluster, is_closed, sources);
-    ar_link_fit_begin(cluster, &found);
-    cr_expect_eq(found.numbers[AR_LINK_MESSAGE_GAP].state, AR_LINK_ZERO);
+    cr_expect_eq(ar_cluster_link_cost(cluster, AR_LINK_MESSAGE_GAP), 0);
     cr_expect_null(sources[AR_LINK_MESSAGE_GAP]);
-    cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_1K].prior, 7e-6, 0);
+    cr_expect_float_eq(ar_cluster_link_cost(cluster, AR_LINK_LATENCY_1K), 7e-6, 0);
     cr_expect_null(sources[AR_LINK_LATENCY_1K]);
     cr_expect_null(sources[AR_LINK_HCA_BANDWIDTH]);
-    cr_expect_float_eq(found.numbers[AR_LINK_LATENCY_8K].prior, 1e-6, 0);
+    cr_expect_float_eq(ar_cluster_link_cost(cluster, AR_LINK_LATENCY_8K), 1e-6, 0);
     cr_expect_str_eq(sources[AR_LINK_LATENCY_8K], "assumed, order of magnitude");
-    cr_expect_float_eq(found.numbers[AR_LINK_SETUP].prior, 1e-6, 0);
+    cr_expect_float_eq(ar_cluster_link_cost(cluster, AR_LINK_SETUP), 1e-6, 0);
     cr_expect_str_eq(sources[AR_LINK_SETUP], "assumed, order of magnitude");
+}
+
+/* --- messages between two processes --------------------------------------------------------- */
+
+enum { PAIR_SIZES = 12 };
+
+static const struct ar_pair_link *find_link(const struct ar_cluster *cluster, const char *name)
+{
+    const struct ar_pair_link *link;
+    struct ar_error err;
+    cr_assert_eq(ar_pair_link_find("--pair", name, cluster, &link, &err), AR_OK);
+    return link;
+}
+
+static size_t add_pair_rows(struct ar_pair_row *rows, bool is_alone, double latency_s,
+                            double bandwidth_Bps)
+{
+    for (size_t i = 0; i < PAIR_SIZES; i++) {
+        double bytes = 256 << i;
+        rows[i] = (struct ar_pair_row){
+            .bytes = bytes, .time_s = latency_s + bytes / bandwidth_Bps, .is_alone = is_alone};
+    }
+    return PAIR_SIZES;
+}
+
+Test(pair_fit, latency_and_bandwidth_come_back_and_other_links_stay)
+{
+    struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
+    const struct ar_pair_link *network = find_link(cluster, "network");
+    struct ar_pair_row rows[2 * PAIR_SIZES];
+    struct ar_link_fit fit;
+    struct ar_error err;
+    size_t count = add_pair_rows(rows, true, 4e-6, 9e9);
+    count += add_pair_rows(rows + count, false, 1e-6, 9e9);
+    cr_assert_eq(ar_pair_fit(network, cluster, rows, count, &fit, &err), AR_OK);
+    cr_expect(support_near(fit.numbers[network->latency].value, 4e-6, 0.01));
+    cr_expect(support_near(fit.numbers[network->bandwidth].value, 9e9, 0.01));
+    cr_expect_eq(fit.numbers[network->latency].state, AR_LINK_IDENTIFIED);
+    cr_expect_eq(fit.numbers[AR_LINK_NVLINK_LATENCY].state, AR_LINK_UNUSED);
+    cr_expect_eq(fit.rows_count, count);
+}
+
+Test(pair_fit, many_messages_in_flight_say_nothing_of_the_latency)
+{
+    struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
+    const struct ar_pair_link *nvlink = find_link(cluster, "nvlink");
+    struct ar_pair_row rows[PAIR_SIZES];
+    struct ar_link_fit fit;
+    struct ar_error err;
+    size_t count = add_pair_rows(rows, false, 1e-6, 30e9);
+    cr_assert_eq(ar_pair_fit(nvlink, cluster, rows, count, &fit, &err), AR_OK);
+    cr_expect_eq(fit.numbers[nvlink->latency].state, AR_LINK_UNUSED);
+    cr_expect(isnan(fit.numbers[nvlink->latency].error_frac));
+    cr_expect(support_near(fit.numbers[nvlink->bandwidth].value, 30e9, 0.01));
+}
+
+Test(pair_fit, only_the_network_is_between_nodes)
+{
+    struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
+    cr_expect_eq(find_link(cluster, "nvlink")->nodes, 1);
+    cr_expect_eq(find_link(cluster, "pcie")->nodes, 1);
+    cr_expect_eq(find_link(cluster, "network")->nodes, 2);
+}
+
+Test(pair_fit, a_link_must_be_named_and_there)
+{
+    struct ar_cluster *cluster =
+        support_cluster("abci-v100", (const char *const[]){"net.latency=0s", NULL});
+    const struct ar_pair_link *link;
+    struct ar_error err;
+    cr_expect_eq(ar_pair_link_find("--pair", NULL, cluster, &link, &err), AR_USAGE);
+    cr_expect_eq(ar_pair_link_find("--pair", "wire", cluster, &link, &err), AR_USAGE);
+    cr_expect_eq(ar_pair_link_find("--pair", "network", cluster, &link, &err), AR_BAD_DATA);
 }

@@ -59,7 +59,7 @@ Test(measured_sets, files_are_of_the_set_that_has_their_stem)
     cr_expect_eq(count, 1);
 }
 
-/* Of a machine with several sets the cluster knows the name, not the ranks per node. */
+/* The cluster of a machine with several sets has its name, but not the ranks per node. */
 Test(measured_sets, one_set_is_found_by_its_file_and_a_machine_by_its_cluster)
 {
     size_t count;

@@ -77,7 +77,7 @@ Test(reproduce, a_row_equals_predict_with_the_same_options)
     }
 }
 
-/* What the row leaves open is as the run file says. */
+/* Keys that the row leaves open are those of the run file. */
 Test(reproduce, a_whole_run_is_that_of_train)
 {
     cli_write("rows.csv", "row,quantity,measured,source,cluster,bucket,run,assume\n"
