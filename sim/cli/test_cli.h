@@ -102,6 +102,12 @@ const char *cli_cell(const struct cli_table *table, size_t row, const char *colu
 /** The same as a number, which it must be. */
 double cli_number(const struct cli_table *table, size_t row, const char *column);
 
+/** Whether a cell has a text, or so many lines of a text a fragment. */
+#define CLI_CELL(table, row, column, text)                                                         \
+    cr_expect_str_eq(cli_cell(table, row, column), text, "%s of row %d", column, (int)(row))
+#define CLI_LINES(text, fragment, count)                                                           \
+    cr_expect_eq(cli_lines_with(text, fragment), (size_t)(count), "\"%s\" in: %s", fragment, text)
+
 /** Compares two rows, or all rows of two tables, but for the real time they took. */
 void cli_expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b, size_t j);
 void cli_expect_same_table(const struct cli_table *a, const struct cli_table *b);

@@ -1,9 +1,5 @@
 /* Bad input: one line that says where, what was found and what was expected; an exit code of
  * sysexits; nothing on stdout; no files. */
-#include <criterion/criterion.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "test_cli.h"
 
 TestSuite(cli_bad, .init = cli_enter, .fini = cli_leave);

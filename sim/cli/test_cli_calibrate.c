@@ -1,8 +1,5 @@
-/* calibrate: what it writes, what it says of itself, and the engine that uses it. */
-#include <criterion/criterion.h>
+/* calibrate: what it writes and says; the engine that uses it; messages between two processes. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_cli.h"
 
@@ -75,8 +72,8 @@ Test(cli_calibrate, held_out_rows_do_not_touch_the_fit)
     cli_good("awk -F, '/^8,/ {$4 *= 2; $5 *= 2} {print}' OFS=, " PUBLISHED " > slower.csv");
     struct cli_run a = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --format csv");
     struct cli_run b = cli_good("$AR calibrate slower.csv --cluster abci-v100 --format csv");
-    cr_expect_eq(cli_lines_with(a.out, "parameter,"), 30); /* and the header */
-    cr_expect_eq(cli_lines_with(a.out, ",,,,,,,,,,,,"), 29, "a parameter has no errors of rows");
+    CLI_LINES(a.out, "parameter,", 30);   /* and the header */
+    CLI_LINES(a.out, ",,,,,,,,,,,,", 29); /* a parameter has no errors of rows */
     struct cli_table *as_measured = accuracy(a.out);
     struct cli_table *slower = accuracy(b.out);
     for (const char *x = a.out, *y = b.out; strncmp(x, "accuracy", 8) != 0; x++, y++) {
@@ -105,9 +102,8 @@ Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
                          .out);
         size_t a = find(folds, "fold", nodes[i]);
         size_t b = find(held, "held-out", nodes[i]);
-        cr_expect_str_eq(cli_cell(folds, a, "mean_frac"), cli_cell(held, b, "mean_frac"));
-        cr_expect_str_eq(cli_cell(folds, a, "tuning_p95_frac"),
-                         cli_cell(held, b, "tuning_p95_frac"));
+        CLI_CELL(folds, a, "mean_frac", cli_cell(held, b, "mean_frac"));
+        CLI_CELL(folds, a, "tuning_p95_frac", cli_cell(held, b, "tuning_p95_frac"));
     }
     cr_expect_eq(cli_number(folds, find(folds, "fold", ""), "rows"), 96);
 }
@@ -125,7 +121,7 @@ Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
                      runs[i]);
         struct cli_table *table = accuracy(run.out);
         size_t last = table->rows_count - 1; /* the fitted rows of 8 GPUs */
-        cr_expect_str_eq(cli_cell(table, last, "set"), "fitted");
+        CLI_CELL(table, last, "set", "fitted");
         cr_expect_eq(cli_number(table, last, "rows"), 4);
         cr_expect_lt(cli_number(table, last, "median_frac"), 0.3);
     }
@@ -136,11 +132,10 @@ Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_wer
     cli_good("grep -v '^[248],' " PUBLISHED " > one.csv");
     struct cli_run run = cli_good("$AR calibrate one.csv --cluster abci-v100");
     CLI_HAS(run.err, "none is held out");
-    cr_expect_eq(cli_lines_with(run.out, "held-out"), 0);
+    CLI_LINES(run.out, "held-out", 0);
     cli_good("$AR calibrate one.csv --cluster abci-v100 --format json > report.json");
-    cr_expect_eq(cli_lines_with(cli_read("report.json"),
-                                "\"parameter\": \"net.bandwidth\", \"value\": 2.0454e+10"),
-                 1);
+    CLI_LINES(cli_read("report.json"), "\"parameter\": \"net.bandwidth\", \"value\": 2.0454e+10",
+              1);
     cr_expect_str_eq(cli_good("grep '\"tree' report.json | grep -c '\"identified\": false'").out,
                      "4\n");
 }
@@ -151,16 +146,16 @@ Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
              "net.latency=2us --time mean");
     cli_good("$AR calibrate " PUBLISHED " --cluster ./first.topo --out second.topo");
     const char *text = cli_read("second.topo");
-    cr_expect_eq(cli_lines_with(text, "# --- calibrated by"), 1);
-    cr_expect_eq(cli_lines_with(text, "# --- end of"), 1);
-    cr_expect_eq(cli_lines_with(text, "# nodes held out: 8"), 1);
-    cr_expect_eq(cli_lines_with(text, "# error, 8 nodes held out, 24 rows: median"), 1);
-    cr_expect_eq(cli_lines_with(text, "# times: out-of-place; cluster: ./first.topo"), 1);
-    cr_expect_eq(cli_lines_with(text, "net.latency = 2us ; --set of"), 1);
-    cr_expect_eq(cli_lines_with(text, "name = second"), 1);
-    cr_expect_eq(cli_lines_with(text, "library.cost_table = second"), 1);
-    cr_expect_eq(cli_lines_with(text, "library.cost_table = first"), 0);
-    cr_expect_eq(cli_lines_with(cli_read("second.library.csv"), "# fitted_nodes: 1 2 4"), 1);
+    CLI_LINES(text, "# --- calibrated by", 1);
+    CLI_LINES(text, "# --- end of", 1);
+    CLI_LINES(text, "# nodes held out: 8", 1);
+    CLI_LINES(text, "# error, 8 nodes held out, 24 rows: median", 1);
+    CLI_LINES(text, "# times: out-of-place; cluster: ./first.topo", 1);
+    CLI_LINES(text, "net.latency = 2us ; --set of", 1);
+    CLI_LINES(text, "name = second", 1);
+    CLI_LINES(text, "library.cost_table = second", 1);
+    CLI_LINES(text, "library.cost_table = first", 0);
+    CLI_LINES(cli_read("second.library.csv"), "# fitted_nodes: 1 2 4", 1);
     /* From another directory, too. */
     cli_good("mkdir below && cd below && $AR allreduce --cluster ../second.topo " BY_LIBRARY
              " --gpus 8 --payload 1MiB");
@@ -191,10 +186,10 @@ Test(cli_calibrate, the_engine_predicts_in_bands)
         double time_s = cli_number(table, i, "allreduce_s");
         cr_expect_lt(cli_number(table, i, "low_s"), time_s);
         cr_expect_gt(cli_number(table, i, "high_s"), time_s);
-        cr_expect_str_eq(cli_cell(table, i, "algorithm"), "auto");
-        cr_expect_str_eq(cli_cell(table, i, "messages_count"), "");
-        cr_expect_str_eq(cli_cell(table, i, "setup_s"), "");
-        cr_expect_str_eq(cli_cell(table, i, "channels"), "");
+        CLI_CELL(table, i, "algorithm", "auto");
+        CLI_CELL(table, i, "messages_count", "");
+        CLI_CELL(table, i, "setup_s", "");
+        CLI_CELL(table, i, "channels", "");
     }
     struct cli_table *step = cli_rows("predict --cluster abci-v100-nccl2.8 " BY_LIBRARY
                                       " --gpus 64 --trace resnet50-v1.5");
@@ -224,10 +219,10 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
         cli_good("$AR sweep --cluster abci-v100-nccl2.8 --trace trace.csv --gpus 4,64 --algorithms "
                  "auto,ring,tree --engine library,closed --format csv");
     CLI_HAS(run.err, "3 of 12 points left out, which cannot run (tree, auto); ");
-    cr_expect_eq(cli_lines_with(run.out, ",auto,"), 2);
-    cr_expect_eq(cli_lines_with(run.out, ",ring,"), 4);
-    cr_expect_eq(cli_lines_with(run.out, ",tree,"), 3);
-    cr_expect_eq(cli_lines_with(run.out, ",ok"), 9);
+    CLI_LINES(run.out, ",auto,", 2);
+    CLI_LINES(run.out, ",ring,", 4);
+    CLI_LINES(run.out, ",tree,", 3);
+    CLI_LINES(run.out, ",ok", 9);
 }
 
 /* Rings of Fugaku as MPI calls them, an algorithm that nobody models, and a row of another
@@ -259,7 +254,7 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
               "$AR compare mpi.csv --cluster ./fitted.topo --engine closed");
     cli_good("$AR compare one.csv --cluster ./fitted.topo --engine closed --out compared");
     struct cli_table *saved = cli_table(cli_read("compared/accuracy.csv"));
-    cr_expect_str_eq(cli_cell(saved, 1, "set"), "fitted");
+    CLI_CELL(saved, 1, "set", "fitted");
     cr_expect_float_eq(cli_number(saved, 1, "median_frac"), cli_number(fitted, 1, "median_frac"),
                        1e-3);
 }
@@ -363,4 +358,102 @@ Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
               "found first 8 ranks on 8 nodes of system \"frontier\", and no row that is asked "
               "for; expected ranks of system \"fugaku\", as the cluster or set was",
               "$AR calibrate pico_mpi_collectives.csv --cluster fugaku");
+}
+
+/* --- pair --------------------------------------------------------------------------------------
+ */
+
+/* Logs of a known pair, 1 B to 4 MiB: 2.4 us, 10.2 GB/s and 0.8 us per message in flight, where the
+ * sizes from 16 to 64 KiB take half as long again, and every row is off by up to 2 %. */
+static void enter(void)
+{
+    cli_enter();
+    cli_good("echo '# OSU MPI-CUDA Latency Test v7.2' > lat.log");
+    cli_good("echo '# Size          Latency (us)' >> lat.log");
+    cli_good("echo '# OSU MPI-CUDA Bandwidth Test v7.2' > bw.log");
+    cli_good("echo '# Size      Bandwidth (MB/s)' >> bw.log");
+    cli_good("for i in $(seq 0 22); do awk -v i=$i 'BEGIN {b = 2^i; off = 1 + 0.02 * sin(7 * i); "
+             "if (i >= 14 && i <= 16) off *= 1.5; printf \"%%d %%.4f\\n"
+             "\", b, off * (2.4 + b / 10200) >> \"lat.log\"; printf \"%%d %%.4f\\n"
+             "\", b, b / (off * (0.8 + b / 10200)) >> \"bw.log\"}'; done");
+}
+
+TestSuite(cli_pair, .init = enter, .fini = cli_leave);
+
+static double value(const struct cli_table *table, const char *parameter, const char *column)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, "parameter"), parameter) == 0) {
+            return cli_number(table, i, column);
+        }
+    }
+    cr_assert_fail("no %s", parameter);
+    return 0;
+}
+
+Test(cli_pair, gives_back_the_pair_that_the_logs_are_of)
+{
+    static const struct {
+        const char *pair, *latency, *bandwidth;
+    } rows[] = {{"network", "net.latency", "hca.bandwidth"},
+                {"nvlink", "nvlink.latency", "nvlink.bandwidth"},
+                {"pcie", "pcie.latency", "pcie.bandwidth"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_table *table = cli_rows("calibrate lat.log bw.log --cluster abci-v100 --pair "
+                                           "%s",
+                                           rows[i].pair);
+        double latency_s = value(table, rows[i].latency, "value");
+        double bandwidth_Bps = value(table, rows[i].bandwidth, "value");
+        cr_expect_float_eq(latency_s / 2.4e-6, 1, 0.03, "%s: %g s", rows[i].pair, latency_s);
+        cr_expect_float_eq(bandwidth_Bps / 10.2e9, 1, 0.03, "%s: %g B/s", rows[i].pair,
+                           bandwidth_Bps);
+        cr_expect_float_eq(value(table, "gpu.reduce_cost", "value"), 3.846e-12, 1e-18);
+    }
+}
+
+Test(cli_pair, the_cluster_file_has_the_link_and_nothing_else_is_changed)
+{
+    struct cli_run run =
+        cli_good("$AR calibrate lat.log bw.log --cluster abci-v100 --pair network --out mine.topo");
+    CLI_LINES(run.err, "lat.log:1: 23 sizes of 2 GPUs on 2 nodes used", 1);
+    CLI_LINES(run.err, "net.latency is that of a message between two", 1);
+    const char *text = cli_read("mine.topo");
+    CLI_LINES(text, "; fitted, +-", 2);
+    CLI_LINES(text, "net.latency = 2.", 1);
+    CLI_LINES(text, "hca.bandwidth = 10.", 1);
+    CLI_LINES(text, "nvlink.latency = 3.4us ; NVIDIA", 1);
+    CLI_LINES(text, "links.fitted", 0);
+    cli_good("$AR allreduce --cluster mine.topo --algorithm ring --gpus 8 --payload 1MiB");
+}
+
+Test(cli_pair, without_osu_latency_the_latency_stays)
+{
+    cli_good("$AR calibrate bw.log --cluster abci-v100 --pair network --format csv > one.csv");
+    struct cli_table *table = cli_table(cli_read("one.csv"));
+    cr_expect_float_eq(value(table, "net.latency", "value"), 9.6e-6, 1e-15);
+    cr_expect_float_eq(value(table, "hca.bandwidth", "value") / 10.2e9, 1, 0.03);
+    CLI_LINES(cli_read("one.csv"), "parameter,net.latency,9.6e-06,s,,no", 1);
+}
+
+Test(cli_pair, bad_input_is_one_line)
+{
+    static const struct cli_case rows[] = {
+        {"lat.log --cluster abci-v100", 64, "--pair: found none; expected nvlink, pcie or network"},
+        {"lat.log --cluster abci-v100 --pair rope", 64, "--pair: found \"rope\"; expected nvlink"},
+        {"lat.log --cluster flat --pair nvlink", 65,
+         "found no nvlink.latency and nvlink.bandwidth above zero"},
+        {"lat.log --cluster abci-v100 --pair network --folds", 64,
+         "--folds: found messages between two processes"},
+        {"lat.log short.log abci.csv --cluster abci-v100 --pair network", 65,
+         "a run of all-reduce; expected latency"},
+        {"short.log --cluster abci-v100 --pair network", 65,
+         "found 2 rows to fit; expected at least 3"},
+        {"--cluster abci-v100 --pair network", 64, "no log; expected files"},
+        {"abci.csv lat.log --cluster abci-v100", 65, "a run of latency; expected"},
+    };
+    char path[1024];
+    cli_good("head -n 4 lat.log > short.log");
+    cli_good("cp '%s' abci.csv",
+             cli_source("validate/data/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+    CLI_FAIL_ALL("calibrate", rows);
 }

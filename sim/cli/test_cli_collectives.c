@@ -1,8 +1,6 @@
 /* One collective, whatever its operation: a row that counts as nccl-tests does, groups of a mesh,
  * roots; sweeps of collectives; what is refused. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "test_cli.h"
 
@@ -33,18 +31,18 @@ Test(cli_collectives, rows_count_as_nccl_tests_does)
             cli_good("$AR %s --cluster flat --gpus 6 --payload 6MB --format csv", kinds[i].command);
         struct cli_table *table = cli_table(run.out);
         double algbw_Bps = 6e6 / cli_number(table, 1, "allreduce_s");
-        cr_expect_str_eq(cli_cell(table, 1, "operation"), kinds[i].command);
-        cr_expect_str_eq(cli_cell(table, 1, "payload_bytes"), "6000000");
+        CLI_CELL(table, 1, "operation", kinds[i].command);
+        CLI_CELL(table, 1, "payload_bytes", "6000000");
         cr_expect_float_eq(cli_number(table, 1, "algbw_Bps"), algbw_Bps, 1e-7 * algbw_Bps);
         cr_expect_float_eq(cli_number(table, 1, "busbw_Bps"), kinds[i].factor * algbw_Bps,
                            1e-7 * algbw_Bps, "%s", kinds[i].command);
-        cr_expect_str_eq(cli_cell(table, 1, "root"), kinds[i].has_root ? "0" : "");
+        CLI_CELL(table, 1, "root", kinds[i].has_root ? "0" : "");
         cr_expect_eq(strstr(run.err, "is rank 0 (--root)") != NULL, kinds[i].has_root);
         cr_expect(strstr(run.err, "is the fastest of") != NULL ||
                       strstr(run.err, "message, as there is no other") != NULL,
                   "%s", run.err);
-        cr_expect_str_eq(cli_cell(table, 1, "mesh"), "");
-        cr_expect_str_eq(cli_cell(table, 1, "groups"), "");
+        CLI_CELL(table, 1, "mesh", "");
+        CLI_CELL(table, 1, "groups", "");
     }
 }
 
@@ -54,8 +52,8 @@ Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
                                "6MB --format csv --root %d";
     struct cli_table *first = cli_table(cli_good(line, 0).out);
     struct cli_table *last = cli_table(cli_good(line, 5).out);
-    cr_expect_str_eq(cli_cell(last, 1, "root"), "5");
-    cr_expect_str_eq(cli_cell(first, 1, "allreduce_s"), cli_cell(last, 1, "allreduce_s"));
+    CLI_CELL(last, 1, "root", "5");
+    CLI_CELL(first, 1, "allreduce_s", cli_cell(last, 1, "allreduce_s"));
 }
 
 /* --- groups ------------------------------------------------------------------------------- */
@@ -70,10 +68,10 @@ Test(cli_collectives, groups_of_a_mesh_share_the_links)
     struct cli_table *given =
         cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --gpus 32 --along dp").out);
     cli_expect_same_table(both, given);
-    cr_expect_str_eq(cli_cell(both, 1, "gpus"), "32");
-    cr_expect_str_eq(cli_cell(both, 1, "nodes"), "8");
-    cr_expect_str_eq(cli_cell(both, 1, "along"), "dp");
-    cr_expect_str_eq(cli_cell(both, 1, "groups"), "4");
+    CLI_CELL(both, 1, "gpus", "32");
+    CLI_CELL(both, 1, "nodes", "8");
+    CLI_CELL(both, 1, "along", "dp");
+    CLI_CELL(both, 1, "groups", "4");
     /* 7/8 of four payloads leave each node by two HCAs of 10 GB/s */
     cr_expect_geq(cli_number(both, 1, "allreduce_s"), 4 * 7 * 1048576 / 20e9);
     /* busbw is that of a group */
@@ -87,8 +85,8 @@ Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
     struct cli_table *mesh = cli_table(run.out);
     struct cli_table *plain = cli_table(cli_good("$AR " GATHER " --gpus 32").out);
     CLI_HAS(run.err, "dp=32 along dp, the only axis: 1 group of 32 GPUs");
-    cr_expect_str_eq(cli_cell(mesh, 1, "allreduce_s"), cli_cell(plain, 1, "allreduce_s"));
-    cr_expect_str_eq(cli_cell(mesh, 1, "groups"), "1");
+    CLI_CELL(mesh, 1, "allreduce_s", cli_cell(plain, 1, "allreduce_s"));
+    CLI_CELL(mesh, 1, "groups", "1");
 }
 
 Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
@@ -104,7 +102,7 @@ Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
         struct cli_table *table =
             cli_rows("%s --cluster cluster.topo --payload 8MiB --check", lines[i]);
         double time_s = cli_number(table, 2, "allreduce_s");
-        cr_expect_str_eq(cli_cell(table, 2, "engine"), "simgrid");
+        CLI_CELL(table, 2, "engine", "simgrid");
         cr_expect_float_eq(cli_number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s, "%s: %g, %g",
                            lines[i], cli_number(table, 1, "allreduce_s"), time_s);
     }
@@ -119,7 +117,7 @@ Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
     const char *links = cli_good("$AR links %s", scene).out;
     CLI_HAS(text, "all-gather of 8.389 MB, fp16, on 32 GPUs");
     CLI_HAS(text, "mesh dp=8,tp=4 along dp: 4 groups of 8 GPUs at once");
-    cr_expect_eq(cli_lines_with(text, "  ring all-gather "), 1);
+    CLI_LINES(text, "  ring all-gather ", 1);
     CLI_HAS(text, "Busiest link: node-");
     CLI_HAS(text, "up to 4 flows at once on it, of 2 groups");
     CLI_HAS(links, "shared by up to 4 connections of 2 groups");
@@ -200,7 +198,7 @@ Test(cli_collectives, pictures_are_of_one_operation_and_say_which)
         char path[32];
         snprintf(path, sizeof path, "all/%s.svg", names[i]);
         CLI_HAS(cli_read(path), "all-gather");
-        cr_expect_eq(cli_lines_with(one.out, path), 1);
+        CLI_LINES(one.out, path, 1);
     }
     cr_expect_eq(cli_table(cli_read("all/best.csv"))->rows_count, 1 + 2 * 2);
 }

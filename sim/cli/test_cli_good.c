@@ -1,8 +1,5 @@
 /* The command line as a user meets it. Worked examples run with small numbers of GPUs. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test_cli.h"
 
@@ -51,7 +48,7 @@ Test(cli, list_shows_what_the_other_commands_take)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         CLI_HAS(run.out, names[i]);
     }
-    cr_expect_eq(cli_lines_with(cli_good("$AR list columns").out, "iteration_s "), 1);
+    CLI_LINES(cli_good("$AR list columns").out, "iteration_s ", 1);
 }
 
 Test(cli, csv_has_the_columns_of_the_contract_in_order)
@@ -136,8 +133,8 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
         cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --baseline gpu");
     struct cli_table *of_node = cli_table(node.out);
     struct cli_table *of_gpu = cli_table(gpu.out);
-    cr_expect_str_eq(cli_cell(of_node, 1, "baseline"), "node");
-    cr_expect_str_eq(cli_cell(of_gpu, 1, "baseline"), "gpu");
+    CLI_CELL(of_node, 1, "baseline", "node");
+    CLI_CELL(of_gpu, 1, "baseline", "gpu");
     cr_expect_lt(cli_number(of_gpu, 1, "efficiency_frac"),
                  cli_number(of_node, 1, "efficiency_frac"));
     cr_expect_float_eq(cli_number(of_gpu, 1, "efficiency_frac"),
@@ -167,19 +164,19 @@ Test(cli, a_payload_list_gives_a_row_each)
                                         "16384", "1500000", "2000000"};
     cr_assert_eq(table->rows_count, 1 + sizeof sizes / sizeof sizes[0]);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        cr_expect_str_eq(cli_cell(table, i + 1, "payload_bytes"), sizes[i]);
-        cr_expect_str_eq(cli_cell(table, i + 1, "trace"), "");
-        cr_expect_str_eq(cli_cell(table, i + 1, "status"), "ok");
+        CLI_CELL(table, i + 1, "payload_bytes", sizes[i]);
+        CLI_CELL(table, i + 1, "trace", "");
+        CLI_CELL(table, i + 1, "status", "ok");
     }
 }
 
 Test(cli, the_engine_is_recurrence_unless_another_is_asked_for)
 {
     struct cli_run run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --format csv");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
+    CLI_CELL(cli_table(run.out), 1, "engine", "recurrence");
     run = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --check");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "engine"), "simgrid");
+    CLI_CELL(cli_table(run.out), 1, "engine", "recurrence");
+    CLI_CELL(cli_table(run.out), 2, "engine", "simgrid");
     run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed --format csv");
     CLI_HAS(run.err, "1 of 1 rows are estimates");
 }
@@ -203,8 +200,8 @@ Test(cli, shipped_files_beside_the_program_come_first)
         "cp cluster.topo in/share/allreckon/topologies/machines/only-here.topo && ln -s "
         "in/bin/allreckon link");
     struct cli_run run = cli_good("env -i ./link list clusters");
-    cr_expect_eq(cli_lines_with(run.out, "only-here"), 1, "%s", run.out);
-    cr_expect_eq(cli_lines_with(run.out, "flat"), 0, "%s", run.out);
+    CLI_LINES(run.out, "only-here", 1);
+    CLI_LINES(run.out, "flat", 0);
 }
 
 Test(cli, export_writes_a_platform_with_a_host_per_gpu)
@@ -214,9 +211,9 @@ Test(cli, export_writes_a_platform_with_a_host_per_gpu)
     cr_expect_str_empty(run.out);
     const char *platform = cli_read("p.xml");
     cr_expect_eq(strncmp(platform, "<?xml", 5), 0);
-    cr_expect_eq(cli_lines_with(platform, "<host id=\"gpu-"), 20, "five nodes of four GPUs");
-    cr_expect_eq(cli_lines_with(platform, "<zone "), cli_lines_with(platform, "</zone>"));
-    cr_expect_eq(cli_lines_with(platform, "</platform>"), 1);
+    CLI_LINES(platform, "<host id=\"gpu-", 20); /* five nodes of four GPUs */
+    CLI_LINES(platform, "<zone ", cli_lines_with(platform, "</zone>"));
+    CLI_LINES(platform, "</platform>", 1);
     cr_expect_str_eq(cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 17").out,
                      platform);
 }
@@ -230,7 +227,7 @@ Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone)
                                            "--algorithm %s",
                                            i == 0 ? "ring" : "tree");
         full[i] = cli_number(table, 1, "samples_per_s") / cli_number(table, 1, "efficiency_frac");
-        cr_expect_str_eq(cli_cell(table, 1, "channels"), "1");
+        CLI_CELL(table, 1, "channels", "1");
         cr_expect_eq(atoi(cli_cell(table, 1, "messages_count")), i == 0 ? 8 * 14 : 2 * 2 * 8 * 7);
     }
     cr_expect_float_eq(full[0], full[1], 1e-6 * full[0]);
@@ -241,10 +238,9 @@ Test(cli, verify_proves_the_algorithms)
     struct cli_run all = cli_good("$AR verify --gpus 1:6:+1");
     struct cli_run one = cli_good("$AR verify --gpus 1:6:+1 --operation allgather");
     cr_expect_geq(cli_lines_with(one.out, "all-gather "), 2);
-    cr_expect_eq(cli_lines_with(one.out, "each contribution exactly once"),
-                 cli_lines_with(all.out, "all-gather "));
-    cr_expect_eq(cli_lines_with(all.out, "each contribution exactly once"),
-                 cli_lines_with(cli_good("$AR list algorithms").out, "      source: "));
+    CLI_LINES(one.out, "each contribution exactly once", cli_lines_with(all.out, "all-gather "));
+    CLI_LINES(all.out, "each contribution exactly once",
+              cli_lines_with(cli_good("$AR list algorithms").out, "      source: "));
 }
 
 Test(cli, check_prints_the_simulation_beside_the_recurrence)
@@ -254,8 +250,8 @@ Test(cli, check_prints_the_simulation_beside_the_recurrence)
                                            "ring --payload 1MB --check --engine %s",
                                            i == 0 ? "simgrid" : "recurrence");
         cr_assert_eq(table->rows_count, 3);
-        cr_expect_str_eq(cli_cell(table, 1 + i, "engine"), "simgrid");
-        cr_expect_str_eq(cli_cell(table, 2 - i, "engine"), "recurrence");
-        cr_expect_str_eq(cli_cell(table, 1, "allreduce_s"), cli_cell(table, 2, "allreduce_s"));
+        CLI_CELL(table, 1 + i, "engine", "simgrid");
+        CLI_CELL(table, 2 - i, "engine", "recurrence");
+        CLI_CELL(table, 1, "allreduce_s", cli_cell(table, 2, "allreduce_s"));
     }
 }

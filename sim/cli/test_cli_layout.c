@@ -1,8 +1,6 @@
 /* Steps of workloads on a mesh, as a user asks for them. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test_cli.h"
@@ -43,8 +41,8 @@ Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
     cr_expect_float_eq(cli_number(row, 1, "tflops_per_gpu"), operations / step_s / 1536 / 1e12,
                        0.01);
     cr_expect_eq(cli_number(row, 1, "gpus"), 1536);
-    cr_expect_str_eq(cli_cell(row, 1, "fits"), "yes");
-    cr_expect_str_eq(cli_cell(row, 1, "status"), "ok");
+    CLI_CELL(row, 1, "fits", "yes");
+    CLI_CELL(row, 1, "status", "ok");
 }
 
 Test(cli_layout, a_named_workload_is_its_shape)
@@ -52,21 +50,21 @@ Test(cli_layout, a_named_workload_is_its_shape)
     struct cli_table *named = predict("--cluster dgx-a100 --workload gpt3-175b --mesh "
                                       "pp=4,dp=2,tp=8 --global-batch 16");
     struct cli_table *shaped = predict(GPT3 "--gpus 64 --mesh pp=4,dp=2,tp=8 --global-batch 16");
-    cr_expect_str_eq(cli_cell(named, 1, "iteration_s"), cli_cell(shaped, 1, "iteration_s"));
-    cr_expect_str_eq(cli_cell(named, 1, "memory_bytes"), cli_cell(shaped, 1, "memory_bytes"));
+    CLI_CELL(named, 1, "iteration_s", cli_cell(shaped, 1, "iteration_s"));
+    CLI_CELL(named, 1, "memory_bytes", cli_cell(shaped, 1, "memory_bytes"));
 }
 
 Test(cli_layout, without_a_mesh_all_gpus_are_replicas)
 {
     struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --gpus 16 "
                                   "--global-batch 64 --format csv");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "mesh"), "dp=16");
+    CLI_CELL(cli_table(run.out), 1, "mesh", "dp=16");
 }
 
 Test(cli_layout, what_does_not_fit_says_so)
 {
     struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "fits"), "no");
+    CLI_CELL(cli_table(run.out), 1, "fits", "no");
     CLI_HAS(run.err, "does not fit: ");
 }
 
@@ -92,7 +90,7 @@ Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
     cr_expect(all->rows_count > 30, "%zu", all->rows_count);
     for (size_t i = 1; i < all->rows_count; i++) {
         size_t of = strcmp(cli_cell(all, i, "gpus"), "16") == 0 ? 1 : 2;
-        cr_expect_str_eq(cli_cell(all, i, "fits"), "yes");
+        CLI_CELL(all, i, "fits", "yes");
         cr_expect(cli_number(all, i, "iteration_s") >= cli_number(best, of, "iteration_s"));
     }
 }
@@ -130,8 +128,7 @@ Test(cli_layout, a_sweep_says_which_numbers_of_gpus_have_no_layout)
 {
     struct cli_run run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 1,16,2 "
                                   "--mesh all --global-batch 64 --best");
-    cr_expect_eq(cli_lines_with(run.err, "no layout divides and fits on so many GPUs: 1, 2"), 1,
-                 "%s", run.err);
+    CLI_LINES(run.err, "no layout divides and fits on so many GPUs: 1, 2", 1);
 }
 
 Test(cli_layout, sweeps_without_a_layout_say_why)
@@ -154,10 +151,10 @@ Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
                            .out;
     CLI_HAS(text, "\n  0  ");
     CLI_HAS(text, "\n  1  ");
-    cr_expect_eq(cli_lines_with(text, "  all-reduce     tp "), 2, "hidden states, and of the loss");
-    cr_expect_eq(cli_lines_with(text, "  send           pp "), 2, "and of the tied embedding");
-    cr_expect_eq(cli_lines_with(text, "  softmax "), 2, "forward and backward");
-    cr_expect_eq(cli_lines_with(text, "2048 x 864 x 2304"), 1, "tokens, 3 h / 8, h");
+    CLI_LINES(text, "  all-reduce     tp ", 2); /* hidden states, and of the loss */
+    CLI_LINES(text, "  send           pp ", 2); /* and of the tied embedding */
+    CLI_LINES(text, "  softmax ", 2);           /* forward and backward */
+    CLI_LINES(text, "2048 x 864 x 2304", 1);    /* tokens, 3 h / 8, h */
 }
 
 Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
@@ -188,30 +185,30 @@ Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
         cli_good("$AR export --format chrome-trace --cluster dgx-a100 --workload megatron-1.7b "
                  "--mesh pp=2,dp=2,tp=8 --global-batch 8 --overlap no --quiet")
             .out;
-    cr_expect_eq(cli_lines_with(text, "\"name\": \"forward "), 2 * 4);
-    cr_expect_eq(cli_lines_with(text, "\"name\": \"backward "), 2 * 4);
-    cr_expect_eq(cli_lines_with(text, "\"name\": \"optimizer\""), 2);
-    cr_expect_eq(cli_lines_with(text, "\"name\": \"send to "), 2 * 4 + 2);
+    CLI_LINES(text, "\"name\": \"forward ", 2 * 4);
+    CLI_LINES(text, "\"name\": \"backward ", 2 * 4);
+    CLI_LINES(text, "\"name\": \"optimizer\"", 2);
+    CLI_LINES(text, "\"name\": \"send to ", 2 * 4 + 2);
 }
 
 Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
 {
     struct cli_table *plain = cli_rows("boxing P B --gpus 8 --payload 64MiB");
-    cr_expect_str_eq(cli_cell(plain, 1, "operation"), "allreduce");
+    CLI_CELL(plain, 1, "operation", "allreduce");
     cr_expect_eq(cli_number(plain, 1, "sent_bytes"), 14 * 67108864.0);
-    cr_expect_str_eq(cli_cell(plain, 1, "time_s"), "");
+    CLI_CELL(plain, 1, "time_s", "");
     struct cli_run run =
         cli_good("$AR boxing B,S0 S1,S1 --mesh a=2,b=4 --payload 64MiB --format csv");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "operation"), "alltoall");
+    CLI_CELL(cli_table(run.out), 2, "operation", "alltoall");
     CLI_HAS(run.err, "the payload of alltoall is what one GPU has");
     run = cli_good("$AR boxing B S0 --gpus 4 --payload 64MiB --format csv");
-    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "operation"), "nothing to send");
+    CLI_CELL(cli_table(run.out), 1, "operation", "nothing to send");
     cr_expect_str_eq(run.err, "");
     struct cli_table *timed = cli_rows("boxing B,S0 B,B --mesh dp=2,tp=4 --payload 64MiB --cluster "
                                        "dgx-a100");
     struct cli_table *bare = cli_rows("allgather --mesh dp=2,tp=4 --along tp --payload 64MiB "
                                       "--cluster dgx-a100 --columns allreduce_s");
-    cr_expect_str_eq(cli_cell(timed, 2, "time_s"), cli_cell(bare, 1, "allreduce_s"));
+    CLI_CELL(timed, 2, "time_s", cli_cell(bare, 1, "allreduce_s"));
     cr_expect_eq(cli_number(timed, 2, "groups"), 2);
 }
 
@@ -224,7 +221,7 @@ Test(cli_layout, a_measured_rate_of_one_replica_scales_its_kernels)
     cr_expect_float_eq(cli_number(cli_table(one.out), 1, "iteration_s"), 16.0 / 20, 1e-8);
     CLI_HAS(one.err, "times as long, by the measured rate of one replica");
     struct cli_run all = cli_good(line, 8, 128, "20");
-    cr_expect_str_eq(cli_cell(cli_table(all.out), 1, "settings"), "samples-per-s-at=16=20");
+    CLI_CELL(cli_table(all.out), 1, "settings", "samples-per-s-at=16=20");
     cr_expect(cli_number(cli_table(all.out), 1, "iteration_s") > 16.0 / 20);
     cli_fails(64, "--samples-per-s-at: found 1e+07 samples/s at 16", line, 1, 16, "1e7");
     cli_fails(64, "found 2 rates of a workload", line, 1, 16, "1,32=2");
@@ -243,8 +240,8 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
                 "$AR predict --cluster abci-v100 %s %s --format csv --quiet", steps[i], options[k]);
             struct cli_table *table = cli_table(run.out);
             time_s[k] = cli_number(table, 1, "iteration_s");
-            cr_expect_str_eq(cli_cell(table, 1, "wire"), k == 1 ? "fp8" : "fp16");
-            cr_expect_str_eq(cli_cell(table, 1, "settings"), k == 2 ? "sparse=0.001" : "");
+            CLI_CELL(table, 1, "wire", k == 1 ? "fp8" : "fp16");
+            CLI_CELL(table, 1, "settings", k == 2 ? "sparse=0.001" : "");
         }
         cr_expect_lt(time_s[2], time_s[0]);
         cr_expect_lt(time_s[1], time_s[0]);
@@ -267,7 +264,7 @@ Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
     struct cli_table *others = cli_table(cli_good("%s", flat).out);
     struct cli_table *send = cli_rows("send --cluster flat --gpus 2 --payload 64MiB --columns "
                                       "allreduce_s");
-    cr_expect_str_eq(cli_cell(others, 1, "operation"), "send");
+    CLI_CELL(others, 1, "operation", "send");
     cr_expect_eq(cli_number(others, 1, "groups"), 4);
     cr_expect_eq(cli_number(others, 1, "sent_bytes"), 2 * 67108864.0);
     cr_expect_float_eq(cli_number(others, 1, "time_s"), cli_number(send, 1, "allreduce_s"), 1e-9);
@@ -360,7 +357,7 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
     struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload " STEPS
                                   "simai.txt --format csv --columns gpus,compute_s");
     const struct cli_table *table = cli_table(run.out);
-    cr_expect_str_eq(cli_cell(table, 1, "gpus"), "8");
+    CLI_CELL(table, 1, "gpus", "8");
     cr_expect_float_eq(cli_number(table, 1, "compute_s"), 3.100304e-3, 1e-9);
     cli_good("$AR explain --cluster dgx-a100 --gpus 16 --workload " STEPS "step.et");
     run = cli_good("$AR sweep --cluster dgx-a100 --gpus 8,16 --workload " STEPS "data.txt");

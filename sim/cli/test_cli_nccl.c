@@ -1,8 +1,4 @@
 /* The engine nccl, grids by calls of the library, and releases on the command line. */
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test_cli.h"
 
 #define PUBLISHED CLI_MEASURED
@@ -13,9 +9,9 @@ TestSuite(cli_nccl, .init = cli_enter_measured, .fini = cli_leave);
 static double time_us(const char *options)
 {
     struct cli_table *table = cli_rows("allreduce --cluster abci-v100 --engine nccl %s", options);
-    cr_expect_str_eq(cli_cell(table, 1, "low_s"), "");
-    cr_expect_str_eq(cli_cell(table, 1, "high_s"), "");
-    cr_expect_str_eq(cli_cell(table, 1, "messages_count"), "");
+    CLI_CELL(table, 1, "low_s", "");
+    CLI_CELL(table, 1, "high_s", "");
+    CLI_CELL(table, 1, "messages_count", "");
     return cli_number(table, 1, "allreduce_s") * 1e6;
 }
 
@@ -121,22 +117,22 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
              "trace.csv --format csv > step.csv");
     struct cli_table *step = cli_table(cli_read("step.csv"));
     cr_expect_gt(cli_number(step, 1, "iteration_s"), cli_number(step, 1, "compute_s"));
-    cr_expect_str_eq(cli_cell(step, 1, "low_s"), "");
+    CLI_CELL(step, 1, "low_s", "");
     struct cli_run sweep =
         cli_good("$AR sweep --cluster abci-v100 --set library.release=2.3.7,2.8.4 --trace "
                  "trace.csv --gpus 64 --algorithms ring,hierarchical,torus2d,tree,auto --shapes "
                  "8x8 --engine nccl --format csv");
-    cr_expect_eq(cli_lines_with(sweep.out, ",ok"), 9, "%s", sweep.out);
+    CLI_LINES(sweep.out, ",ok", 9);
     CLI_HAS(sweep.err,
             "1 of 10 points left out, which cannot run (tree); for example: engine nccl: "
             "found algorithm tree, which nccl-2.3.7 does not have");
     const char *text = cli_good("$AR explain --cluster abci-v100 --engine nccl --algorithm torus2d "
                                 "--shape 8x8 --gpus 64 --trace trace.csv")
                            .out;
-    cr_expect_eq(cli_lines_with(text, "All-reduce by calls of nccl-2.8.4"), 1, "%s", text);
-    cr_expect_eq(cli_lines_with(text, "  reduce-scatter          8        2        1  ring/"), 1);
-    cr_expect_eq(cli_lines_with(text, "  all-reduce              8        8        4  "), 1);
-    cr_expect_eq(cli_lines_with(text, "  all-gather              8        2        1  ring/"), 1);
+    CLI_LINES(text, "All-reduce by calls of nccl-2.8.4", 1);
+    CLI_LINES(text, "  reduce-scatter          8        2        1  ring/", 1);
+    CLI_LINES(text, "  all-reduce              8        8        4  ", 1);
+    CLI_LINES(text, "  all-gather              8        2        1  ring/", 1);
 }
 
 /* --- compare and calibrate ---------------------------------------------------------------- */
@@ -152,10 +148,10 @@ Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick)
     cr_assert_eq(own->rows_count, 1 + 96);
     size_t differ = 0;
     for (size_t i = 1; i < own->rows_count; i++) {
-        cr_expect_str_eq(cli_cell(own, i, "predicted_s"), cli_cell(own, i, "tuning_s"));
-        cr_expect_str_eq(cli_cell(own, i, "low_s"), "");
-        cr_expect_str_eq(cli_cell(own, i, "set"), "held-out");
-        cr_expect_str_eq(cli_cell(fitted, i, "tuning_s"), cli_cell(old, i, "predicted_s"));
+        CLI_CELL(own, i, "predicted_s", cli_cell(own, i, "tuning_s"));
+        CLI_CELL(own, i, "low_s", "");
+        CLI_CELL(own, i, "set", "held-out");
+        CLI_CELL(fitted, i, "tuning_s", cli_cell(old, i, "predicted_s"));
         differ += strcmp(cli_cell(own, i, "predicted_s"), cli_cell(old, i, "predicted_s")) != 0;
     }
     cr_expect_gt(differ, 48);
@@ -166,8 +162,8 @@ Test(cli_nccl, a_calibration_keeps_its_release)
     struct cli_run run = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --tuning 2.5.6 "
                                   "--hold-out none --out old.topo");
     CLI_HAS(run.out, "nccl-2.5.6");
-    cr_expect_eq(cli_lines_with(cli_read("old.topo"), "library.release = 2.5.6 ; --tuning of"), 1);
-    cr_expect_eq(cli_lines_with(cli_read("old.library.csv"), "# tuning: nccl-2.5.6"), 1);
+    CLI_LINES(cli_read("old.topo"), "library.release = 2.5.6 ; --tuning of", 1);
+    CLI_LINES(cli_read("old.library.csv"), "# tuning: nccl-2.5.6", 1);
     run = cli_good("$AR allreduce --cluster old.topo --engine library --algorithm auto --gpus 32 "
                    "--payload 1MiB --format json");
     CLI_HAS(run.out, "library nccl-2.5.6, fitted to 96 rows:");

@@ -1,9 +1,7 @@
-/* Sweeps that are stopped, and sweeps whose processes are. */
-#include <criterion/criterion.h>
+/* Sweeps that are stopped and go on; outputs that are there already. */
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,8 +100,7 @@ Test(cli_stop, a_signal_ends_all_processes_and_leaves_no_files)
         wait_for_child(wait_for_child(sweep.process));
         kill(sweep.process, numbers[i]);
         cr_expect_eq(finish_sweep(&sweep), 130);
-        cr_expect_eq(cli_lines_with(cli_read("../err"), "allreckon: interrupted after "), 1, "%s",
-                     cli_read("../err"));
+        CLI_LINES(cli_read("../err"), "allreckon: interrupted after ", 1);
         cr_expect_str_empty(cli_read("../out"));
         cr_expect_eq(cli_files_count(), files);
     }
@@ -113,7 +110,7 @@ Test(cli_stop, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
 {
     cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,256 --algorithms torus2d --shapes square "
              "--jobs 1 --engine simgrid >o.txt & sleep 0.1; kill -HUP $!; wait $!");
-    cr_expect_eq(cli_lines_with(cli_read("o.txt"), "torus2d"), 2);
+    CLI_LINES(cli_read("o.txt"), "torus2d", 2);
 }
 
 Test(cli_stop, a_killed_sweep_takes_its_workers_along)
@@ -122,7 +119,7 @@ Test(cli_stop, a_killed_sweep_takes_its_workers_along)
     wait_for_child(wait_for_child(sweep.process));
     kill(sweep.process, SIGKILL);
     cr_expect_eq(finish_sweep(&sweep), 128 + SIGKILL);
-    cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 1, "it has no rows");
+    CLI_LINES(cli_read("o/sweep.journal"), "", 1); /* it has no rows */
 }
 
 /* The small point is done at once, the large one takes long. */
@@ -150,14 +147,12 @@ static void expect_one_lost(bool kills_simulation, const char *reason)
     cr_expect_eq(finish_sweep(&sweep), 70);
     struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
     cr_assert_eq(table->rows_count, 3);
-    cr_expect_str_eq(cli_cell(table, 1, "status"), "ok");
+    CLI_CELL(table, 1, "status", "ok");
     CLI_HAS(cli_cell(table, 2, "status"), reason);
-    cr_expect_str_eq(cli_cell(table, 2, "gpus"), "1024");
-    cr_expect_str_eq(cli_cell(table, 2, "nodes"), "256");
-    cr_expect_str_eq(cli_cell(table, 2, "iteration_s"), "");
-    cr_expect_eq(
-        cli_lines_with(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024"), 1,
-        "%s", cli_read("../err"));
+    CLI_CELL(table, 2, "gpus", "1024");
+    CLI_CELL(table, 2, "nodes", "256");
+    CLI_CELL(table, 2, "iteration_s", "");
+    CLI_LINES(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024", 1);
 }
 
 Test(cli_stop, a_killed_worker_costs_one_row)
@@ -176,7 +171,7 @@ Test(cli_stop, a_signal_leaves_the_rows_that_are_done)
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
     CLI_HAS(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou");
-    cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 2);
+    CLI_LINES(cli_read("o/sweep.journal"), "", 2);
 }
 
 Test(cli_stop, two_sweeps_do_not_write_one_journal)
@@ -188,5 +183,291 @@ Test(cli_stop, two_sweeps_do_not_write_one_journal)
     CLI_HAS(cli_read("../second"), "o/sweep.journal: another sweep is writing");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
-    cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 2);
+    CLI_LINES(cli_read("o/sweep.journal"), "", 2);
+}
+
+/* --- resume ------------------------------------------------------------------------------------
+ */
+
+#define SWEEP                                                                                      \
+    "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --gpus 8:32:x2 --engine closed "       \
+    "--algorithms ring,hierarchical,torus2d --payload 1MB,2MB --format csv "
+
+/* Runs a sweep into `o` until a limit on files stops it, as a full disk would. */
+static void stop_sweep(void)
+{
+    struct cli_run run =
+        cli_run("trap '' XFSZ; (ulimit -f 8; " SWEEP "--out o --quiet 2>&1 | cat >&2; exit 74)");
+    cli_expect_error(&run, "sweep", 74, "o/sweep.journal: cannot write: File too large; ");
+    cr_assert_not_null(strstr(run.err, " of 27 rows are kept, --resume goes on"), "%s", run.err);
+    cr_assert_neq(access("o/sweep.csv", F_OK), 0);
+}
+
+static void enter_and_stop(void)
+{
+    cli_enter();
+    stop_sweep();
+}
+
+TestSuite(cli_resume, .init = enter_and_stop, .fini = cli_leave);
+
+/* Goes on with the sweep in `o`: its files and its output are those of one that was not stopped. */
+static void complete_sweep(void)
+{
+    struct cli_run part = cli_good(SWEEP "--out o --resume");
+    struct cli_run whole = cli_good(SWEEP "--out whole");
+    cli_expect_same_table(cli_table(part.out), cli_table(whole.out));
+    cli_expect_same_table(cli_table(cli_read("o/sweep.csv")),
+                          cli_table(cli_read("whole/sweep.csv")));
+    cli_expect_same_table(cli_table(cli_read("o/payload.csv")),
+                          cli_table(cli_read("whole/payload.csv")));
+    cr_expect_neq(access("o/sweep.journal", F_OK), 0, "the journal is of no more use");
+}
+
+Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped)
+{
+    complete_sweep();
+}
+
+Test(cli_resume, rows_that_are_there_are_not_computed_again)
+{
+    const char *kept = cli_good("sed -n 2p o/sweep.journal | cut -d' ' -f4-").out;
+    cli_good(SWEEP "--out o --resume");
+    CLI_LINES(cli_read("o/sweep.csv"), strtok((char *)kept, "\n"),
+              1); /* its wall_s is that of the first run */
+}
+
+Test(cli_resume, several_stops_lose_nothing)
+{
+    for (int blocks = 9; blocks < 12; blocks++) {
+        cli_stops(74, "File too large",
+                  "trap '' XFSZ; (ulimit -f %d; " SWEEP
+                  "--out o --resume --jobs 1 2>&1 | cat >&2; exit 74)",
+                  blocks);
+    }
+    complete_sweep();
+}
+
+Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note)
+{
+    cli_good("truncate -s -20 o/sweep.journal");
+    struct cli_run run = cli_run(SWEEP "--out o --resume | cat");
+    cr_expect_eq(run.code, 0);
+    CLI_LINES(run.err, "o/sweep.journal: the last line was cut short, ", 1);
+    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
+}
+
+Test(cli_resume, a_last_line_that_is_damaged_is_computed_again)
+{
+    cli_good("sed -i '$s/ring/rung/; $s/hier/hear/; $s/torus/tyrus/' o/sweep.journal");
+    complete_sweep();
+}
+
+Test(cli_resume, a_header_that_was_cut_short_is_no_journal_yet)
+{
+    cli_good("truncate -s 20 o/sweep.journal");
+    cli_good(SWEEP "--out o");
+    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
+}
+
+Test(cli_resume, without_a_journal_it_starts_from_the_beginning)
+{
+    struct cli_run run = cli_good(SWEEP "--out new --resume");
+    CLI_LINES(run.err, "note: 0 of 27 rows are there, 27 to compute", 1);
+}
+
+/* A journal that is not to be touched, the command that meets it, and what is said. */
+Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
+{
+    static const struct {
+        const char *make;
+        const char *options;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"true", "--quiet", 64, "expected --resume to go on with it, or --force to begin anew"},
+        {"true", "--resume --batch 64", 65, "the journal of another sweep"},
+        {"true", "--resume --gradient-scale 2", 65, "the journal of another sweep"},
+        {"true", "--resume --window 4", 65, "the journal of another sweep"},
+        {"true", "--resume --set hca.bandwidth=9GB/s", 65, "the journal of another sweep"},
+        {"sed -i 's/^net.latency *= 9.6us/net.latency = 9us/' cluster.topo", "--resume", 65,
+         "the journal of another sweep"},
+        {"sed -i '1s/version [0-9.]*/version 0.0.9/' o/sweep.journal", "--resume", 65,
+         "found \"version 0.0.9\", the journal of another version"},
+        {"sed -i '1s/columns ....../columns 123456/' o/sweep.journal", "--resume", 65,
+         "the journal of another version"},
+        {"sed -i '1s/^all/All/' o/sweep.journal", "--resume", 65, "no journal of a sweep"},
+        {"sed -i '3s/.$//' o/sweep.journal", "--resume", 65,
+         "o/sweep.journal:3: found a damaged line before the last one"},
+        {"sed -i '3s/^[0-9]*/27/' o/sweep.journal", "--resume", 65, "o/sweep.journal:3: found"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cli_good("rm -r o; cp %s/topologies/machines/abci-v100.topo cluster.topo",
+                 AR_TEST_SOURCE_DIR);
+        stop_sweep();
+        cli_good("%s; cp o/sweep.journal before", rows[i].make);
+        cli_fails(rows[i].code, rows[i].fragment, SWEEP "--out o %s", rows[i].options);
+        cli_good("cmp o/sweep.journal before");
+    }
+}
+
+Test(cli_resume, a_comment_in_the_cluster_does_not_make_it_another_sweep)
+{
+    cli_good("echo '# measured again' >> cluster.topo");
+    complete_sweep();
+}
+
+Test(cli_resume, without_a_directory_there_is_nothing_to_resume)
+{
+    cli_fails(64, "expected --out DIR, the directory of the sweep", SWEEP "--resume");
+}
+
+/* A simulation needs more descriptors than a worker does without one. */
+Test(cli_resume, rows_that_failed_are_tried_again)
+{
+    static const char line[] = "$AR sweep --cluster cluster.topo --trace trace.csv --gpus 4,8 "
+                               "--algorithms ring --engine simgrid,closed --format csv --out f";
+    struct cli_run run = cli_run("(ulimit -n 7; %s --jobs 1)", line);
+    cr_assert_eq(run.code, 70, "%s", run.err);
+    CLI_LINES(run.err, "2 of 4 points failed; the first, ring on 4 GPUs", 1);
+    CLI_LINES(run.err, "Too many open files; --resume tries them again", 1);
+    CLI_LINES(cli_read("f/sweep.csv"), ",ok", 2);
+    struct cli_run again = cli_good("%s --resume", line);
+    CLI_LINES(again.err, "2 of 4 rows are there, 2 to compute", 1);
+    CLI_LINES(cli_read("f/sweep.csv"), ",ok", 4);
+    cr_expect_neq(access("f/sweep.journal", F_OK), 0);
+}
+
+Test(cli_resume, a_disk_that_is_full_at_the_end_keeps_the_journal)
+{
+    cli_good("rm -r o; mkdir -p o/sweep.csv");
+    cli_stops(74, "o/sweep.csv: cannot write: it is a directory", SWEEP "--out o --quiet");
+    cli_good("rmdir o/sweep.csv");
+    complete_sweep();
+}
+
+/* --- force -------------------------------------------------------------------------------------
+ */
+
+TestSuite(cli_force, .init = cli_enter_measured, .fini = cli_leave);
+
+#define CALIBRATE "calibrate " CLI_MEASURED " --cluster abci-v100 "
+
+#define SWEEP_OF "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --engine closed --gpus "
+
+Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to)
+{
+    cli_good(SWEEP_OF "4,8 --payload 1MB,2MB --out o");
+    cr_expect_eq(access("o/payload.csv", F_OK), 0);
+    const char *before = cli_read("o/sweep.csv");
+    cli_fails(64,
+              "o/command.txt: found the output of another command; expected --force to overwrite "
+              "it, or another --out",
+              SWEEP_OF "4 --quiet --out o");
+    cr_expect_str_eq(cli_read("o/sweep.csv"), before);
+    cli_good(SWEEP_OF "4 --out o --force");
+    cr_expect_neq(access("o/payload.csv", F_OK), 0, "plot would draw it");
+    cr_expect_lt(strlen(cli_read("o/sweep.csv")), strlen(before));
+    cli_good("$AR sweep --cluster dgx-a100 --workload mpt-7b --gpus 8 --mesh all --global-batch 16 "
+             "--out o --force");
+    cr_expect_neq(access("o/sweep.csv", F_OK), 0, "report would show both");
+    cli_good(SWEEP_OF "4 --out o --force");
+    cr_expect_neq(access("o/layouts.csv", F_OK), 0, "plot would draw it");
+}
+
+Test(cli_force, a_complete_sweep_is_not_computed_again)
+{
+    cli_good(SWEEP_OF "4,8,16 --out o");
+    const char *before = cli_read("o/sweep.csv");
+    struct cli_run run = cli_good(SWEEP_OF "4:16:x2 --out o --resume");
+    CLI_LINES(run.err, "o: complete, ", 1);
+    cr_expect_str_empty(run.out);
+    cr_expect_str_eq(cli_read("o/sweep.csv"), before, "with the same wall_s");
+    cr_expect_neq(access("o/sweep.journal", F_OK), 0);
+    static const char *const damages[] = {"truncate -s -3", "truncate -s 0", "echo junk >",
+                                          "sed -i 2d"};
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        cli_good("%s o/sweep.csv", damages[i]);
+        run = cli_good(SWEEP_OF "4:16:x2 --out o --resume");
+        cr_expect_eq(cli_lines_with(run.err, "o: complete, "), 0, "%s: %s", damages[i], run.err);
+        cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, cli_table(before)->rows_count,
+                     "%s", damages[i]);
+    }
+}
+
+Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete)
+{
+    cli_good(SWEEP_OF "4,8 --out o");
+    const char *before = cli_read("o/sweep.csv");
+    cli_good("sed -i 's/^net.latency *= 9.6us/net.latency = 90us/' cluster.topo");
+    struct cli_run run = cli_good(SWEEP_OF "4,8 --out o --resume");
+    CLI_LINES(run.err, "note: 0 of ", 1);
+    cr_expect_str_neq(cli_read("o/sweep.csv"), before);
+}
+
+Test(cli_force, force_begins_a_stopped_sweep_anew)
+{
+    cli_run("trap '' XFSZ; (ulimit -f 8; " SWEEP_OF "8:64:x2 --out o --quiet 2>/dev/null)");
+    cr_expect_eq(access("o/sweep.journal", F_OK), 0);
+    cli_good(SWEEP_OF "4 --out o --force");
+    cr_expect_neq(access("o/sweep.journal", F_OK), 0);
+}
+
+/* A command, the same one written otherwise, another one. */
+Test(cli_force, only_the_same_command_overwrites)
+{
+    static const struct {
+        const char *first;
+        const char *same;
+        const char *other;
+    } rows[] = {
+        {"train example --out t", "train --out ./t --format csv --quiet example",
+         "train example --gpus 64 --out t"},
+        {"export --format simgrid-xml --cluster flat --gpus 4 --out x",
+         "export --gpus 4 --cluster flat --format simgrid-xml --out x --quiet",
+         "export --format simgrid-xml --cluster flat --gpus 8 --out x"},
+        {"export --format chrome-trace --cluster flat --gpus 4 --algorithm ring --trace trace.csv "
+         "--out j",
+         "export --format chrome-trace --cluster flat --gpus 4 --algorithm ring --trace trace.csv "
+         "--out j",
+         "export --format chrome-trace --cluster flat --gpus 8 --algorithm ring --trace trace.csv "
+         "--out j"},
+        {"sweep --cluster flat --trace trace.csv --gpus 2 --out s",
+         "sweep --cluster flat --trace trace.csv --gpus 2 --out s --jobs 1 --best",
+         "train example --out s"},
+        {CALIBRATE "--out c.topo", "calibrate --out c.topo --quiet abci.csv --cluster abci-v100",
+         CALIBRATE "--hold-out none --out c.topo"},
+        {CALIBRATE "--out d.topo", CALIBRATE "--out d.topo --format json",
+         "export --format simgrid-xml --cluster flat --gpus 4 --out d.topo"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cli_good("$AR %s", rows[i].first);
+        cli_good("$AR %s", rows[i].same);
+        cli_fails(64, "found the output of another command", "$AR %s", rows[i].other);
+        cli_good("$AR %s --force", rows[i].other);
+    }
+}
+
+Test(cli_force, a_file_of_the_user_is_not_overwritten)
+{
+    cli_good("mkdir t s; echo mine >t/train.csv; echo mine >s/sweep.csv; echo mine >x.xml; echo "
+             "mine >c.topo; echo mine >d.library.csv");
+    static const char *const lines[] = {
+        "train example --out t", "sweep --cluster flat --trace trace.csv --gpus 2 --quiet --out s",
+        "export --format simgrid-xml --cluster flat --gpus 4 --out x.xml", CALIBRATE "--out c.topo",
+        CALIBRATE "--out d.topo"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        cli_fails(64, "found the output of another command", "$AR %s", lines[i]);
+    }
+    cr_expect_str_eq(cli_good("cat t/train.csv s/sweep.csv x.xml c.topo d.library.csv").out,
+                     "mine\nmine\nmine\nmine\nmine\n");
+}
+
+Test(cli_force, a_directory_says_by_which_command_it_was_made)
+{
+    cli_good(SWEEP_OF "4 --term 'cycle.time=1 ms' --jobs 1 --out 'o p'");
+    CLI_LINES(cli_read("o p/command.txt"),
+              "allreckon sweep --cluster cluster.topo --trace resnet50-v1.5 "
+              "--term 'cycle.time=1 ms' --engine closed --gpus 4",
+              1);
 }

@@ -1,7 +1,6 @@
 /* Frameworks, their terms and measured rates on the command line. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
+
 #include <unistd.h>
 
 #include "test_cli.h"
@@ -126,20 +125,21 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
     const char *not_there = "gpu.memory";
     cli_good("awk -F, -v OFS=, '/^[a-z]+[0-9]/ {$2 *= 1e6; $3 *= 1e6} {print}' trace.csv >us.csv");
     struct cli_run run = cli_good("%s flat --trace ./us.csv", step);
-    cr_expect_eq(cli_lines_with(run.err, "its file is read in seconds, is it in ms or us?"), 1);
+    CLI_LINES(run.err, "its file is read in seconds, is it in ms or us?", 1);
     run = cli_good("%s flat --trace trace.csv", step);
-    cr_expect_eq(cli_lines_with(run.err, "is read in seconds"), 0);
+    CLI_LINES(run.err, "is read in seconds", 0);
     run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 208", step);
-    cr_expect_eq(cli_lines_with(run.err, not_there), 0, "%s", run.err);
+    CLI_LINES(run.err, not_there, 0);
     run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512", step);
-    cr_expect_eq(cli_lines_with(run.err, "note: batch 512: activations, weights and gradients take "
-                                         "about 21.32 GB, more than gpu.memory, 16 GB"),
-                 1, "%s", run.err);
+    CLI_LINES(run.err,
+              "note: batch 512: activations, weights and gradients take "
+              "about 21.32 GB, more than gpu.memory, 16 GB",
+              1);
     run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512 --set gpu.memory=32GB", step);
-    cr_expect_eq(cli_lines_with(run.err, not_there), 0, "%s", run.err);
+    CLI_LINES(run.err, not_there, 0);
     run = cli_good("$AR sweep --gpus 8,16 --algorithms ring --engine closed --cluster dgx1-v100 "
                    "--trace resnet50-v1.5 --batch 32,512,64");
-    cr_expect_eq(cli_lines_with(run.err, "note: batch 512: activations"), 1, "%s", run.err);
+    CLI_LINES(run.err, "note: batch 512: activations", 1);
 }
 
 Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark)
@@ -151,10 +151,9 @@ Test(cli_terms, any_text_file_may_begin_with_a_byte_order_mark)
     const char *plain = cli_good("%s", line).out;
     cli_good("for f in t.csv c.topo f.csv; do printf '\\357\\273\\277' | cat - $f >x; mv x $f; "
              "done");
-    cr_expect_eq(cli_lines_with(cli_read("t.csv"), "\xef\xbb\xbf"), 1);
+    CLI_LINES(cli_read("t.csv"), "\xef\xbb\xbf", 1);
     struct cli_table *marked = cli_table(cli_good("%s", line).out);
-    cr_expect_str_eq(cli_cell(marked, 1, "iteration_s"),
-                     cli_cell(cli_table(plain), 1, "iteration_s"));
+    CLI_CELL(marked, 1, "iteration_s", cli_cell(cli_table(plain), 1, "iteration_s"));
 }
 
 Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)

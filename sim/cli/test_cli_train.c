@@ -1,9 +1,7 @@
 /* train: its output, its file, and what it refuses. */
-#include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#include <math.h>
 
 #include "test_cli.h"
 
@@ -125,11 +123,7 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
 
 Test(cli_train, options_that_are_wrong_are_refused)
 {
-    static const struct {
-        const char *line;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"", 64, "train: no run; expected the name of a shipped run"},
         {"exampel", 66, "unknown run \"exampel\"; did you mean \"example\"?"},
         {"gone.run.csv", 66, "gone.run.csv"},
@@ -145,9 +139,7 @@ Test(cli_train, options_that_are_wrong_are_refused)
         {"example --out trace.csv", 74, "trace.csv: found a file; expected a directory"},
         {"example --out ''", 64, "--out: found \"\""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cli_fails(rows[i].code, rows[i].fragment, "$AR train %s", rows[i].line);
-    }
+    CLI_FAIL_ALL("train", rows);
 }
 
 Test(cli_train, a_row_for_each_phase_and_their_total)
@@ -159,16 +151,16 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
         cli_rows("predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 --batch "
                  "32");
     cr_assert_eq(csv->rows_count, 4);
-    cr_expect_str_eq(cli_cell(csv, 2, "run"), "mine");
-    cr_expect_str_eq(cli_cell(csv, 2, "phase"), "2");
-    cr_expect_str_eq(cli_cell(csv, 2, "steps_count"), "2145"); /* 5.5 epochs of 390 */
-    cr_expect_str_eq(cli_cell(csv, 2, "batch_total"), "128");
+    CLI_CELL(csv, 2, "run", "mine");
+    CLI_CELL(csv, 2, "phase", "2");
+    CLI_CELL(csv, 2, "steps_count", "2145"); /* 5.5 epochs of 390 */
+    CLI_CELL(csv, 2, "batch_total", "128");
     static const char *const same[] = {"iteration_s", "samples_per_s", "efficiency_frac", "shape",
                                        "cluster",     "engine",        "baseline"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         cr_expect_str_eq(cli_cell(csv, 2, same[i]), cli_cell(step, 1, same[i]), "%s", same[i]);
     }
-    cr_expect_str_eq(cli_cell(csv, 3, "phase"), "total");
+    CLI_CELL(csv, 3, "phase", "total");
     cr_expect_str_empty(cli_cell(csv, 3, "batch_per_gpu"));
     double sum_s = cli_number(csv, 1, "time_s") + cli_number(csv, 2, "time_s");
     cr_expect_float_eq(cli_number(csv, 3, "time_s"), sum_s, 1e-7 * sum_s);
@@ -191,8 +183,8 @@ Test(cli_train, formats_have_the_same_values)
     char clock[32];
     snprintf(clock, sizeof clock, " %d:%04.1f ", (int)(time_s / 60), fmod(time_s, 60));
     CLI_HAS(text, clock);
-    cr_expect_eq(cli_lines_with(text, "(ms)"), 1);
-    cr_expect_eq(cli_lines_with(json, "\"phase\": \"total\""), 1);
+    CLI_LINES(text, "(ms)", 1);
+    CLI_LINES(json, "\"phase\": \"total\"", 1);
 }
 
 Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
@@ -212,8 +204,8 @@ Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
         }
     }
     cr_expect_eq(row, table->rows_count);
-    cr_expect_eq(cli_lines_with(run.err, "1048576 GPUs is left out"), 2);
-    cr_expect_eq(cli_lines_with(run.err, "example on 30000 GPUs is left out"), 1);
+    CLI_LINES(run.err, "1048576 GPUs is left out", 2);
+    CLI_LINES(run.err, "example on 30000 GPUs is left out", 1);
     cr_expect_lt(cli_number(table, 6, "time_s"), cli_number(table, 3, "time_s"));
 }
 
@@ -230,12 +222,11 @@ Test(cli_train, a_run_without_a_framework_is_noted)
 {
     static const char text[] = "no --framework: compute and messages alone take time";
     cli_write("bare.run.csv", GOOD PHASES "0,9,16\n");
-    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --gpus 4,8").err, text), 1);
-    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --framework typical").err, text),
-                 0);
-    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --quiet").err, text), 0);
+    CLI_LINES(cli_good("$AR train bare.run.csv --gpus 4,8").err, text, 1);
+    CLI_LINES(cli_good("$AR train bare.run.csv --framework typical").err, text, 0);
+    CLI_LINES(cli_good("$AR train bare.run.csv --quiet").err, text, 0);
     cli_write("named.run.csv", GOOD "# framework = nnl\n" PHASES "0,9,16\n");
-    cr_expect_eq(cli_lines_with(cli_good("$AR train named.run.csv").err, text), 0);
+    CLI_LINES(cli_good("$AR train named.run.csv").err, text, 0);
 }
 
 /* Files that a run file names lie beside it, wherever it is called from. */
@@ -246,7 +237,7 @@ Test(cli_train, files_beside_the_run_file_are_found)
               "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
               "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
     struct cli_table *table = cli_rows("train d/a.run.csv");
-    cr_expect_str_eq(cli_cell(table, 1, "trace"), "trace");
+    CLI_CELL(table, 1, "trace", "trace");
     struct cli_run other =
         cli_run("sed s/,32/,16/ d/a.run.csv >d/b.run.csv; $AR train d/b.run.csv");
     cli_expect_error(
@@ -260,12 +251,12 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     cr_expect_str_eq(cli_cell(cli_table(csv), 3, "exact"), "no", "of the total");
     const char *parameters = cli_read("o/deep/parameters.csv");
-    cr_expect_eq(cli_lines_with(parameters, "example: algorithm,torus2d,run file"), 1);
-    cr_expect_eq(cli_lines_with(parameters, "\"example: epochs 30-90, batch_per_gpu\",64,"), 1);
-    cr_expect_eq(cli_lines_with(parameters, "example: gpus,64,run file"), 1);
+    CLI_LINES(parameters, "example: algorithm,torus2d,run file", 1);
+    CLI_LINES(parameters, "\"example: epochs 30-90, batch_per_gpu\",64,", 1);
+    CLI_LINES(parameters, "example: gpus,64,run file", 1);
     cli_good("$AR train example --gpus 32 --out other --quiet");
-    cr_expect_eq(cli_lines_with(cli_read("other/parameters.csv"), "example: gpus"), 0);
-    cr_expect_eq(cli_lines_with(cli_read("other/parameters.csv"), "--gpus,32,command line"), 1);
+    CLI_LINES(cli_read("other/parameters.csv"), "example: gpus", 0);
+    CLI_LINES(cli_read("other/parameters.csv"), "--gpus,32,command line", 1);
     size_t files = cli_files_count();
     cli_write("bad.run.csv", "# run = 7\n" PHASES);
     struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep --force");
@@ -283,5 +274,5 @@ Test(cli_train, list_runs_shows_titles)
     const char *out = cli_good("$AR list runs").out;
     CLI_HAS(out, "sony-v1-2176 ");
     CLI_HAS(out, "3456 V100");
-    cr_expect_eq(cli_lines_with(out, "cannot be read"), 0);
+    CLI_LINES(out, "cannot be read", 0);
 }

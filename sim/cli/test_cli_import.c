@@ -1,0 +1,171 @@
+/* discover, trace import, and compare of layers: what other programs say. */
+#include "test_cli.h"
+
+TestSuite(cli_discover, .init = cli_enter, .fini = cli_leave);
+
+#define MACHINES AR_TEST_SOURCE_DIR "/topologies/readers/fixtures/"
+
+Test(cli_discover, a_discovered_cluster_goes_into_a_prediction)
+{
+    struct cli_run run = cli_good("$AR discover " MACHINES "switch.xml --nodes 4 --fabric rails "
+                                  "--out mine.topo");
+    CLI_LINES(run.err, "note: said nowhere: collective.setup 8.4us", 1);
+    CLI_LINES(cli_read("mine.topo"), "switch.xml:19: mlx5_0 200 Gb/s", 1);
+    cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --quiet");
+    cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --engine nccl "
+             "--algorithm auto --quiet --set library.channels=4 --set library.node_bus=48GB/s "
+             "--set library.net_bus=44GB/s");
+    cli_good("$AR discover " MACHINES "switch.xml --nodes 4 --fabric rails --out mine.topo");
+}
+
+Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
+{
+    static const struct cli_case rows[] = {
+        {"discover", 64, "discover: found no file; expected what a machine says of itself"},
+        {"discover missing.xml", 66, "missing.xml"},
+        {"discover " MACHINES "static.xml --out mine.topo", 64,
+         "discover: the files do not say all; expected also --nodes N --fabric non-blocking|rails"},
+        {"discover " MACHINES "switch.xml --nodes 4 --fabric rail --out mine.topo", 64,
+         "--fabric: found \"rail\"; expected non-blocking, rails, fat-tree, torus, mesh, dragonfly "
+         "or dragonfly+"},
+        {"discover " MACHINES "switch.xml --nodes x --fabric rails --out mine.topo", 64,
+         "--nodes: key \"nodes\": found \"x\""},
+        {"discover " MACHINES "mesh.xml " MACHINES
+         "switch.xml --nodes 1 --set cpu.vendor=amd --set gpu.generation=ampere --out mine.topo",
+         65, "switch.xml:11: found gpus_per_node 4 (GPUs from here on); expected 3, as "},
+        {"discover " MACHINES "fixture.xml --out mine.topo", 66, "fixture.xml"},
+    };
+    CLI_FAIL_ALL("", rows);
+}
+
+/* --- trace -------------------------------------------------------------------------------------
+ */
+
+TestSuite(cli_trace, .init = cli_enter, .fini = cli_leave);
+
+#define PROFILES AR_TEST_SOURCE_DIR "/traces/profiles/fixtures/"
+
+Test(cli_trace, an_imported_trace_goes_into_a_prediction)
+{
+    struct cli_run run = cli_good("$AR trace import " PROFILES "shapes.json --out mine.csv");
+    CLI_LINES(run.err, "note: 2 of 2 steps: times as recorded", 1);
+    CLI_LINES(cli_read("mine.csv"), "# GPU: Tesla V100-SXM2-32GB", 1);
+    run = cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm ring --trace ./mine.csv "
+                   "--format csv --quiet");
+    const struct cli_table *table = cli_table(run.out);
+    /* 173 us forward, 320 us backward, 31 us of the optimizer, 1 us before them. */
+    cr_expect_float_eq(cli_number(table, 1, "compute_s"), 525e-6, 1e-9);
+    CLI_CELL(table, 1, "batch_per_gpu", "8");
+    CLI_CELL(table, 1, "precision", "fp16");
+}
+
+Test(cli_trace, an_imported_trace_of_known_layers_is_put_beside_computed_ones)
+{
+    cli_write("work.csv", "layer,kind,macs,input_elements,output_elements,width,channels_in,"
+                          "channels_out,kernel,stride,gradient_elements\n"
+                          "conv1,conv,6912,48,256,4,3,16,3,1,432\n"
+                          "relu,relu,0,256,256,0,0,0,0,0,0\n"
+                          "fc,fc,2560,256,10,1,256,10,1,1,2560+10\n"
+                          "loss,loss,0,10,10,0,0,0,0,0,0\n");
+    cli_good("$AR trace import " PROFILES "shapes.json --parameters ./work.csv --cost-table "
+             "v100-sxm2 --out mine.csv");
+    cli_good("$AR compare ./mine.csv");
+}
+
+Test(cli_trace, collectives_go_to_stdout)
+{
+    struct cli_run run = cli_good("$AR trace import " PROFILES "ddp.json --out mine.csv --format "
+                                  "csv --columns order,operation,payload_bytes,group_size,ready_s");
+    const struct cli_table *table = cli_table(run.out);
+    cr_assert_eq(table->rows_count, 4);
+    CLI_CELL(table, 2, "operation", "allreduce");
+    CLI_CELL(table, 2, "payload_bytes", "10280");
+    CLI_CELL(table, 2, "group_size", "2");
+    cr_expect_float_eq(cli_number(table, 2, "ready_s"), 93e-6, 1e-9);
+}
+
+Test(cli_trace, the_same_command_overwrites_its_own_trace_only)
+{
+    cli_good("$AR trace import " PROFILES "ddp.json --out mine.csv");
+    cli_good("$AR trace import " PROFILES "ddp.json --out mine.csv --format json");
+    cli_fails(64, "expected --force to overwrite it",
+              "$AR trace import " PROFILES "shapes.json --out mine.csv");
+    cli_good("$AR trace import " PROFILES "shapes.json --out mine.csv --force");
+}
+
+Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
+{
+    static const struct cli_case rows[] = {
+        {"", 64, "trace: found no argument; expected import FILE"},
+        {"export x", 64, "trace: found argument export; expected import FILE"},
+        {"import", 64, "trace import: found no file"},
+        {"import " PROFILES "ddp.json", 64, "option --out is missing"},
+        {"import " PROFILES "ddp.json x --out t.csv", 64, "unexpected argument \"x\""},
+        {"import " PROFILES "ddp.json --out t.csv --times x", 64, "expected recorded or kernels"},
+        {"import " PROFILES "ddp.json --out t.csv --batch 0", 64, "--batch: found \"0\""},
+        {"import " PROFILES "ddp.json --out t.csv --precision x", 64, "--precision: found \"x\""},
+        {"import " PROFILES "ddp.json --out t.csv --parameters x", 66, "unknown trace \"x\""},
+        {"import " PROFILES "ddp.json --out t.csv --parameters resnet50-v1.5", 65,
+         "3 gradients arrive in a step, and resnet50-v1.5 has 161 tensors"},
+        {"import " PROFILES "bound-by-processor.json --out t.csv", 65, "expected at most 10 %"},
+        {"import none.json --out t.csv", 66, "No such file"},
+        {"import trace.csv --out t.csv", 65, "trace.csv:1: byte 1: lexical error"},
+        {"import " PROFILES "ddp.json --out no/t.csv", 74, "cannot write"},
+    };
+    CLI_FAIL_ALL("trace", rows);
+}
+
+/* --- layers ------------------------------------------------------------------------------------
+ */
+
+TestSuite(cli_layers, .init = cli_enter, .fini = cli_leave);
+
+Test(cli_layers, a_recorded_trace_stands_beside_its_computed_one)
+{
+    struct cli_table *rows = cli_rows("compare resnet50-v1.5-recorded");
+    struct cli_table *step =
+        cli_rows("predict --cluster abci-v100 --gpus 1 --algorithm ring --trace resnet50-v1.5 "
+                 "--precision fp32");
+    double forward_s = 0, backward_s = 0;
+    cr_assert_eq(rows->rows_count, 1 + 175);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        forward_s += cli_number(rows, i, "forward_predicted_s");
+        backward_s += cli_number(rows, i, "backward_predicted_s");
+    }
+    cr_expect_float_eq(forward_s, cli_number(step, 1, "forward_s"), 1e-8);
+    cr_expect_float_eq(backward_s, cli_number(step, 1, "backward_s"), 1e-8);
+    CLI_CELL(rows, 1, "layer", "conv1");
+    cr_expect_float_eq(cli_number(rows, 1, "ready_measured_s"), 63.18e-3, 1e-5);
+    const char *both = cli_good("$AR compare resnet50-v1.5-recorded --format json").out;
+    CLI_HAS(both, "\"kinds\": [");
+}
+
+Test(cli_layers, files_and_the_picture_are_written)
+{
+    struct cli_run run =
+        cli_good("$AR compare resnet50-v1.5-recorded --out out && cat out/kinds.csv && ls out");
+    CLI_HAS(run.out, "\nkind,layers,forward_measured_s,");
+    CLI_HAS(run.out, "\nlayers.svg");
+    const char *parameters = cli_read("out/parameters.csv");
+    CLI_LINES(parameters, "cost table,v100-sxm2,", 1);
+    CLI_LINES(parameters, "conv_forward_rate,12.34e12 flop/s,", 1); /* of fp32 */
+    CLI_LINES(parameters, "multiprocessors,80,", 1);
+    CLI_HAS(run.err, "beside resnet50-v1.5 by cost table v100-sxm2, batch 32");
+}
+
+Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
+{
+    static const struct cli_case cases[] = {
+        {"compare example-timed", 65, "expected a trace of measured times with directives"},
+        {"compare resnet50-v1.5", 65, "found a table of work"},
+        {"compare resnet50-v1.5-recorded --cluster flat", 64,
+         "found --cluster; expected none with a trace of measured times"},
+        {"compare resnet50-v1.5-recorded --algorithm ring", 64, "found --algorithm; expected none"},
+        {"compare resnet50-v1.5-recorded --engine closed", 64, "found --engine; expected none"},
+        {"compare resnet50-v1.5-recorded --time mean", 64, "found --time; expected none"},
+        {"predict --cluster abci-v100 --gpus 4 --algorithm ring --trace resnet50-v1.5 --precision "
+         "fp8",
+         64, "found fp8; expected fp16, fp32, of which cost table v100-sxm2 speaks"},
+    };
+    CLI_FAIL_ALL("", cases);
+}
