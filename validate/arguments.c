@@ -83,8 +83,8 @@ static const struct option_row rows[] = {
 enum { ROWS_COUNT = sizeof rows / sizeof rows[0], LONG_OPTION = 1000 };
 
 /* A number with a unit. */
-static enum ar_status parse_size(const struct option_row *row, const char *where, const char *text,
-                                 double *number, struct ar_error *err)
+static enum ar_status parse_with_unit(const struct option_row *row, const char *where,
+                                      const char *text, double *number, struct ar_error *err)
 {
     uint64_t bytes = 0;
     AR_TRY(row->kind == BYTES ? ar_parse_bytes(where, text, &bytes, err)
@@ -117,11 +117,11 @@ static enum ar_status store_option(const struct option_row *row, const char *tex
         *(uint32_t *)field = (uint32_t)count;
         break;
     case BYTES:
-        AR_TRY(parse_size(row, where, text, &number, err));
+        AR_TRY(parse_with_unit(row, where, text, &number, err));
         *(uint32_t *)field = (uint32_t)number;
         break;
     case SECONDS:
-        AR_TRY(parse_size(row, where, text, field, err));
+        AR_TRY(parse_with_unit(row, where, text, field, err));
         break;
     }
     return AR_OK;

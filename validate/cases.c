@@ -76,8 +76,8 @@ static void add_sizes(const struct lists *lists, uint64_t multiple, struct measu
 }
 
 /* Adds an algorithm on a shape with all numbers of channels and all sizes. */
-static void add_shape(const struct lists *lists, struct measurement row, struct ar_shape shape,
-                      struct cases *cases)
+static void add_shape_cases(const struct lists *lists, struct measurement row,
+                            struct ar_shape shape, struct cases *cases)
 {
     row.shape = shape;
     for (size_t i = 0; i < lists->channels_count; i++) {
@@ -120,7 +120,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     for (size_t i = 0; i < shapes_count; i++) {
         if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
             shapes[found++] = shapes[i];
-            add_shape(lists, row, shapes[i], cases);
+            add_shape_cases(lists, row, shapes[i], cases);
         }
     }
     struct ar_shape standard =
@@ -132,7 +132,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     if (status != AR_OK) {
         return found > 0 || are_all_algorithms ? AR_OK : status;
     }
-    add_shape(lists, row, standard, cases);
+    add_shape_cases(lists, row, standard, cases);
     return AR_OK;
 }
 
@@ -200,8 +200,8 @@ static void add_probe(struct measurement row, enum probe probe, const uint64_t *
 }
 
 /* Adds the probes of links. In the column tier the ranks follow the tier: "node:0-3". */
-static void add_pairs(const struct backend *backend, struct measurement row,
-                      const uint64_t *elements, size_t count, struct cases *cases)
+static void add_pair_probes(const struct backend *backend, struct measurement row,
+                            const uint64_t *elements, size_t count, struct cases *cases)
 {
     const uint64_t small = LATENCY_BYTES / row.type->bytes;
     uint32_t starts = row.ranks <= ALL_PAIRS_RANKS ? row.ranks : 1;
@@ -233,7 +233,7 @@ static enum ar_status add_probes(const struct arguments *arguments, const struct
     }
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(parse_elements(arguments, row.type, "64MiB", cases->arena, &elements, &count, err));
-    add_pairs(backend, row, elements, count, cases);
+    add_pair_probes(backend, row, elements, count, cases);
     snprintf(row.tier, sizeof row.tier, "%s", arguments->config.memory->name);
     add_probe(row, PROBE_COPY, elements, count, cases);
     add_probe(row, PROBE_REDUCE, elements, count, cases);

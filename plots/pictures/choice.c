@@ -64,7 +64,7 @@ static bool pieces_equal(struct piece a, struct piece b)
 }
 
 /* Numbers may be written in several ways. */
-static bool has_value(struct piece found, const char *wanted)
+static bool is_wanted_value(struct piece found, const char *wanted)
 {
     char *found_end;
     char *wanted_end;
@@ -120,7 +120,7 @@ static void keep_rows(struct ar_plot_table *table, const char *key, const char *
     size_t kept = 0;
     for (size_t i = 0; i < table->rows.count; i++) {
         size_t row = table->rows.rows[i];
-        if (has_value(key_value(table, row, key), value)) {
+        if (is_wanted_value(key_value(table, row, key), value)) {
             table->rows.rows[kept++] = row;
         }
     }
@@ -221,9 +221,10 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
 
 /* --- refusing ----------------------------------------------------------------------------- */
 
-static void append(char text[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_format(char text[LINE], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void append(char text[LINE], const char *format, ...)
+static void append_format(char text[LINE], const char *format, ...)
 {
     size_t used = strlen(text);
     va_list arguments;
@@ -243,9 +244,9 @@ static void add_difference(const struct ar_plot_table *table, enum ar_plot_colum
     char values[LINE] = "";
     char *blank = choice + strlen(choice);
     list_values(table, table->rows, name, values);
-    append(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", name, values);
-    append(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : name,
-           is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
+    append_format(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", name, values);
+    append_format(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : name,
+                  is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
     while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
         *blank = ',';
     }
@@ -295,9 +296,9 @@ static void append_value(char text[LINE], enum ar_plot_column column, const char
 {
     bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
     size_t used = strlen(text);
-    append(text, "%s%s%s%s", text[0] == '\0' ? "" : "+",
-           is_number ? ar_plot_column_name(column) : "", is_number ? "=" : "",
-           cell[0] == '\0' ? "none" : cell);
+    append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+",
+                  is_number ? ar_plot_column_name(column) : "", is_number ? "=" : "",
+                  cell[0] == '\0' ? "none" : cell);
     for (char *c = text + used; *c != '\0'; c++) {
         *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
     }
@@ -311,7 +312,7 @@ static void extend_names(const struct ar_plot_table *table, enum ar_plot_column 
         size_t row = table->rows.rows[i];
         char text[LINE] = "";
         const char *cell = ar_plot_cell(table, row, column);
-        append(text, "%s", ar_plot_cell(table, row, AR_COL_ALGORITHM));
+        append_format(text, "%s", ar_plot_cell(table, row, AR_COL_ALGORITHM));
         if (strcmp(cell, text) != 0) {
             append_value(text, column, cell);
         }

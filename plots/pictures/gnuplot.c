@@ -80,8 +80,8 @@ static void become_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_r
     _exit(NOT_STARTED);
 }
 
-static enum ar_status start_run(const struct gnuplot *gnuplot, struct ar_plot_run *run,
-                                struct ar_error *err)
+static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_run *run,
+                                    struct ar_error *err)
 {
     fflush(NULL);
     pid_t parent = getpid();
@@ -160,8 +160,8 @@ static enum ar_status check_picture(const struct gnuplot *gnuplot, const struct 
 }
 
 /* Waits for a run that was started, and checks the pictures that it left. */
-static enum ar_status finish_run(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
-                                 struct ar_arena *arena, struct ar_error *err)
+static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+                                    struct ar_arena *arena, struct ar_error *err)
 {
     int end;
     char message[MESSAGE_SIZE];
@@ -201,12 +201,12 @@ enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory,
     size_t started = 0;
     for (size_t done = 0; done < count && done <= started; done++) {
         while (status == AR_OK && started < count && started < done + processors) {
-            status = start_run(&gnuplot, &runs[started], err);
+            status = start_gnuplot(&gnuplot, &runs[started], err);
             started += status == AR_OK;
         }
         if (done < started) {
             enum ar_status end =
-                finish_run(&gnuplot, &runs[done], arena, status == AR_OK ? err : &later);
+                await_gnuplot(&gnuplot, &runs[done], arena, status == AR_OK ? err : &later);
             status = status == AR_OK ? end : status;
         }
     }

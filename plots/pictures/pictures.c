@@ -143,8 +143,8 @@ static void narrow_best(const struct ar_plot_table *table, struct ar_plot_rows *
 
 /* The fastest of the rows that take longer than `least_s`, the first of equal ones; SIZE_MAX: none.
  * `alike` counts the others that are as fast. */
-static size_t find_fastest(const struct ar_plot_table *table, struct ar_plot_rows rows,
-                           double least_s, size_t *alike)
+static size_t find_fastest_row(const struct ar_plot_table *table, struct ar_plot_rows rows,
+                               double least_s, size_t *alike)
 {
     size_t best = SIZE_MAX;
     double best_s = 0;
@@ -178,7 +178,8 @@ static void write_cells(FILE *file, const struct ar_plot_table *table, size_t ro
 
 /* A line for each operation, GPU count and payload: the fastest algorithm with its shape and time,
  * how many others take the same time, and the fastest of those that take longer. */
-static void write_best(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows)
+static void write_best_algorithms(FILE *file, const struct ar_plot_table *table,
+                                  struct ar_plot_rows rows)
 {
     static const enum ar_plot_column first[] = {AR_COL_OPERATION, AR_COL_GPUS,  AR_COL_PAYLOAD,
                                                 AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_EXACT,
@@ -192,11 +193,11 @@ static void write_best(FILE *file, const struct ar_plot_table *table, struct ar_
         count = ar_plot_rows_alike(table, best_cell, rows, i);
         struct ar_plot_rows cell = {rows.rows + i, count};
         size_t alike, ignored;
-        size_t best = find_fastest(table, cell, 0, &alike);
+        size_t best = find_fastest_row(table, cell, 0, &alike);
         double best_s = ar_plot_value(table, best, AR_COL_ALLREDUCE);
         write_cells(file, table, best, first, ',');
         fprintf(file, "%zu,", alike);
-        write_cells(file, table, find_fastest(table, cell, best_s, &ignored), next, '\n');
+        write_cells(file, table, find_fastest_row(table, cell, best_s, &ignored), next, '\n');
     }
 }
 
@@ -416,7 +417,7 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .parts = {{.file = AR_PLOT_COLLECTIVES,
                 .above_0 = {AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
                 .narrow = narrow_best,
-                .write = write_best}}},
+                .write = write_best_algorithms}}},
     {.name = "compare_time",
      .parts = {{.file = AR_PLOT_COMPARED, .name = "compare", .columns = {COMPARED}}}},
     {.name = "compare_error",

@@ -139,7 +139,7 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
     }
 }
 
-static void write_facts(FILE *file, const struct ar_plot_drawing *drawing)
+static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
 {
     size_t count = 0;
     fputs("array facts = [", file);
@@ -174,7 +174,7 @@ void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
                     is_there ? ar_plot_data_name(drawing, part) : "", is_there ? ".csv" : "");
         }
     }
-    write_facts(file, drawing);
+    write_fact_array(file, drawing);
     fputs(drawing->kind->settings == NULL ? "" : drawing->kind->settings, file);
 }
 

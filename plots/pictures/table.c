@@ -139,8 +139,9 @@ static bool is_plain_name(const char *text)
     return true;
 }
 
-static enum ar_status check_name(const struct ar_plot_table *table, size_t row,
-                                 enum ar_plot_column column, unsigned file, struct ar_error *err)
+static enum ar_status check_plain_name(const struct ar_plot_table *table, size_t row,
+                                       enum ar_plot_column column, unsigned file,
+                                       struct ar_error *err)
 {
     const char *text = ar_plot_cell(table, row, column);
     bool is_shape = columns[column].content == SHAPE;
@@ -190,7 +191,7 @@ static enum ar_status convert_values(const struct ar_plot_table *table, unsigned
         if (content < COUNT) {
             *value =
                 content == SHAPE ? grid_x(ar_plot_cell(table, row, i)) : number_text(table, row, i);
-            AR_TRY(content >= NAME ? check_name(table, row, i, file, err) : AR_OK);
+            AR_TRY(content >= NAME ? check_plain_name(table, row, i, file, err) : AR_OK);
         } else if (content <= BYTES && !isnan(*value)) {
             memcpy(&whole, value, sizeof whole); /* the reader stored an integer in this place */
             *value = (double)whole;

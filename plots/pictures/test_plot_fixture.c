@@ -62,6 +62,18 @@ size_t read_file(const char *name)
     return size;
 }
 
+void expect_in(const char *name, const char *fragment)
+{
+    read_file(name);
+    cr_expect_not_null(strstr(text, fragment), "%s does not have \"%s\"", name, fragment);
+}
+
+void expect_content(const char *name, const char *content)
+{
+    read_file(name);
+    cr_expect_str_eq(text, content, "%s", name);
+}
+
 unsigned count_outputs(void)
 {
     unsigned count = 0;

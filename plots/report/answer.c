@@ -29,7 +29,7 @@ bool answer_texts_equal(const char *a, const char *b)
 }
 
 /* The median of |values| that are numbers; NAN: there are none. The values are changed. */
-static double median_of(double *values, size_t count)
+static double median_magnitude(double *values, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -211,7 +211,7 @@ enum ar_status answer_results(struct page_parts *parts, const struct ar_csv *csv
     }
     fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
             csv->rows_count);
-    answer_write_percent(text, ": the median error is ", median_of(errors, both), "");
+    answer_write_percent(text, ": the median error is ", median_magnitude(errors, both), "");
     if (both > 0) {
         const char *name = named_text(csv, worst, "title");
         fprintf(text, ", the largest %+.3g %% (%s)", 100 * named_number(csv, worst, "error_frac"),
@@ -266,8 +266,8 @@ enum ar_status answer_band(struct page_parts *parts, const struct ar_csv *csv, F
         high[row] = named_number(csv, row, "high_s") / predicted_s;
         is_any_fitted = is_any_fitted || strcmp(named_text(csv, row, "set"), "fitted") == 0;
     }
-    double low_frac = median_of(low, csv->rows_count);
-    double high_frac = median_of(high, csv->rows_count);
+    double low_frac = median_magnitude(low, csv->rows_count);
+    double high_frac = median_magnitude(high, csv->rows_count);
     if (!isnan(low_frac) && !isnan(high_frac)) {
         fprintf(text, "The band is from %.2g to %.2g times what is predicted, in the median%s. ",
                 low_frac, high_frac, is_any_fitted ? "" : ": none of these rows was fitted");

@@ -170,7 +170,7 @@ static bool is_chosen(const struct rows *rows, const struct choice *choice, size
 }
 
 /* The best row of a choice, the first of equal ones; SIZE_MAX: there is none. */
-static size_t find_best(const struct rows *rows, const struct choice *choice)
+static size_t find_best_row(const struct rows *rows, const struct choice *choice)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
@@ -195,7 +195,7 @@ static struct others find_others(const struct rows *rows, size_t best)
         struct choice choice = choose_gpus(rows->list[best].gpus);
         choice.alike = best;
         choice.algorithm = rows->list[i].algorithm;
-        if (!is_chosen(rows, &choice, i) || find_best(rows, &choice) != i ||
+        if (!is_chosen(rows, &choice, i) || find_best_row(rows, &choice) != i ||
             answer_texts_equal(rows->list[i].algorithm, rows->list[best].algorithm)) {
             continue;
         }
@@ -231,8 +231,8 @@ static uint64_t find_payload(const struct rows *rows, uint64_t gpus, bool is_lea
     return payload;
 }
 
-static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena, struct rows *rows,
-                                struct ar_error *err)
+static enum ar_status read_answer_rows(const struct ar_csv *csv, struct ar_arena *arena,
+                                       struct rows *rows, struct ar_error *err)
 {
     *rows = (struct rows){.csv = csv, .count = csv->rows_count};
     AR_TRY(answer_read(csv, AR_COLUMNS(row_columns), sizeof *rows->list, arena, &rows->list, err));
@@ -301,7 +301,7 @@ static void write_next(FILE *text, const struct rows *rows, size_t best)
 {
     struct choice others = choose_gpus(rows->list[best].gpus);
     others.but = best;
-    size_t next = find_best(rows, &others);
+    size_t next = find_best_row(rows, &others);
     if (next != SIZE_MAX) {
         fputs(", ", text);
         write_less(text, rows, best, next);
@@ -311,7 +311,7 @@ static void write_next(FILE *text, const struct rows *rows, size_t best)
 }
 
 /* The first row of this strategy. */
-static size_t first_of(const struct rows *rows, const char *strategy)
+static size_t first_row_of_strategy(const struct rows *rows, const char *strategy)
 {
     size_t i = 0;
     while (!answer_texts_equal(rows->list[i].strategy, strategy)) {
@@ -330,9 +330,9 @@ static void write_strategies(FILE *text, const struct rows *rows, size_t best)
         choice.strategy = row->strategy;
         size_t found = SIZE_MAX;
         char time[AR_UNIT_TEXT];
-        if (row->strategy != NULL && first_of(rows, row->strategy) == i &&
+        if (row->strategy != NULL && first_row_of_strategy(rows, row->strategy) == i &&
             !answer_texts_equal(row->strategy, rows->list[best].strategy)) {
-            found = find_best(rows, &choice);
+            found = find_best_row(rows, &choice);
         }
         if (found != SIZE_MAX) {
             fprintf(text, "%s%s", before, ar_format_seconds(name_time(rows, found), time));
@@ -366,7 +366,7 @@ static void write_others(FILE *text, const struct rows *rows, size_t best, struc
     }
 }
 
-static void write_best(FILE *text, const struct rows *rows, size_t best)
+static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
@@ -467,7 +467,7 @@ static void write_parts(FILE *text, const struct row *row)
 }
 
 /* The next larger number of GPUs among rows like `best`; 0: none. */
-static uint64_t next_count(const struct rows *rows, size_t best, uint64_t after)
+static uint64_t next_gpus(const struct rows *rows, size_t best, uint64_t after)
 {
     uint64_t next = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -480,7 +480,7 @@ static uint64_t next_count(const struct rows *rows, size_t best, uint64_t after)
     return next;
 }
 
-static const char *name_of(const struct row *row)
+static const char *algorithm_name(const struct row *row)
 {
     return row->algorithm != NULL ? row->algorithm : "?";
 }
@@ -490,18 +490,18 @@ static void write_winners(FILE *text, const struct rows *rows, size_t best)
 {
     const char *winner = NULL;
     size_t changes = 0;
-    for (uint64_t gpus = 0; (gpus = next_count(rows, best, gpus)) != 0;) {
+    for (uint64_t gpus = 0; (gpus = next_gpus(rows, best, gpus)) != 0;) {
         struct choice choice = choose_gpus(gpus);
         choice.alike = best;
-        size_t fastest = find_best(rows, &choice);
+        size_t fastest = find_best_row(rows, &choice);
         const struct row *row = &rows->list[fastest];
-        if (winner == NULL || !answer_texts_equal(winner, name_of(row))) {
+        if (winner == NULL || !answer_texts_equal(winner, algorithm_name(row))) {
             fprintf(text,
                     changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
                                  : ", %s from %" PRIu64 " on",
-                    name_of(row), gpus);
+                    algorithm_name(row), gpus);
             rows->is_named[fastest] = true;
-            winner = name_of(row);
+            winner = algorithm_name(row);
             changes++;
         }
     }
@@ -556,13 +556,13 @@ static void write_operation(FILE *text, const struct rows *rows, size_t best)
     struct choice least = choose_gpus(row->gpus);
     least.payload_bytes = find_payload(rows, row->gpus, true);
     least.operation = row->operation;
-    write_best(text, rows, best);
+    write_best_row(text, rows, best);
     write_rates(text, row);
     write_parts(text, row);
     if (!rows->is_step && least.payload_bytes != row->payload_bytes) {
-        size_t small = find_best(rows, &least);
+        size_t small = find_best_row(rows, &least);
         if (small != SIZE_MAX) {
-            write_best(text, rows, small);
+            write_best_row(text, rows, small);
         }
     } else if (find_others(rows, best).count > 0) {
         write_winners(text, rows, best);
@@ -582,14 +582,14 @@ static size_t best_of_operation(const struct rows *rows, size_t row, uint64_t gp
     struct choice choice = choose_gpus(gpus);
     choice.payload_bytes = rows->is_step ? AR_NO_COUNT : find_payload(rows, gpus, false);
     choice.operation = operation;
-    return find_best(rows, &choice);
+    return find_best_row(rows, &choice);
 }
 
 enum ar_status answer_rows(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
                            const char **title, struct ar_error *err)
 {
     struct rows rows;
-    AR_TRY(read_rows(csv, parts->arena, &rows, err));
+    AR_TRY(read_answer_rows(csv, parts->arena, &rows, err));
     uint64_t gpus = largest_gpus(&rows);
     size_t first = SIZE_MAX;
     size_t operations = 0;

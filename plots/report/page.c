@@ -20,14 +20,15 @@ const struct page_source page_sources[PAGE_FILES] = {
 #undef X
 };
 
-static const char *path_in(const struct page_parts *parts, const char *directory, const char *name)
+static const char *path_below(const struct page_parts *parts, const char *directory,
+                              const char *name)
 {
     return ar_arena_format(parts->arena, "%s/%s", directory, name);
 }
 
 /* --- the directory ------------------------------------------------------------------------ */
 
-static enum ar_status check_directory(const char *directory, struct ar_error *err)
+static enum ar_status check_report_directory(const char *directory, struct ar_error *err)
 {
     struct stat info;
     if (stat(directory, &info) != 0) {
@@ -58,7 +59,7 @@ static char *find_mark(char *text)
 /* Reads the command and its notes. A file of somebody else is left alone. */
 static enum ar_status read_command(struct page_parts *parts, struct ar_error *err)
 {
-    const char *path = path_in(parts, parts->request->directory, "command.txt");
+    const char *path = path_below(parts, parts->request->directory, "command.txt");
     char *text;
     size_t bytes;
     parts->notes = ar_arena_text(parts->arena, "");
@@ -81,7 +82,7 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
 {
     bool is_any = false;
     for (size_t i = 0; i < PAGE_FILES; i++) {
-        const char *path = path_in(parts, parts->request->directory, page_sources[i].name);
+        const char *path = path_below(parts, parts->request->directory, page_sources[i].name);
         if (i != PAGE_ACCURACY && access(path, F_OK) == 0) {
             AR_TRY(ar_csv_load(path, parts->arena, &parts->files[i], err));
             is_any = is_any || i != PAGE_PARAMETERS;
@@ -89,7 +90,7 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
     }
     if (parts->files[PAGE_COMPARED] != NULL) {
         const char *name = page_sources[PAGE_ACCURACY].name;
-        AR_TRY(ar_csv_load(path_in(parts, parts->request->directory, name), parts->arena,
+        AR_TRY(ar_csv_load(path_below(parts, parts->request->directory, name), parts->arena,
                            &parts->files[PAGE_ACCURACY], err));
     }
     return is_any ? AR_OK
@@ -102,7 +103,7 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
 {
     const char *where = parts->request->where;
-    AR_TRY(check_directory(parts->request->directory, err));
+    AR_TRY(check_report_directory(parts->request->directory, err));
     AR_TRY(load_files(parts, err));
     if (where != NULL) {
         AR_TRY(ar_plot_where(where, parts->arena, parts->files, PAGE_PARAMETERS, err));
@@ -147,7 +148,7 @@ static enum ar_status add_picture(struct page_parts *parts, const char *director
 
 /* Draws the sets of the files that are there, in a directory beside the page that ends with the
  * arena. */
-static enum ar_status draw_pictures(struct page_parts *parts, struct ar_error *err)
+static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_error *err)
 {
     const struct ar_page_request *request = parts->request;
     const char *slash = strrchr(request->out, '/');
@@ -185,7 +186,7 @@ static enum ar_status draw_pictures(struct page_parts *parts, struct ar_error *e
 
 /* --- parts of the page -------------------------------------------------------------------- */
 
-static void write_notes(FILE *file, struct page_parts *parts)
+static void write_command_notes(FILE *file, struct page_parts *parts)
 {
     bool has_notes = parts->notes[0] != '\0';
     char *rest = parts->notes;
@@ -200,7 +201,7 @@ static void write_notes(FILE *file, struct page_parts *parts)
 }
 
 /* The command line of the file lacks the directory. */
-static void write_command(FILE *file, struct page_parts *parts)
+static void write_command_line(FILE *file, struct page_parts *parts)
 {
     const struct ar_page_request *request = parts->request;
     char *text = NULL;
@@ -295,7 +296,7 @@ static enum ar_status read_page_file(const struct page_parts *parts, const char 
                                      struct ar_error *err)
 {
     size_t bytes;
-    return ar_file_read(path_in(parts, parts->request->page_dir, name), TEMPLATE_MAX,
+    return ar_file_read(path_below(parts, parts->request->page_dir, name), TEMPLATE_MAX,
                         "a part of reports", parts->arena, text, &bytes, err);
 }
 
@@ -304,12 +305,12 @@ static const struct part {
     void (*write)(FILE *file, struct page_parts *parts);
     const char *file; /* copied as it is */
 } writers[] = {
-    {"notes", write_notes, NULL},
+    {"notes", write_command_notes, NULL},
     {"timeline", page_write_timeline, NULL},
     {"pictures", write_pictures, NULL},
     {"tables", page_write_tables, NULL},
     {"parameters", page_write_parameters, NULL},
-    {"command", write_command, NULL},
+    {"command", write_command_line, NULL},
     {"style", NULL, "report.css"},
     {"script", NULL, "report.js"},
 };
@@ -369,7 +370,7 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
     AR_TRY(read_directory(parts, err));
     AR_TRY(page_answer(parts, err));
     AR_TRY(ar_output_begin(request->out, arena, &output, err));
-    AR_TRY(draw_pictures(parts, err));
+    AR_TRY(draw_page_pictures(parts, err));
     AR_TRY(write_page(output->file, parts, err));
     AR_TRY(ar_output_commit(output, err));
     page->answer = parts->answer;

@@ -159,7 +159,7 @@ static void write_table_rows(FILE *file, const struct ar_csv *csv, const char *t
     fputs("</tbody></table></div>\n", file);
 }
 
-static void write_table(FILE *file, const struct page_parts *parts, enum page_file which)
+static void write_file_table(FILE *file, const struct page_parts *parts, enum page_file which)
 {
     const struct ar_csv *csv = parts->files[which];
     const struct page_source *source = &page_sources[which];
@@ -188,7 +188,7 @@ void page_write_tables(FILE *file, struct page_parts *parts)
 {
     for (size_t i = 0; i < PAGE_FILES; i++) {
         if (parts->files[i] != NULL && i != PAGE_PARAMETERS) {
-            write_table(file, parts, (enum page_file)i);
+            write_file_table(file, parts, (enum page_file)i);
         }
     }
 }
@@ -196,6 +196,6 @@ void page_write_tables(FILE *file, struct page_parts *parts)
 void page_write_parameters(FILE *file, struct page_parts *parts)
 {
     if (parts->files[PAGE_PARAMETERS] != NULL && parts->files[PAGE_PARAMETERS]->rows_count > 0) {
-        write_table(file, parts, PAGE_PARAMETERS);
+        write_file_table(file, parts, PAGE_PARAMETERS);
     }
 }

@@ -74,7 +74,7 @@ static const struct look *find_look(const char *kind)
 }
 
 /* The line of a task, a new one if it is the first of its stage and stream. */
-static size_t find_line(struct page_timeline *timeline, size_t task)
+static size_t find_timeline_line(struct page_timeline *timeline, size_t task)
 {
     for (size_t i = 0; i < timeline->lines_count; i++) {
         const struct task *first = &timeline->tasks[timeline->lines[i]];
@@ -103,7 +103,7 @@ static enum ar_status read_timeline(const struct ar_csv *csv, struct ar_arena *a
             timeline->kinds[timeline->kinds_count++] = kind;
             timeline->noun = strcmp(kind, "push") == 0 ? "worker" : timeline->noun;
         }
-        (void)find_line(timeline, i);
+        (void)find_timeline_line(timeline, i);
         timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
     }
     return AR_OK;
@@ -132,8 +132,8 @@ static void write_task_text(FILE *file, const struct task *task, const char *nou
             ar_format_seconds(task->end_s - task->begin_s, time));
 }
 
-static void write_task(FILE *file, const struct page_timeline *timeline, const struct task *task,
-                       size_t line)
+static void write_task_bar(FILE *file, const struct page_timeline *timeline,
+                           const struct task *task, size_t line)
 {
     double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
     double x = scale * task->begin_s;
@@ -178,7 +178,7 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
             "style=\"--lines:%zu\" preserveAspectRatio=\"none\" data-end=\"%.9g\">\n",
             WIDTH, timeline->lines_count, timeline->lines_count, timeline->end_s);
     for (size_t i = 0; i < timeline->count; i++) {
-        write_task(file, timeline, &timeline->tasks[i], find_line(timeline, i));
+        write_task_bar(file, timeline, &timeline->tasks[i], find_timeline_line(timeline, i));
     }
     fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
             ar_format_seconds(timeline->end_s, end));

@@ -51,8 +51,8 @@ static size_t slot_capacity(const struct measurement *measurement)
     return (bytes / SLOT_ALIGNMENT + 2 + measurement->ranks) * SLOT_ALIGNMENT; /* spans, at most */
 }
 
-static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
-                                struct ar_arena *arena, struct ar_error *err)
+static enum ar_status make_cuda_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
+                                     struct ar_arena *arena, struct ar_error *err)
 {
     const struct measurement *measurement = schedule->measurement;
     struct cuda_rank *made = &schedule->ranks[rank];
@@ -108,7 +108,7 @@ static enum ar_status make_schedule(struct cuda_schedule *schedule, uint32_t gpu
     uint32_t ranks = schedule->measurement->ranks;
     uint32_t ports = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        AR_TRY(make_rank(schedule, gpus, rank, arena, err));
+        AR_TRY(make_cuda_rank(schedule, gpus, rank, arena, err));
         ports += schedule->ports[rank].count;
     }
     schedule->links = ar_arena_alloc(arena, ports + 1, sizeof *schedule->links);
@@ -166,8 +166,8 @@ static size_t span_offset(const struct rank_step *step, struct ar_span span)
     return (step->part.first + span.first) * step->schedule->measurement->type->bytes;
 }
 
-static unsigned char *slot_at(const struct rank_step *step, const struct cuda_link *link,
-                              uint32_t slot)
+static unsigned char *link_slot_at(const struct rank_step *step, const struct cuda_link *link,
+                                   uint32_t slot)
 {
     return link->slots + slot * step->schedule->slot_bytes;
 }
@@ -213,7 +213,7 @@ static enum ar_status lay_out_send(const struct rank_step *step, struct ar_error
     uint32_t slot = (uint32_t)(link->sends % window);
     cudaStream_t stream = step->schedule->ranks[step->rank].streams[step->channel];
     const unsigned char *buffer = step->schedule->crew.buffers[step->rank];
-    unsigned char *to = slot_at(step, link, slot);
+    unsigned char *to = link_slot_at(step, link, slot);
     uint32_t part = 0;
     struct ar_span span;
     CUDA_TRY(cudaSetDevice, step->schedule->ranks[step->rank].device);
@@ -242,7 +242,7 @@ static enum ar_status lay_out_receive(const struct rank_step *step, struct ar_er
     uint32_t slot = (uint32_t)(link->receives % step->schedule->config->window);
     cudaStream_t stream = step->schedule->ranks[step->rank].streams[step->channel];
     int device = step->schedule->ranks[step->rank].device;
-    unsigned char *from = slot_at(step, link, slot);
+    unsigned char *from = link_slot_at(step, link, slot);
     uint32_t element_bytes = step->schedule->measurement->type->bytes;
     uint32_t part = 0;
     struct ar_span span;
@@ -535,7 +535,7 @@ static enum ar_status lay_out_probe(struct prober *prober, double *times, struct
 }
 
 /* The first end's stream waits for the last message back, so its events enclose everything. */
-static enum ar_status run_probe_once(struct crew *crew, double *time_s, struct ar_error *err)
+static enum ar_status run_cuda_probe_once(struct crew *crew, double *time_s, struct ar_error *err)
 {
     struct prober *prober = (struct prober *)(void *)crew; /* its first member */
     cudaStream_t stream = prober->ends[0].stream;
@@ -557,7 +557,7 @@ static enum ar_status make_prober(const struct measurement *measurement, uint32_
                                   struct ar_error *err)
 {
     uint32_t other = probe_is_of_link(measurement->probe) ? measurement->to : measurement->from;
-    *prober = (struct prober){.crew = {.run = run_probe_once}, .measurement = measurement};
+    *prober = (struct prober){.crew = {.run = run_cuda_probe_once}, .measurement = measurement};
     prober->ends[0].device = cuda_device_of(gpus, measurement->ranks, measurement->from);
     prober->ends[1].device = cuda_device_of(gpus, measurement->ranks, other);
     for (uint32_t i = ENDS; i-- > 0;) { /* so that the GPU of the first end is current then */

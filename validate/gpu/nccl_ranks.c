@@ -171,8 +171,8 @@ static ncclResult_t pass_messages(const struct nccl_ranks *ranks, const struct n
     return code;
 }
 
-static ncclResult_t make_call(const struct nccl_ranks *ranks, struct nccl_rank *rank,
-                              enum nccl_call call)
+static ncclResult_t make_nccl_call(const struct nccl_ranks *ranks, struct nccl_rank *rank,
+                                   enum nccl_call call)
 {
     const struct nccl_library *nccl = ranks->library;
     const struct measurement *measurement = ranks->measurement;
@@ -228,8 +228,8 @@ static enum ar_status call_all(struct nccl_ranks *ranks, enum nccl_call call, st
     AR_TRY(nccl_check(library, library->group_start(), "ncclGroupStart", err));
     for (uint32_t i = 0; i < ranks->crew.count; i++) {
         CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
-        AR_TRY(
-            nccl_check(library, make_call(ranks, &ranks->ranks[i], call), call_names[call], err));
+        AR_TRY(nccl_check(library, make_nccl_call(ranks, &ranks->ranks[i], call), call_names[call],
+                          err));
     }
     return nccl_check(library, library->group_end(), call_names[call], err);
 }
@@ -291,8 +291,8 @@ static enum ar_status connect_ranks(struct nccl_ranks *ranks, const struct nccl_
     return AR_OK;
 }
 
-static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank,
-                                struct ar_arena *arena, struct ar_error *err)
+static enum ar_status make_nccl_rank(struct nccl_ranks *ranks, struct nccl_rank *rank,
+                                     struct ar_arena *arena, struct ar_error *err)
 {
     const struct measurement *measurement = ranks->measurement;
     size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
@@ -343,7 +343,7 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
     return AR_OK;
 }
 
-static enum ar_status run_collective_once(struct crew *crew, double *time_s, struct ar_error *err)
+static enum ar_status run_nccl_once(struct crew *crew, double *time_s, struct ar_error *err)
 {
     struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
     AR_TRY(call_all(ranks, CALL_MEET, err));
@@ -391,7 +391,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
                  .count = place->count,
                  .buffers = buffers,
                  .results = call == CALL_ALL_TO_ALL ? results : NULL,
-                 .run = run_collective_once},
+                 .run = run_nccl_once},
         .library = library,
         .measurement = measurement,
         .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
@@ -403,7 +403,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     for (uint32_t i = 0; i < place->count; i++) {
         members[i].rank = place->first + i;
         members[i].device = place->device + (int)i;
-        AR_TRY(make_rank(made, &members[i], arena, err));
+        AR_TRY(make_nccl_rank(made, &members[i], arena, err));
         buffers[i] = members[i].buffer;
         results[i] = members[i].result;
     }
@@ -421,12 +421,12 @@ static uint32_t gpus;
 #ifdef VALIDATE_HAS_MPI
 static const struct mpi_world *world;
 
-static bool is_alone(void)
+static bool is_single_process(void)
 {
     return world->ranks == 1;
 }
 #else
-static bool is_alone(void)
+static bool is_single_process(void)
 {
     return true;
 }
@@ -442,7 +442,7 @@ static enum ar_status nccl_start(const struct run_config *config, struct machine
     *machine = mpi_world_machine(world);
 #endif
     AR_TRY(cuda_count(&gpus, err));
-    if (is_alone()) {
+    if (is_single_process()) {
         machine->ranks_max = gpus;
         machine->ranks_standard = gpus;
         machine->ranks_per_node = gpus;
@@ -479,9 +479,9 @@ static bool nccl_can_run(const struct ar_algorithm *algorithm)
 static enum ar_status find_place(const struct measurement *measurement, struct nccl_place *place,
                                  struct ar_error *err)
 {
-    *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_alone()};
+    *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_single_process()};
 #ifdef VALIDATE_HAS_MPI
-    if (!is_alone()) {
+    if (!is_single_process()) {
         if (world->rank == 0) {
             AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
         }
@@ -510,7 +510,7 @@ static enum ar_status nccl_run(const struct run_config *config, struct ar_arena 
     }
     measurement->nodes = 1;
 #ifdef VALIDATE_HAS_MPI
-    measurement->nodes = mpi_world_nodes(world, is_alone() ? 1 : measurement->ranks);
+    measurement->nodes = mpi_world_nodes(world, is_single_process() ? 1 : measurement->ranks);
     mpi_world_collect(measurement->ranks, measurement);
 #endif
     return AR_OK;

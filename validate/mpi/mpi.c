@@ -181,7 +181,7 @@ static struct mpi_transport *owner_of(struct transport *transport)
     return (struct mpi_transport *)(void *)transport; /* its first member */
 }
 
-static unsigned char *slot_at(const struct mpi_transport *mpi, const struct mpi_port *port)
+static unsigned char *port_slot_at(const struct mpi_transport *mpi, const struct mpi_port *port)
 {
     return port->slots + port->taken % mpi->transport.window * mpi->transport.slot_bytes;
 }
@@ -192,8 +192,8 @@ static MPI_Request *request_at(const struct mpi_transport *mpi, struct mpi_port 
     return &port->requests[number % mpi->transport.window];
 }
 
-static void mpi_send(struct transport *transport, uint32_t index, const unsigned char *data,
-                     size_t bytes)
+static void mpi_transport_send(struct transport *transport, uint32_t index,
+                               const unsigned char *data, size_t bytes)
 {
     struct mpi_transport *mpi = owner_of(transport);
     struct mpi_port *port = &mpi->ports[index];
@@ -219,7 +219,7 @@ static const unsigned char *mpi_receive(struct transport *transport, uint32_t in
     struct mpi_port *port = &mpi->ports[index];
     int is_done;
     MPI_Test(request_at(mpi, port, port->taken), &is_done, MPI_STATUS_IGNORE);
-    return is_done ? slot_at(mpi, port) : NULL;
+    return is_done ? port_slot_at(mpi, port) : NULL;
 }
 
 /* Posts the receive of the next slot; messages of a peer and tag find them in this order. */
@@ -227,7 +227,7 @@ static void mpi_release(struct transport *transport, uint32_t index)
 {
     struct mpi_transport *mpi = owner_of(transport);
     struct mpi_port *port = &mpi->ports[index];
-    MPI_Irecv(slot_at(mpi, port), (int)transport->slot_bytes, MPI_BYTE, (int)port->port.peer,
+    MPI_Irecv(port_slot_at(mpi, port), (int)transport->slot_bytes, MPI_BYTE, (int)port->port.peer,
               (int)port->port.channel, mpi->ranks, request_at(mpi, port, port->taken));
     port->taken++;
 }
@@ -289,7 +289,7 @@ static enum ar_status mpi_barrier(struct transport *transport, double timeout_s,
 }
 
 static const struct transport_calls calls = {
-    .send = mpi_send,
+    .send = mpi_transport_send,
     .taken = mpi_taken,
     .receive = mpi_receive,
     .release = mpi_release,

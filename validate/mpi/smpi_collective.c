@@ -27,7 +27,7 @@ struct call {
 };
 
 /* Makes the call; false if no operation has this name. */
-static bool make_call(const struct call *call)
+static bool call_operation(const struct call *call)
 {
     const MPI_Comm all = MPI_COMM_WORLD;
     const MPI_Datatype type = MPI_FLOAT;
@@ -79,7 +79,7 @@ static int run_payloads(const char *operation, int payloads, char **bytes)
         }
         usleep((useconds_t)((1000.0 * (i + 1) - MPI_Wtime()) * 1e6));
         double begin_s = MPI_Wtime();
-        if (!make_call(&call)) {
+        if (!call_operation(&call)) {
             return 64;
         }
         double own_s = MPI_Wtime() - begin_s;

@@ -95,7 +95,7 @@ static bool slice_is_one_run(const struct ar_slice *slice)
 }
 
 /* Goes through the spans of both in the order of their elements. */
-static bool slices_disjoint(const struct ar_slice *a, const struct ar_slice *b)
+static bool slices_are_apart(const struct ar_slice *a, const struct ar_slice *b)
 {
     struct place place_a = {.part = 0};
     struct place place_b = {.part = 0};
@@ -113,7 +113,7 @@ static bool slices_disjoint(const struct ar_slice *a, const struct ar_slice *b)
     return true;
 }
 
-static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
+static bool slices_are_same(const struct ar_slice *a, const struct ar_slice *b)
 {
     return a->count == b->count && a->whole.first == b->whole.first &&
            a->whole.count == b->whole.count && a->parts == b->parts && a->first == b->first &&
@@ -130,9 +130,10 @@ static void begin_send(struct cursor *cursor, uint32_t step)
     if (move.sends) {
         bool receives = move.receive != AR_RECEIVE_NONE;
         cursor->send = make_side(cursor, step, true, move.send_to, &move.send_span);
-        cursor->relation = !receives || slices_disjoint(&move.send_span, &move.receive_span) ? APART
-                           : slices_equal(&move.send_span, &move.receive_span)               ? SAME
-                                                                               : OVERLAPPING;
+        cursor->relation = !receives || slices_are_apart(&move.send_span, &move.receive_span)
+                               ? APART
+                           : slices_are_same(&move.send_span, &move.receive_span) ? SAME
+                                                                                  : OVERLAPPING;
         cursor->packs = cursor->relation != APART || !slice_is_one_run(&move.send_span);
     }
 }
