@@ -64,7 +64,7 @@ static double floored_s(const struct ar_device_cost *cost, enum ar_precision pre
     return fmax(time_s, cost_value(cost, precision, AR_COST_KERNEL_FLOOR));
 }
 
-/* --- matrix products, attention, memory ------------------------------------------------------ */
+/* --- matrix products, attention, memory ---------------------------------------------------- */
 
 /* The multiprocessors' time with tiles of rows x columns and k in `parts`. */
 static double tiles_s(const struct ar_device_cost *cost, enum ar_precision precision,
@@ -133,7 +133,7 @@ double ar_device_peak_flops(const struct ar_device_cost *cost, enum ar_precision
     return cost_value(cost, precision, AR_COST_PEAK);
 }
 
-/* --- convolutions --------------------------------------------------------------------------- */
+/* --- convolutions -------------------------------------------------------------------------- */
 
 double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
                                  const struct ar_layer_work *work, enum ar_conv_pass pass,
@@ -218,7 +218,7 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
     return cost_value(cost, precision, fixed[pass]) + batch * marginal_s;
 }
 
-/* --- layers --------------------------------------------------------------------------------- */
+/* --- layers -------------------------------------------------------------------------------- */
 
 /* One pass of a conv or fc layer as a kernel. */
 static double conv_kernel_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,

@@ -10,7 +10,7 @@
 #include "ar_file.h"
 #include "ar_text.h"
 
-/* --- measured convolutions ------------------------------------------------------------------ */
+/* --- measured convolutions ----------------------------------------------------------------- */
 
 #define COUNT(field)                                                                               \
     AR_COLUMN(count, struct ar_conv_point, field, #field, "", .min = 1, .max = 1000000)
@@ -105,7 +105,7 @@ size_t ar_conv_points_find(const struct ar_conv_points *points, const struct ar_
     return count;
 }
 
-/* --- the cost table ------------------------------------------------------------------------- */
+/* --- the cost table ------------------------------------------------------------------------ */
 
 static const char *const quantity_names[] = {
 #define X(symbol, name, unit, min, max, group) name,

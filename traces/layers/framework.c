@@ -10,7 +10,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-/* --- terms ------------------------------------------------------------------------------------ */
+/* --- terms --------------------------------------------------------------------------------- */
 
 const struct ar_term_facts ar_terms[] = {
 #define X(symbol, ...) [symbol] = {__VA_ARGS__},
@@ -92,7 +92,7 @@ static enum ar_status parse_term(enum ar_term term, const char *where, const cha
     return AR_OK;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------- */
 
 enum { WHERE_SIZE = 1024 };
 
@@ -228,7 +228,7 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
-/* --- effects ---------------------------------------------------------------------------------- */
+/* --- effects ------------------------------------------------------------------------------- */
 
 void ar_framework_clear(struct ar_framework *framework)
 {

@@ -111,7 +111,7 @@ enum ar_status ar_layer_comparison_make(const struct ar_trace *measured,
     return AR_OK;
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
+/* --- writing ------------------------------------------------------------------------------- */
 
 /* Sums have no name and are never ready. */
 static struct ar_columns kind_columns(void)

@@ -109,7 +109,7 @@ enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *are
     return AR_OK;
 }
 
-/* --- the spread of GPUs ------------------------------------------------------------------- */
+/* --- the spread of GPUs -------------------------------------------------------------------- */
 
 /* Expected largest of N standard normal variables, 0 for an N that is not in the table. */
 static const double expected_largest[] = {

@@ -11,7 +11,7 @@
 #include "ar_csv.h"
 #include "ar_text.h"
 
-/* --- sums and scaling ------------------------------------------------------------------------ */
+/* --- sums and scaling ---------------------------------------------------------------------- */
 
 double ar_trace_forward_s(const struct ar_trace *trace)
 {
@@ -81,7 +81,7 @@ void ar_trace_scale(struct ar_trace *trace, double factor)
     }
 }
 
-/* --- columns of the file ---------------------------------------------------------------------- */
+/* --- columns of the file ------------------------------------------------------------------- */
 
 struct trace_row {
     struct ar_layer layer; /* without tensors */
@@ -141,43 +141,27 @@ static const struct ar_column work_directives[] = {
               .may_be_missing = true),
 };
 
-/* --- tensors ------------------------------------------------------------------------------ */
+/* --- tensors ------------------------------------------------------------------------------- */
 
-/* One of `2048000+1000`; `*text` moves behind it. */
-static bool next_tensor(const char **text, uint64_t *elements)
-{
-    uint64_t value = 0;
-    const char *digit = *text;
-    while (*digit >= '0' && *digit <= '9' && value < AR_TRACE_ELEMENTS_MAX) {
-        value = 10 * value + (uint64_t)(*digit - '0');
-        digit++;
-    }
-    bool is_whole = digit != *text && value != 0 && value <= AR_TRACE_ELEMENTS_MAX;
-    bool is_joined = digit[0] == '+' && digit[1] != '\0';
-    if (!is_whole || (*digit != '\0' && !is_joined)) {
-        return false;
-    }
-    *text = is_joined ? digit + 1 : digit;
-    *elements = value;
-    return true;
-}
-
+/* Adds the tensors of `2048000+1000` to a layer; nothing or 0 means none. */
 static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, const char *text,
                                   struct ar_trace *trace, struct ar_layer *layer,
                                   struct ar_error *err)
 {
     layer->tensors_first = trace->tensors_count;
-    if (strcmp(text, "0") == 0) {
-        return AR_OK;
-    }
-    while (*text != '\0') {
-        if (!next_tensor(&text, &trace->tensor_elements[trace->tensors_count])) {
+    for (bool goes_on = text[0] != '\0' && strcmp(text, "0") != 0; goes_on; text++) {
+        size_t digits = strspn(text, "0123456789");
+        uint64_t elements = strtoull(text, NULL, 10); /* the largest value if it is too large */
+        text += digits;
+        goes_on = *text == '+';
+        if (digits == 0 || elements == 0 || elements > AR_TRACE_ELEMENTS_MAX ||
+            (!goes_on && *text != '\0')) {
             return ar_csv_error(csv, row, "gradient_elements",
                                 "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
                                 "none, each at most 2^50",
                                 err);
         }
-        trace->tensors_count++;
+        trace->tensor_elements[trace->tensors_count++] = elements;
         layer->tensors_count++;
     }
     return AR_OK;
@@ -195,7 +179,7 @@ static size_t tensors_max(const struct trace_row *rows, size_t count)
     return max;
 }
 
-/* --- the whole ---------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 static int compare_layer_names(const void *a, const void *b)
 {
@@ -322,7 +306,7 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
-/* --- traces ------------------------------------------------------------------------------- */
+/* --- traces -------------------------------------------------------------------------------- */
 
 /* Elements of a sample that the backward pass needs again: bn reads what conv writes, conv what
  * relu writes; sums, and relus of a fused bn, leave nothing more. */
@@ -392,7 +376,7 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
     return AR_OK;
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------- */
 
 static void write_tensors(FILE *file, const struct ar_trace *trace, const struct ar_layer *layer)
 {

@@ -93,7 +93,7 @@ static enum ar_status read_astra_count(const struct astra_reader *reader, const 
     return ar_parse_count(where, text, 0, max, number, reader->err);
 }
 
-/* --- the head -------------------------------------------------------------------------------- */
+/* --- the head ------------------------------------------------------------------------------ */
 
 /* SimAI's `model_parallel_NPU_group: 2 ep: 16 pp: 12 ... pp_comm 50331648`. */
 static enum ar_status read_mesh_sizes(struct astra_reader *reader, char *const *words, size_t count)
@@ -155,7 +155,7 @@ static enum ar_status read_astra_head(struct astra_reader *reader)
     return AR_OK;
 }
 
-/* --- layers ---------------------------------------------------------------------------------- */
+/* --- layers -------------------------------------------------------------------------------- */
 
 /* `ALLREDUCE`, `ALLGATHER_DP_EP`, ... */
 static enum ar_status read_collective_type(const struct astra_reader *reader, const char *text,
@@ -229,7 +229,7 @@ static enum ar_status read_astra_layers(struct astra_reader *reader)
                : refuse_line(reader, "more layers", "as many as line 2 says");
 }
 
-/* --- the step -------------------------------------------------------------------------------- */
+/* --- the step ------------------------------------------------------------------------------ */
 
 #define NO_TASK UINT32_MAX
 

@@ -86,7 +86,7 @@ static enum ar_status read_chakra_message(struct chakra_reader *reader, const ui
     return AR_OK;
 }
 
-/* --- a node ---------------------------------------------------------------------------------- */
+/* --- a node -------------------------------------------------------------------------------- */
 
 static const Chakra__Attribute *find_attribute(const Chakra__Node *message, const char *name)
 {
@@ -246,7 +246,7 @@ static enum ar_status read_chakra_nodes(struct chakra_reader *reader)
     return AR_OK;
 }
 
-/* --- the step -------------------------------------------------------------------------------- */
+/* --- the step ------------------------------------------------------------------------------ */
 
 static int compare_places(const void *a, const void *b)
 {
@@ -273,23 +273,20 @@ static enum ar_status sort_places(struct chakra_reader *reader, struct ar_arena 
     return AR_OK;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const struct place *first = a, *second = b;
+    return (first->id > second->id) - (first->id < second->id);
+}
+
 /* Finds a node by its number. A need that is not in the file, such as the whole program, does not
  * count. */
 static struct node *find_node(const struct chakra_reader *reader, uint64_t id)
 {
     const struct place key = {.id = id};
-    uint32_t low = 0, high = reader->nodes_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (reader->places[middle].id < key.id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < reader->nodes_count && reader->places[low].id == id
-               ? &reader->nodes[reader->places[low].node]
-               : NULL;
+    const struct place *place =
+        bsearch(&key, reader->places, reader->nodes_count, sizeof *reader->places, compare_ids);
+    return place != NULL ? &reader->nodes[place->node] : NULL;
 }
 
 static uint32_t later_task(uint32_t a, uint32_t b)

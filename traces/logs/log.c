@@ -13,8 +13,7 @@
 #include "ar_units.h"
 #include "log_reading.h"
 
-/* --- words and numbers -------------------------------------------------------------------------
- */
+/* --- words and numbers --------------------------------------------------------------------- */
 
 void ar_clean(char *text, size_t bytes)
 {
@@ -94,8 +93,7 @@ bool ar_take_count(const char **rest, const char *key, uint64_t *count)
     return true;
 }
 
-/* --- columns -----------------------------------------------------------------------------------
- */
+/* --- columns ------------------------------------------------------------------------------- */
 
 /* Half a unit of the last digit of a number. */
 static double half_digit(const char *number)
@@ -177,8 +175,7 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
     return AR_OK;
 }
 
-/* --- runs and rows -----------------------------------------------------------------------------
- */
+/* --- runs and rows ------------------------------------------------------------------------- */
 
 struct ar_log *ar_logs_last(const struct ar_logs *logs)
 {
@@ -369,8 +366,7 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
     return parse_log(path, text, bytes, arena, logs, err);
 }
 
-/* --- whether a run can be compared -------------------------------------------------------------
- */
+/* --- whether a run can be compared --------------------------------------------------------- */
 
 bool ar_log_is_pair(const struct ar_log *run)
 {

@@ -8,7 +8,7 @@
 #include "ar_log.h"
 #include "ar_record.h"
 
-/* --- runs and rows ---------------------------------------------------------------------------- */
+/* --- runs and rows ------------------------------------------------------------------------- */
 
 /** The readers of whole files: each reads a text into `logs`, which has its path and no runs yet.
  */
@@ -37,7 +37,7 @@ enum ar_log_collective ar_collective_of_name(const char *name);
 /** busbw over algbw among `ranks` >= 1; NaN for AR_LOG_OTHER. */
 double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks);
 
-/* --- words and numbers ------------------------------------------------------------------------ */
+/* --- words and numbers --------------------------------------------------------------------- */
 
 #define AR_BLANKS " \t\r\v\f"
 #define AR_DIGITS "0123456789"
@@ -67,8 +67,7 @@ bool ar_is_count(const char *word);
  * Numbers too large become the largest. */
 bool ar_take_count(const char **rest, const char *key, uint64_t *count);
 
-/* --- columns of tables of words, and members of JSON objects ------------------------------------
- */
+/* --- columns of tables of words, and members of JSON objects ------------------------------- */
 
 /** A column of struct ar_log_row, or of its struct ar_log_timing. */
 struct ar_log_column {
@@ -127,8 +126,7 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct 
 enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const struct ar_log *run,
                                     uint64_t line, size_t words_count, struct ar_error *err);
 
-/* --- a run of nccl-tests while it is read, from text or JSON -------------------------------------
- */
+/* --- a run of nccl-tests while it is read, from text or JSON ------------------------------- */
 
 enum { AR_NCCL_RANKS_MAX = 1 << 20 };
 
@@ -161,8 +159,7 @@ enum ar_status ar_nccl_finish(struct ar_log *log, struct ar_nccl_run *run, struc
 /** Sets `NCCL 2.8.4` from NCCL's version code, in both of its encodings. */
 void ar_nccl_set_version(uint64_t code, struct ar_log *log);
 
-/* --- texts line by line --------------------------------------------------------------------------
- */
+/* --- texts line by line -------------------------------------------------------------------- */
 
 /** The line behind what mpirun, srun, Hydra, Ray and container logs put before it, trimmed. */
 char *ar_strip_prefix(char *line);

@@ -10,8 +10,7 @@
 
 #include "log_reading.h"
 
-/* --- collectives -------------------------------------------------------------------------------
- */
+/* --- collectives --------------------------------------------------------------------------- */
 
 enum {
     PARTS = 1,        /* `count` is of one rank's part, `size` of all parts */
@@ -211,8 +210,7 @@ static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error
     return AR_OK;
 }
 
-/* --- ranks -------------------------------------------------------------------------------------
- */
+/* --- ranks --------------------------------------------------------------------------------- */
 
 static enum ar_status refuse_second_rank(const struct ar_log *log, uint64_t number,
                                          const struct ar_nccl_rank *first,

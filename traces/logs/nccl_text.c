@@ -7,8 +7,7 @@
 #include "ar_text.h"
 #include "log_reading.h"
 
-/* --- single lines of nccl-tests, NCCL and launchers: no state -----------------------------------
- */
+/* --- single lines of nccl-tests, NCCL and launchers: no state ------------------------------ */
 
 enum { PREFIX_BYTES_MAX = 120 };
 
@@ -148,8 +147,7 @@ static bool parse_sweep(char *line, struct ar_nccl_sweep *sweep)
     return true;
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables -------------------------------------------------------------------------------- */
 
 /* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. */
 static const char *const operations[] = {"sum", "prod",   "max",  "min",

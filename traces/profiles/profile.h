@@ -100,8 +100,7 @@ uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct
 size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, size_t count,
                           double time_s);
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps --------------------------------------------------------------------------------- */
 
 /** The gradient of a tensor, or the gradients of a bucket, when it arrives. */
 struct kineto_arrival {
@@ -146,7 +145,7 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
 const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
                                           const struct kineto_step *step, size_t arrival);
 
-/* --- what is made ----------------------------------------------------------------------------- */
+/* --- what is made -------------------------------------------------------------------------- */
 
 /** Where the sizes of gradients come from. */
 enum kineto_sizes { KINETO_SIZES_SHAPES, KINETO_SIZES_PARAMETERS, KINETO_SIZES_BUCKETS };

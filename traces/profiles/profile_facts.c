@@ -8,7 +8,7 @@
 #include "ar_text.h"
 #include "profile.h"
 
-/* --- types ------------------------------------------------------------------------------------ */
+/* --- types --------------------------------------------------------------------------------- */
 
 /* Collectives say "Float", inputs of operators "float" or "c10::Half". */
 static const struct {
@@ -47,7 +47,7 @@ static bool find_type_precision(const char *type, enum ar_precision *precision)
     return false;
 }
 
-/* --- facts and notes -------------------------------------------------------------------------- */
+/* --- facts and notes ----------------------------------------------------------------------- */
 
 static void __attribute__((format(printf, 2, 3)))
 add_note(struct kineto_import *import, const char *format, ...)
@@ -212,7 +212,7 @@ void kineto_facts_find(struct kineto_import *import)
     describe_trace(import);
 }
 
-/* --- collectives ------------------------------------------------------------------------------ */
+/* --- collectives --------------------------------------------------------------------------- */
 
 static const struct ar_column columns[] = {
 #define X(kind, field, ...)                                                                        \

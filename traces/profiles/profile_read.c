@@ -129,7 +129,7 @@ static const struct key keys[] = {
 #undef ENTER
 };
 
-/* --- events that are kept --------------------------------------------------------------------- */
+/* --- events that are kept ------------------------------------------------------------------ */
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -310,7 +310,7 @@ static enum ar_status keep_event(struct json *json)
     return AR_OK;
 }
 
-/* --- values ----------------------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------------------------- */
 
 /* The answer of a callback of yajl: 0 stops the parser. */
 static int go_on(struct json *json, enum ar_status status)
@@ -380,7 +380,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t length)
     return 1;
 }
 
-/* --- structure ------------------------------------------------------------------------------ */
+/* --- structure ----------------------------------------------------------------------------- */
 
 static int on_key(void *context, const unsigned char *bytes, size_t length)
 {
@@ -480,7 +480,7 @@ static int on_map_end(void *context)
     return 1;
 }
 
-/* --- the text ------------------------------------------------------------------------------- */
+/* --- the text ------------------------------------------------------------------------------ */
 
 static uint64_t count_lines(const unsigned char *bytes, size_t count)
 {

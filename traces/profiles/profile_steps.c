@@ -6,7 +6,7 @@
 
 #include "profile.h"
 
-/* --- nesting --------------------------------------------------------------------------------- */
+/* --- nesting ------------------------------------------------------------------------------- */
 
 static int compare_times(double a, double b)
 {
@@ -152,7 +152,7 @@ void kineto_nest(struct ar_kineto *kineto)
     link_kernels(kineto);
 }
 
-/* --- in order of time ------------------------------------------------------------------------- */
+/* --- in order of time ---------------------------------------------------------------------- */
 
 struct begin {
     double start_s;
@@ -199,7 +199,7 @@ size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, s
     return first;
 }
 
-/* --- steps ---------------------------------------------------------------------------------- */
+/* --- steps --------------------------------------------------------------------------------- */
 
 /* Steps are marked, or reach from one optimizer's end to the next one's. */
 static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_arena *arena,
@@ -323,7 +323,7 @@ static enum ar_status check_gpu(const struct ar_kineto *kineto, struct ar_error 
     return AR_OK;
 }
 
-/* --- the time line of the GPU ----------------------------------------------------------------- */
+/* --- the time line of the GPU -------------------------------------------------------------- */
 
 struct interval {
     double start_s, end_s;
@@ -346,7 +346,7 @@ struct timeline {
     bool is_begun;             /* a step was */
 };
 
-/* --- collectives on the time line ------------------------------------------------------------ */
+/* --- collectives on the time line ---------------------------------------------------------- */
 
 static void join_collectives(struct timeline *timeline, const struct ar_kineto *kineto)
 {
@@ -379,7 +379,7 @@ static double count_collective_s(struct timeline *timeline, double until_s)
     return sum_s;
 }
 
-/* --- owners --------------------------------------------------------------------------------- */
+/* --- owners -------------------------------------------------------------------------------- */
 
 static int compare_numbered(const void *a, const void *b)
 {
@@ -483,7 +483,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     }
 }
 
-/* --- the line ------------------------------------------------------------------------------- */
+/* --- the line ------------------------------------------------------------------------------ */
 
 static void add_kernel(struct timeline *timeline, const struct kineto_kernel *kernel)
 {
@@ -532,7 +532,7 @@ static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
     }
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
                                           const struct kineto_step *step, size_t arrival)

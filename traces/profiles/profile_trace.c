@@ -38,7 +38,7 @@ static double find_lead_s(const struct kineto_import *import)
     return is_known ? kineto_median(import, count) : 0;
 }
 
-/* --- which steps ---------------------------------------------------------------------------- */
+/* --- which steps --------------------------------------------------------------------------- */
 
 static bool is_complete(const struct kineto_step *step)
 {
@@ -105,8 +105,7 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
     return import->used_count > 0 ? AR_OK : refuse_waits(import, least_idle, err);
 }
 
-/* --- sizes of gradients -------------------------------------------------------------------------
- */
+/* --- sizes of gradients -------------------------------------------------------------------- */
 
 /* Takes the tensors of a trace in the order of arrival: backwards. Sums of buckets must agree. */
 static enum ar_status take_parameters(struct kineto_import *import, struct ar_error *err)
@@ -195,7 +194,7 @@ static enum ar_status find_gradient_sizes(struct kineto_import *import, struct a
     return take_parameters(import, err);
 }
 
-/* --- names of layers ------------------------------------------------------------------------- */
+/* --- names of layers ----------------------------------------------------------------------- */
 
 enum { BARE_NAME = 48 };
 
@@ -353,7 +352,7 @@ static void name_layers(struct kineto_import *import, const uint32_t *nodes)
     }
 }
 
-/* --- times and tensors ---------------------------------------------------------------------- */
+/* --- times and tensors --------------------------------------------------------------------- */
 
 static double node_median(const struct kineto_import *import, const double *times_s, size_t node)
 {
@@ -416,7 +415,7 @@ static void make_profile_layers(struct kineto_import *import)
     name_layers(import, nodes);
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- the whole ----------------------------------------------------------------------------- */
 
 enum ar_status ar_kineto_step_create(const struct ar_kineto *kineto,
                                      const struct ar_kineto_request *request,

@@ -141,7 +141,7 @@ Test(kineto_bad, parameters_of_another_model)
                                "expected the parameters of the same model");
 }
 
-/* --- files ---------------------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------------------------- */
 
 static enum ar_status load(const char *bytes, size_t count, char path[64])
 {

@@ -50,7 +50,7 @@ enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const 
     return AR_OK;
 }
 
-/* --- kernels ---------------------------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------------------------- */
 
 /* Times of the kernels of a part, summed up. */
 struct kernel_sum {

@@ -154,7 +154,7 @@ Test(cycle, ticks_that_do_not_divide_well_keep_their_order)
     }
 }
 
-/* --- slowdown -------------------------------------------------------------------------------- */
+/* --- slowdown ------------------------------------------------------------------------------ */
 
 static void expect_ready(struct ar_slowdown slowdown, const double *ready_s)
 {

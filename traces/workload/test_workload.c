@@ -28,7 +28,7 @@ static struct ar_workload *make(const struct ar_trace *trace, const char *text,
     return workload;
 }
 
-/* --- a small trace --------------------------------------------------------------------------- */
+/* --- a small trace ------------------------------------------------------------------------- */
 
 /* Four layers, the third without parameters; the backward pass ends them at 13, 15, 16 and 20 s.
  * Elements of 4 bytes make tensors of 4, 1, 2 and 8 MiB in forward order. */
@@ -148,7 +148,7 @@ Test(workload, a_tensor_larger_than_the_threshold_is_a_bucket_of_its_own)
     cr_expect_eq(workload->buckets[1].elements, 1000);
 }
 
-/* --- ResNet-50 ------------------------------------------------------------------------------- */
+/* --- ResNet-50 ----------------------------------------------------------------------------- */
 
 static void check_resnet50(const struct ar_trace *trace, const char *text, uint32_t element_bytes)
 {
@@ -216,7 +216,7 @@ Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
     }
 }
 
-/* --- rules ----------------------------------------------------------------------------------- */
+/* --- rules --------------------------------------------------------------------------------- */
 
 /* bucket_cap_mb = 25 of PyTorch, whose first bucket is of 1 MiB; 64 MiB of Horovod. */
 Test(workload, thresholds_are_those_of_the_frameworks)

@@ -59,7 +59,7 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
     return AR_OK;
 }
 
-/* --- the file -------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------ */
 
 #define CELL(kind, field, name, ...)                                                               \
     AR_COLUMN(kind, struct ar_transformer, field, name, __VA_ARGS__)
@@ -109,7 +109,7 @@ enum ar_status ar_transformers_find(const struct ar_transformers *transformers, 
     return AR_OK;
 }
 
-/* --- what is computed ------------------------------------------------------------------------- */
+/* --- what is computed ---------------------------------------------------------------------- */
 
 /* Sizes of a part on one GPU. */
 struct sizes {
@@ -384,7 +384,7 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
     return time_s;
 }
 
-/* --- what is held ----------------------------------------------------------------------------- */
+/* --- what is held -------------------------------------------------------------------------- */
 
 double ar_transformer_forward_flop(const struct ar_transformer *model)
 {
