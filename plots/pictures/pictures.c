@@ -307,7 +307,7 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
     }
 }
 
-/* --- the pictures -------------------------------------------------------------------------- */
+/* --- the pictures ------------------------------------------------------------------------- */
 
 #define STEP                                                                                       \
     AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BATCH, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE

@@ -221,8 +221,7 @@ Test(plot_pictures, text_cannot_leave_its_quotes_or_its_cell)
     cr_expect_str_eq(written(ar_plot_write_cell, "a, \"b\" 'c'\r"), "a; 'b' 'c' ");
 }
 
-/* --- the fastest of collectives ------------------------------------------------------------------
- */
+/* --- the fastest of collectives ----------------------------------------------------------- */
 
 static void add_collective(unsigned gpus, const char *algorithm, unsigned payload_bytes,
                            const char *time_s)

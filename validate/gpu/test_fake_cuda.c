@@ -379,7 +379,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     return cudaSuccess;
 }
 
-/* --- devices and errors; pairs of devices are linked by NVLink ------------------------------ */
+/* --- devices and errors; pairs of devices are linked by NVLink ---------------------------- */
 
 cudaError_t cudaDeviceCanAccessPeer(int *can_access, int device, int peer)
 {

@@ -53,7 +53,7 @@ struct cursor {
     struct flight flights[FLIGHTS_MAX];
 };
 
-/* --- steps ---------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------- */
 
 static uint32_t cursor_peer(const struct cursor *cursor, uint32_t position)
 {
@@ -181,7 +181,7 @@ static unsigned char *buffer_at(const struct cursor *cursor, struct ar_span run)
            (cursor->part.first + run.first) * execution->measurement->type->bytes;
 }
 
-/* --- messages in flight --------------------------------------------------------------------- */
+/* --- messages in flight ------------------------------------------------------------------- */
 
 static void cursor_drop_flights(struct cursor *cursor)
 {
@@ -307,7 +307,7 @@ static enum ar_status receive_piece(struct cursor *cursor, const unsigned char *
     return AR_OK;
 }
 
-/* --- progress ------------------------------------------------------------------------------- */
+/* --- progress ----------------------------------------------------------------------------- */
 
 /* Sends as much as may be in flight. */
 static enum ar_status advance_send(struct cursor *cursor, bool *progressed, struct ar_error *err)
@@ -374,7 +374,7 @@ static void cursor_begin(struct cursor *cursor, const struct execution *executio
     begin_receive(cursor, 0);
 }
 
-/* --- all channels of a rank ------------------------------------------------------------------ */
+/* --- all channels of a rank --------------------------------------------------------------- */
 
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config)
 {

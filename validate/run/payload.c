@@ -49,8 +49,7 @@ enum ar_status payload_create(const struct measurement *measurement, struct ar_a
     return AR_OK;
 }
 
-/* --- contents at the beginning and the end -------------------------------------------------------
- */
+/* --- contents at the beginning and the end ------------------------------------------------ */
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -157,7 +156,7 @@ struct payload_view payload_see(const struct payload *payload, uint32_t rank,
     return view;
 }
 
-/* --- filling and checking ------------------------------------------------------------------- */
+/* --- filling and checking ----------------------------------------------------------------- */
 
 /* Elements of the period that begins at `first`, which the end may cut short. */
 static uint64_t period_length(const struct payload *payload, uint64_t first)

@@ -74,7 +74,7 @@ enum ar_status crew_repeat(struct crew *crew, const struct run_config *config,
     return AR_OK;
 }
 
-/* --- probes over a transport ---------------------------------------------------------------- */
+/* --- probes over a transport -------------------------------------------------------------- */
 
 /* A barrier. It waits longer than a message, since a missing rank may itself wait for a message,
  * and says for whom. */
@@ -230,7 +230,7 @@ static enum ar_status run_probe(const struct execution *execution, struct ar_are
     return crew_repeat(&prober.crew, execution->config, NULL, arena, own, err);
 }
 
-/* --- a rank over a transport ---------------------------------------------------------------- */
+/* --- a rank over a transport -------------------------------------------------------------- */
 
 struct rank {
     struct crew crew;

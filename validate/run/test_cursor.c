@@ -200,7 +200,7 @@ Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
     }
 }
 
-/* --- a transport that sends from the buffer as late as it may ------------------------------ */
+/* --- a transport that sends from the buffer as late as it may ----------------------------- */
 
 /* Step 0: 0 sends all to 1. Step 1: 2 sends all to 0. */
 static struct ar_move relay_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
