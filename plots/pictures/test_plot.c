@@ -232,8 +232,7 @@ Test(plot, text_versions_of_efficiency_and_shapes_go_to_the_given_file)
     free(printed);
 }
 
-/* --- several batches, payloads and settings
- * --------------------------------------------------------------------------- */
+/* --- several batches, payloads and settings ----------------------------------------------- */
 
 static void add_step(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
                      unsigned batch, const char *precision, unsigned long payload_bytes,
