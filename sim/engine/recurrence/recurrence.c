@@ -1,253 +1,111 @@
+/* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
+ * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
+ * max-min share among all messages of its phase, on all lanes together; in trees, its share
+ * among those that are under way with it (flows_tree.c). So it equals the simulation where sharing
+ * is static, and neglects that ranks drift apart and phases overlap. */
 #include "recurrence.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "ring_jump.h"
-#include "ring_kernel.h"
+#include "ar_text.h"
 
-/* Places of a tile whose arrays fit a first-level cache beside each other. */
-enum { TILE_PLACES = 256 };
+/* --- room ------------------------------------------------------------------------------------ */
 
-/* Slot of the messages with this number; the last of the phase before has number -1. */
-static uint32_t slot_of(const struct bundle_run *run, int64_t message)
+/* Messages from which on it is worth to look whether a ring is steady: it takes some milliseconds.
+ */
+#define JUMPS_FROM 4e6
+
+/* All bundles, and how many numbers the largest needs for its messages and for jumps. */
+static void recurrence_create_bundles(struct ar_arena *arena, struct recurrence *recurrence,
+                                      size_t *bytes_capacity, size_t *jump_capacity)
 {
-    return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
-}
-
-double *bundle_flights(const struct bundle_run *run, int64_t message)
-{
-    return run->lanes->flights_s + slot_of(run, message) * run->lanes->stride;
-}
-
-/* The flights of a rank into slots from `slot` on, those of its place. No division in here: steps
- * of uneven ranks are short, and spent half of their time on it. */
-static void load_flights(const struct bundle_run *run, const struct rank_state *state,
-                         const double *flights_s, size_t place, uint32_t slot)
-{
-    const struct lanes *lanes = run->lanes;
-    uint32_t from = state->oldest;
-    for (uint32_t i = 0; i < run->window; i++) {
-        lanes->flights_s[slot * lanes->stride + place] = flights_s[from];
-        from = from + 1 < run->window ? from + 1 : 0;
-        slot = slot + 1 < lanes->slots ? slot + 1 : 0;
-    }
-}
-
-/* Back again; the oldest comes first then. */
-static void store_flights(const struct bundle_run *run, double *flights_s, size_t place,
-                          uint32_t slot)
-{
-    const struct lanes *lanes = run->lanes;
-    for (uint32_t i = 0; i < run->window; i++) {
-        flights_s[i] = lanes->flights_s[slot * lanes->stride + place];
-        slot = slot + 1 < lanes->slots ? slot + 1 : 0;
-    }
-}
-
-/* The position that a place sends to; UINT32_MAX for the last row of a chain. */
-static uint32_t peer_of(const struct bundle *bundle, size_t place)
-{
-    size_t next = place + bundle->walks;
-    return next < bundle->places_count ? bundle->positions[next]
-           : bundle->is_ring           ? bundle->positions[next - bundle->places_count]
-                                       : UINT32_MAX;
-}
-
-/* From the states of the ranks into the arrays of their places. */
-static void load(const struct bundle_run *run)
-{
-    const struct recurrence *recurrence = run->recurrence;
-    const struct bundle *bundle = run->bundle;
-    const struct lanes *lanes = run->lanes;
-    uint32_t slot = slot_of(run, -(int64_t)run->window);
-    for (size_t place = 0; place < bundle->places_count; place++) {
-        uint32_t position = bundle->positions[place];
-        const struct rank_state *state = &recurrence->states[position];
-        lanes->now_s[place] = state->now_s;
-        lanes->free_s[place] = state->peer == peer_of(bundle, place) ? state->free_s : 0;
-        load_flights(run, state, recurrence->flights_s + (size_t)position * run->window, place,
-                     slot);
-    }
-}
-
-/* Back into the states; `sent` messages have gone from these places, from `first` on. */
-static void store(const struct bundle_run *run, size_t first, size_t count, uint32_t sent)
-{
-    const struct recurrence *recurrence = run->recurrence;
-    const struct bundle *bundle = run->bundle;
-    const struct lanes *lanes = run->lanes;
-    uint32_t slot = slot_of(run, (int64_t)sent - run->window);
-    for (size_t place = first; place < first + count; place++) {
-        uint32_t position = bundle->positions[place];
-        struct rank_state *state = &recurrence->states[position];
-        state->now_s = lanes->now_s[place];
-        if (sent > 0) {
-            state->free_s = lanes->free_s[place];
-            state->peer = peer_of(bundle, place);
-            state->oldest = 0;
-            store_flights(run, recurrence->flights_s + (size_t)position * run->window, place, slot);
+    uint32_t lanes = ar_collective_lanes(recurrence->collective);
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        const struct ar_phase *phase = &recurrence->phases[i];
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            struct bundle *bundle = &recurrence->bundles[i * lanes + lane];
+            bundle_create(arena, phase, &recurrence->patterns[i], lane, bundle);
+            size_t capacity = bundle_bytes_capacity(bundle, phase);
+            *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
+            size_t jumps = ring_jump_capacity(bundle, recurrence->collective->window);
+            *jump_capacity = jumps > *jump_capacity ? jumps : *jump_capacity;
         }
     }
 }
 
-typedef void ring_kernel(size_t count, const struct ring_step *step);
-
-/* A step of all places; `arrived_s` is by sender, see run_places(). */
-static struct ring_step ring_step(const struct bundle_run *run, uint32_t step)
+/* Hops of the largest tree on a lane, at least 1. */
+static size_t tree_hops_max(const struct recurrence *recurrence)
 {
-    const struct bundle *bundle = run->bundle;
-    const struct lanes *lanes = run->lanes;
-    bool reduces = step > 0 && step - 1 < run->phase->copies_from;
-    return (struct ring_step){
-        .arrived_s = bundle_flights(run, (int64_t)step - 1),
-        .oldest_s = bundle_flights(run, (int64_t)step - run->window),
-        .bytes = run->bytes - step % bundle->rows * (size_t)bundle->walks,
-        .s_per_byte = bundle->s_per_byte,
-        .latency_s = bundle->latency_s,
-        .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
-        .now_s = lanes->now_s,
-        .start_s = lanes->start_s,
-        .free_s = lanes->free_s,
-        .arrival_s = bundle_flights(run, step),
-    };
-}
-
-/* The kernel on places from `first` on, which hear from those from `sender` on. */
-static void run_span(const struct ring_step *all, ring_kernel *kernel, size_t first, size_t sender,
-                     size_t count)
-{
-    struct ring_step span = {
-        .arrived_s = all->arrived_s + sender,
-        .oldest_s = all->oldest_s + first,
-        .bytes = all->bytes + first,
-        .s_per_byte = all->s_per_byte + first,
-        .latency_s = all->latency_s + first,
-        .reduce_s_per_byte = all->reduce_s_per_byte,
-        .now_s = all->now_s + first,
-        .start_s = all->start_s + first,
-        .free_s = all->free_s + first,
-        .arrival_s = all->arrival_s + first,
-    };
-    kernel(count, &span);
-}
-
-/* The places from `first` to `end`. Round the ring, the first row hears from the last one. */
-static void run_places(const struct bundle *bundle, const struct ring_step *all,
-                       ring_kernel *kernel, size_t first, size_t end)
-{
-    size_t walks = bundle->walks;
-    if (first < walks) {
-        size_t count = (end < walks ? end : walks) - first;
-        run_span(all, kernel, first, first + bundle->places_count - walks, count);
-        first = walks;
+    size_t max = 1;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        const struct ar_phase *phase = &recurrence->phases[i];
+        bool is_tree = phase->kind == AR_PHASE_TREE && phase->steps > 0;
+        size_t hops = is_tree ? recurrence->patterns[i].step_hops[phase->steps] : 0;
+        max = hops > max ? hops : max;
     }
-    if (first < end) {
-        run_span(all, kernel, first, first - walks, end - first);
+    return max;
+}
+
+/* Numbers of the same place must not lie whole pages apart, as they would for powers of two: caches
+ * and the queue of stores would take them for each other. */
+static size_t lanes_stride(size_t ranks)
+{
+    return (ranks / BUNDLE_LINE_NUMBERS + 5) * BUNDLE_LINE_NUMBERS;
+}
+
+static void recurrence_create_lanes(struct ar_arena *arena, size_t bytes_capacity,
+                                    struct recurrence *recurrence)
+{
+    struct lanes *lanes = &recurrence->lanes;
+    uint32_t window = recurrence->collective->window;
+    lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
+    lanes->stride = lanes_stride(recurrence->positions);
+    lanes->now_s = bundle_lane(arena, (3 + lanes->slots) * lanes->stride + bytes_capacity);
+    lanes->free_s = lanes->now_s + lanes->stride;
+    lanes->start_s = lanes->free_s + lanes->stride;
+    lanes->flights_s = lanes->start_s + lanes->stride;
+    lanes->bytes = lanes->flights_s + lanes->slots * lanes->stride;
+    if (recurrence->cost->is_any) {
+        lanes->latency_s = bundle_lane(arena, 2 * lanes->stride);
+        lanes->s_per_byte = lanes->latency_s + lanes->stride;
     }
 }
 
-/* Several steps of all places, tile after tile; tiles begin at cache lines. What a place needs lies
- * one row before it in the step before, so each tile finds its left neighbour done; the first tile
- * leaves out one row more in each step, and these come at the end, when the last row is done. */
-static void run_tiles(const struct bundle_run *run, ring_kernel *kernel, uint32_t step,
-                      uint32_t steps)
+void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 {
-    const struct bundle *bundle = run->bundle;
-    size_t walks = bundle->walks;
-    size_t places = bundle->places_count;
-    size_t left_out = (steps - 1) * walks;
-    size_t end = (left_out + TILE_PLACES) / BUNDLE_LINE_NUMBERS * BUNDLE_LINE_NUMBERS;
-    end = end < places ? end : places;
-    struct ring_step all[RECURRENCE_TILE_STEPS];
-    for (uint32_t i = 0; i < steps; i++) {
-        all[i] = ring_step(run, step + i);
-    }
-    for (size_t first = 0; first < places; first = end, end += TILE_PLACES) {
-        end = end < places ? end : places;
-        for (uint32_t i = 0; i < steps; i++) {
-            run_places(bundle, &all[i], kernel, first == 0 ? i * walks : first, end);
-        }
-    }
-    for (uint32_t i = 1; i < steps; i++) {
-        run_places(bundle, &all[i], kernel, 0, i * walks);
-    }
+    size_t positions = recurrence->positions;
+    size_t ranks = recurrence->ranks;
+    size_t window = recurrence->collective->window;
+    size_t lanes = ar_collective_lanes(recurrence->collective);
+    size_t bytes_capacity = 0, jump_capacity = 1;
+    recurrence->phases_count = recurrence->flows->phases_count;
+    recurrence->phases = recurrence->flows->phases;
+    recurrence->patterns = recurrence->flows->patterns;
+    recurrence->jumps_from = recurrence->flows->is_plain ? HUGE_VAL : JUMPS_FROM;
+    recurrence->bundles =
+        ar_arena_alloc(arena, recurrence->phases_count * lanes, sizeof *recurrence->bundles);
+    recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
+    recurrence->flights_s =
+        ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
+    recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
+    recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
+    recurrence->exchange_s =
+        ar_arena_alloc(arena, (5 + 2 * lanes) * positions, sizeof *recurrence->exchange_s);
+    recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
+    recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
+    recurrence->sums_s =
+        ar_arena_alloc(arena, recurrence_sums_room(recurrence), sizeof *recurrence->sums_s);
+    recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
+    recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
+                                               sizeof *recurrence->connections_s);
+    recurrence_create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity);
+    /* Pages that nobody writes to cost nothing. */
+    recurrence->jump_room = ar_arena_alloc(arena, jump_capacity, sizeof *recurrence->jump_room);
+    recurrence_create_lanes(arena, bytes_capacity, recurrence);
 }
 
-/* Every hop needs longer for the smallest message than it takes to reduce the largest. */
-static bool is_reducing_hidden(const struct bundle_run *run)
-{
-    double min_bytes = INFINITY;
-    double max_bytes = 0;
-    double min_s_per_byte = INFINITY;
-    for (size_t place = 0; place < run->bundle->places_count; place++) {
-        double bytes = run->bytes[place];
-        double s_per_byte = run->bundle->s_per_byte[place];
-        min_bytes = bytes < min_bytes ? bytes : min_bytes;
-        max_bytes = bytes > max_bytes ? bytes : max_bytes;
-        min_s_per_byte = s_per_byte < min_s_per_byte ? s_per_byte : min_s_per_byte;
-    }
-    return max_bytes * run->recurrence->reduce_s_per_byte <= min_bytes * min_s_per_byte;
-}
-
-static void run_ring(const struct bundle_run *run)
-{
-    const struct bundle *bundle = run->bundle;
-    uint32_t steps = run->phase->steps;
-    uint32_t at_a_time = run->lanes->slots - 1 < RECURRENCE_TILE_STEPS ? run->lanes->slots - 1
-                                                                       : RECURRENCE_TILE_STEPS;
-    at_a_time = at_a_time < bundle->rows ? at_a_time : bundle->rows;
-    bool is_hidden = is_reducing_hidden(run);
-    struct ring_step all = ring_step(run, 0);
-    ring_kernel_begin(bundle->places_count, &all);
-    for (uint32_t step = 1; step < steps; step += at_a_time) {
-        bool is_last = steps - step <= at_a_time;
-        run_tiles(run, is_hidden && !is_last ? ring_kernel_hidden : ring_kernel_step, step,
-                  is_last ? steps - step : at_a_time);
-    }
-    all = ring_step(run, steps);
-    run_places(bundle, &all, ring_kernel_end, 0, bundle->places_count);
-    store(run, 0, bundle->places_count, steps);
-}
-
-/* The rows that send in a step, the last one first: a row sends before it receives. */
-static void run_chain_step(const struct bundle_run *run, uint32_t step)
-{
-    const struct bundle *bundle = run->bundle;
-    const struct lanes *lanes = run->lanes;
-    size_t walks = bundle->walks;
-    for (uint32_t row = bundle->rows; row-- > 0;) {
-        if (step < bundle->send[row].first || step >= bundle->send[row].end) {
-            continue;
-        }
-        size_t first = row * walks;
-        int64_t message = step - bundle->send[row].first;
-        bool reduces = step < run->phase->copies_from;
-        struct chain_step chain = {
-            .oldest_s = bundle_flights(run, message - run->window) + first,
-            .bytes = run->bytes + first - step * walks,
-            .s_per_byte = bundle->s_per_byte + first,
-            .latency_s = bundle->latency_s + first,
-            .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
-            .now_s = lanes->now_s + first,
-            .free_s = lanes->free_s + first,
-            .arrival_s = bundle_flights(run, message) + first,
-            .next_now_s = lanes->now_s + first + walks,
-        };
-        ring_kernel_chain(walks, &chain);
-    }
-}
-
-static void run_chains(const struct bundle_run *run)
-{
-    const struct bundle *bundle = run->bundle;
-    for (uint32_t step = 0; step < run->phase->steps; step++) {
-        run_chain_step(run, step);
-    }
-    for (uint32_t row = 0; row <= bundle->rows; row++) {
-        uint32_t sent = row < bundle->rows ? bundle->send[row].end - bundle->send[row].first : 0;
-        store(run, (size_t)row * bundle->walks, bundle->walks, sent);
-    }
-}
+/* --- one job on one lane --------------------------------------------------------------------- */
 
 /* Arrays know the hops of one price: messages that cost something besides their paths must be
  * alike.
@@ -259,47 +117,8 @@ static bool has_arrays(const struct recurrence *recurrence, const struct ar_phas
            (recurrence->lanes.latency_s == NULL || (elements > 0 && elements % phase->parts == 0));
 }
 
-/* A bundle whose hops have what messages cost besides their paths. */
-static struct bundle priced(const struct recurrence *recurrence, const struct ar_phase *phase,
-                            const struct bundle *bundle, uint64_t elements)
-{
-    struct bundle made = *bundle;
-    if (recurrence->lanes.latency_s != NULL) {
-        made.latency_s = recurrence->lanes.latency_s;
-        made.s_per_byte = recurrence->lanes.s_per_byte;
-        bundle_price(bundle, recurrence->cost,
-                     (double)(elements / phase->parts * recurrence->collective->element_bytes),
-                     made.latency_s, made.s_per_byte);
-    }
-    return made;
-}
-
-static void run_bundle(struct recurrence *recurrence, const struct ar_phase *phase,
-                       const struct bundle *free_bundle, uint64_t elements, uint32_t first_step)
-{
-    const struct ar_collective *collective = recurrence->collective;
-    struct bundle made = priced(recurrence, phase, free_bundle, elements);
-    const struct bundle *bundle = &made;
-    struct bundle_run run = {.recurrence = recurrence,
-                             .phase = phase,
-                             .bundle = bundle,
-                             .lanes = &recurrence->lanes,
-                             .window = collective->window};
-    run.bytes = recurrence->lanes.bytes + bundle_bytes(collective, bundle, phase, first_step,
-                                                       elements, recurrence->lanes.bytes);
-    load(&run);
-    bool may_jump = (double)phase->steps * (double)bundle->places_count >= recurrence->jumps_from;
-    if (bundle->is_ring && may_jump && ring_jump_run(&run, recurrence->jump_room)) {
-        store(&run, 0, bundle->places_count, phase->steps);
-        recurrence->rings_jumped++;
-    } else if (bundle->is_ring) {
-        run_ring(&run);
-    } else {
-        run_chains(&run);
-    }
-}
-
-void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark)
+/* Writes a mark of the present job: where the observed ranks on the lane are in time. */
+static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark)
 {
     const struct ar_timeline *timeline = recurrence->trial->timeline;
     for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
@@ -337,7 +156,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
             recurrence_run_sums(recurrence, phase, recurrence->patterns[i].line_sums, lane,
                                 elements, first_step);
         } else if (has_arrays(recurrence, phase, bundle, elements)) {
-            run_bundle(recurrence, phase, bundle, elements, first_step);
+            recurrence_run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
             recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
                                 find_part_rates(recurrence, i), lane, elements);
@@ -349,3 +168,196 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
     }
     recurrence_mark(recurrence, lane, AR_MARK_PHASES + recurrence->phases_count);
 }
+
+/* --- a trial --------------------------------------------------------------------------------- */
+
+/* Times closer than this part of them are the same: sums in another order may differ so. */
+#define SAME_FRAC 1e-12
+
+/* From states that are alike these lanes end alike: groups of a mesh, channels of a group. */
+static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
+{
+    uint32_t lanes = ar_collective_lanes(recurrence->collective);
+    bool are = true;
+    for (uint32_t i = 0; i < recurrence->phases_count && are; i++) {
+        are = recurrence->phases[i].steps == 0 ||
+              bundle_is_alike(&recurrence->bundles[i * lanes + lane],
+                              &recurrence->bundles[i * lanes + other]);
+    }
+    return are;
+}
+
+/* Runs a job on one lane; states are then those at its end. */
+static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
+{
+    double begin_s = recurrence->setup_s + recurrence->trial->jobs[recurrence->job].copy_s;
+    struct rank_state *states = recurrence->states;
+    uint32_t window = recurrence->collective->window;
+    memset(recurrence->flights_s, 0,
+           (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
+        states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank] + begin_s,
+                                               .peer = UINT32_MAX};
+    }
+    recurrence_run_lane(recurrence, lane, elements);
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        states[position].now_s = recurrence_finish(recurrence, position);
+    }
+    recurrence_mark(recurrence, lane, AR_MARK_DONE);
+}
+
+/* Runs a job on all lanes and notes when each rank has finished. */
+static void job_run_lanes(struct recurrence *recurrence, const struct ar_call *job)
+{
+    const struct ar_trial *trial = recurrence->trial;
+    bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL &&
+                   recurrence->job == 0 && trial->timeline == NULL;
+    uint64_t elements = 0;
+    for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
+        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
+        if (lane == 0 || !is_even || part.count != elements ||
+            !are_lanes_alike(recurrence, lane, run)) {
+            job_run_lane(recurrence, lane, part.count);
+            run = lane;
+            elements = part.count;
+        }
+        for (uint32_t position = 0; position < recurrence->positions; position++) {
+            uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
+            double done_s = recurrence->states[position].now_s;
+            recurrence->finish_s[rank] = fmax(done_s, recurrence->finish_s[rank]);
+        }
+    }
+}
+
+static void job_mark_start(const struct recurrence *recurrence)
+{
+    const struct ar_timeline *timeline = recurrence->trial->timeline;
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
+            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[AR_MARK_START] =
+                recurrence->rank_ready_s[timeline->ranks[i]];
+        }
+    }
+}
+
+/* Rates cannot change while messages are under way where no link is shared and there is one phase
+ * or exchanges only, or where all ranks start together and move in step, which is when the closed
+ * form is exact. */
+static bool is_sharing_static(const struct recurrence *recurrence)
+{
+    uint32_t phases_with_steps = 0;
+    bool is_shared = false;
+    bool are_exchanges = true;
+    const struct ar_exchange *last = NULL;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        const struct ar_pattern *pattern = &recurrence->patterns[i];
+        if (recurrence->phases[i].steps > 0) {
+            phases_with_steps++;
+            last = pattern->exchange;
+            are_exchanges = are_exchanges && last != NULL;
+            is_shared = is_shared || pattern->is_shared;
+        }
+    }
+    return are_exchanges ? last != NULL && last->is_private : phases_with_steps == 1 && !is_shared;
+}
+
+/* No job ends before the busiest link can have carried it, behind those before it: what an estimate
+ * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
+static double job_wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
+{
+    const struct ar_call *job = &recurrence->trial->jobs[recurrence->job];
+    double begin_s = start_s + recurrence->setup_s + job->copy_s;
+    recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
+                               ar_flows_least_s(recurrence->flows, job->elements);
+    double missing_s = recurrence->links_free_s - finish_s;
+    if (is_sharing_static(recurrence) || missing_s <= SAME_FRAC * finish_s) {
+        return 0;
+    }
+    for (uint32_t rank = 0; rank < recurrence->ranks; rank++) {
+        recurrence->finish_s[rank] += missing_s;
+    }
+    return missing_s;
+}
+
+static void job_run(struct recurrence *recurrence, uint32_t index)
+{
+    const struct ar_call *job = &recurrence->trial->jobs[index];
+    uint32_t ranks = recurrence->ranks;
+    double *ready_s = recurrence->rank_ready_s;
+    double *finish_s = recurrence->finish_s;
+    struct ar_call_time time = {.start_s = -1, .finish_s = 0};
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        double job_ready_s = ar_trial_ready(recurrence->trial, index, rank);
+        ready_s[rank] = ready_s[rank] > job_ready_s ? ready_s[rank] : job_ready_s;
+        time.start_s =
+            time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
+        finish_s[rank] = 0;
+    }
+    recurrence->job = index;
+    recurrence->reduce_s_per_byte =
+        ar_cluster_reduce_cost(recurrence->collective->cluster,
+                               (double)(job->elements * recurrence->collective->element_bytes));
+    recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
+    job_mark_start(recurrence);
+    job_run_lanes(recurrence, job);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
+    }
+    time.finish_s += job_wait_for_links(recurrence, time.start_s, time.finish_s);
+    memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
+    recurrence->trial->times[index] = time;
+}
+
+static void recurrence_find_exactness(const struct recurrence *recurrence)
+{
+    struct ar_trial *trial = recurrence->trial;
+    trial->exact = is_sharing_static(recurrence);
+    if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
+        trial->exact = true;
+        for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
+            bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
+            trial->exact =
+                ar_flows_why_not_exact(recurrence->flows, trial->jobs[i].elements)[0] == '\0' &&
+                !(is_queued && ar_flows_are_ragged(recurrence->flows));
+        }
+    }
+    ar_copy_text(trial->note, sizeof trial->note,
+                 trial->exact ? "" : "ranks that drift apart share links");
+    ar_copy_text(trial->options, sizeof trial->options,
+                 trial->exact ? "recurrence exact" : "recurrence approximate");
+}
+
+static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
+    struct recurrence recurrence = {
+        .trial = trial,
+        .collective = &trial->collective,
+        .order = ar_collective_order(&trial->collective),
+        .positions = ar_shape_ranks(&trial->collective.shape),
+        .ranks = ar_collective_ranks(&trial->collective),
+        .copy_s_per_byte = facts->copy_s_per_byte,
+        .cost = &facts->message,
+    };
+    AR_TRY(ar_trial_flows(trial, &recurrence.flows, err));
+    recurrence_create(&arena, &recurrence);
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        job_run(&recurrence, i);
+    }
+    recurrence_find_exactness(&recurrence);
+    if (trial->rank_finish_s != NULL) {
+        memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
+    }
+    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    return AR_OK;
+}
+
+const struct ar_engine ar_engine_recurrence = {
+    .name = "recurrence",
+    .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
+             "where sharing is static",
+    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
+    .run = recurrence_run,
+};

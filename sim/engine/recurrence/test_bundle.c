@@ -11,7 +11,6 @@ static const struct ar_message_cost no_cost = {.is_any = false};
 static void make(struct ar_arena *arena, const struct ar_flows *plan, struct ar_trial *trial,
                  uint32_t channel, struct recurrence *recurrence)
 {
-    struct ar_error err = {.text = ""};
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
                                       .order = ar_collective_order(&trial->collective),
@@ -20,10 +19,7 @@ static void make(struct ar_arena *arena, const struct ar_flows *plan, struct ar_
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
     recurrence->flows = plan;
-    recurrence->phases_count = plan->phases_count;
-    recurrence->phases = plan->phases;
-    recurrence->patterns = plan->patterns;
-    cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
+    recurrence_create(arena, recurrence);
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */

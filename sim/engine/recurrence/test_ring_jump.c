@@ -30,7 +30,6 @@ static void run(struct ar_arena *arena, const struct ar_flows *plan, struct ar_t
                 uint32_t channel, enum starts starts, double jumps_from, uint64_t elements,
                 struct recurrence *recurrence)
 {
-    struct ar_error err = {.text = ""};
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
                                       .order = ar_collective_order(&trial->collective),
@@ -39,10 +38,7 @@ static void run(struct ar_arena *arena, const struct ar_flows *plan, struct ar_t
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
     recurrence->flows = plan;
-    recurrence->phases_count = plan->phases_count;
-    recurrence->phases = plan->phases;
-    recurrence->patterns = plan->patterns;
-    cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
+    recurrence_create(arena, recurrence);
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {

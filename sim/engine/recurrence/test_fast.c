@@ -1,0 +1,110 @@
+/* The short cuts of fast_*.c beside the same flows without them: all algorithms, on machines where
+ * each short cut is taken. Sums in another order may differ in the last digits, by 1e-12. */
+#include <criterion/criterion.h>
+
+#include "ar_closed.h"
+#include "ar_trial.h"
+#include "test_support.h"
+
+enum { RANKS_MAX = 256, STARTS = 2 };
+
+/* One collective by the recurrence, on flows that are known; returns when the last rank ends. */
+static double run_on(const struct ar_flows *flows, uint64_t elements, const double *rank_start_s,
+                     double rank_finish_s[RANKS_MAX])
+{
+    const struct ar_call call = {.elements = elements};
+    struct ar_call_time time;
+    struct ar_error err = {.text = ""};
+    struct ar_trial trial = {.collective = flows->collective,
+                             .jobs = &call,
+                             .jobs_count = 1,
+                             .flows = flows,
+                             .rank_start_s = rank_start_s,
+                             .times = &time,
+                             .rank_finish_s = rank_finish_s};
+    cr_assert(ar_trial_run(&trial, &ar_engine_recurrence, &err) == AR_OK, "%s", err.text);
+    return time.finish_s;
+}
+
+static void expect_same(const struct ar_flows *fast, const struct ar_flows *plain,
+                        uint64_t elements, const char *name)
+{
+    static const double starts_s[RANKS_MAX] = {[3] = 1e-4, [7] = 3e-5};
+    struct ar_closed_time closed[2];
+    ar_closed_evaluate(fast, elements, &closed[0]);
+    ar_closed_evaluate(plain, elements, &closed[1]);
+    cr_expect(support_near(closed[0].time_s, closed[1].time_s, 1e-12), "%s: %.17g, plain %.17g",
+              name, closed[0].time_s, closed[1].time_s);
+    cr_expect_str_eq(closed[0].why, closed[1].why, "%s", name);
+    for (int i = 0; i < STARTS; i++) {
+        double finish_s[2][RANKS_MAX];
+        const double *rank_start_s = i == 0 ? NULL : starts_s;
+        double fast_s = run_on(fast, elements, rank_start_s, finish_s[0]);
+        double plain_s = run_on(plain, elements, rank_start_s, finish_s[1]);
+        cr_expect(support_near(fast_s, plain_s, 1e-12), "%s: %.17g, plain %.17g", name, fast_s,
+                  plain_s);
+        for (uint32_t rank = 0; rank < ar_collective_ranks(&fast->collective); rank++) {
+            cr_expect(support_near(finish_s[0][rank], finish_s[1][rank], 1e-12), "%s: rank %u",
+                      name, rank);
+        }
+    }
+}
+
+/* Returns how many algorithms run on so many ranks. */
+static uint32_t compare_all(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < ar_algorithms_count; i += AR_TEST_STRIDE) {
+        const struct ar_algorithm *algorithm = ar_algorithms[i];
+        struct ar_error err;
+        struct ar_flows *fast, *plain;
+        struct ar_shape shape =
+            ar_algorithm_default_shape(algorithm, ranks, ar_cluster_facts(cluster)->gpus_per_node);
+        struct ar_collective collective =
+            support_collective_of(cluster, algorithm, shape.x, shape.y);
+        collective.shape = shape;
+        collective.channels = 2 * ar_algorithm_channels(algorithm);
+        if (ar_flows_create(&collective, &fast, &err) != AR_OK) {
+            continue; /* a shape that the algorithm does not run, or switches that do not sum */
+        }
+        cr_assert_eq(ar_flows_create_plain(&collective, &plain, &err), AR_OK);
+        cr_expect(plain->is_plain && !fast->is_plain);
+        expect_same(fast, plain, 1 << 20, algorithm->name);
+        expect_same(fast, plain, 1001, algorithm->name);
+        ar_flows_destroy(fast);
+        ar_flows_destroy(plain);
+        count++;
+    }
+    return count;
+}
+
+Test(fast, paths_that_move_along_and_steps_that_are_alike_or_mirrored_change_no_time)
+{
+    static const struct {
+        const char *machine;
+        uint32_t ranks;
+    } cases[] = {{"abci-v100", 64}, {"abci-v100", 68}, {"dgx2-v100", 128},
+                 {"fugaku", 48},    {"lumi", 128},     {"flat", 31}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(cases[i].machine, NULL);
+        cr_expect(compare_all(cluster, cases[i].ranks) > 10 / AR_TEST_STRIDE, "%s",
+                  cases[i].machine);
+    }
+}
+
+/* Times are multiples of 2^-61 of the whole where rings jump (test_ring_jump.c has more). */
+Test(fast, a_ring_that_jumps_ends_as_one_that_is_walked)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 2048, 1);
+    struct ar_error err;
+    struct ar_flows *fast, *plain;
+    cr_assert_eq(ar_flows_create(&ring, &fast, &err), AR_OK);
+    cr_assert_eq(ar_flows_create_plain(&ring, &plain, &err), AR_OK);
+    double finish_s[2048];
+    double fast_s = run_on(fast, 1 << 22, NULL, finish_s);
+    double plain_s = run_on(plain, 1 << 22, NULL, finish_s);
+    cr_expect(support_near(fast_s, plain_s, 1e-12), "%.17g, plain %.17g", fast_s, plain_s);
+    ar_flows_destroy(fast);
+    ar_flows_destroy(plain);
+}
