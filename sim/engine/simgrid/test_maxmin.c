@@ -50,7 +50,6 @@ static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size
     struct ar_flow flows[FLOWS_MAX];
     struct test_flow transfers[FLOWS_MAX];
     double rates_Bps[FLOWS_MAX];
-    struct ar_error err;
     uint32_t ranks = nodes * ar_cluster_facts(cluster)->gpus_per_node;
     for (size_t i = 0; i < count; i++) {
         flows[i].source = next_random(&seed) % ranks;
@@ -111,7 +110,6 @@ Test(maxmin, a_lone_flow_gets_the_narrowest_link)
 {
     struct ar_cluster *cluster = load("abci-v100");
     struct ar_flow flow = {0, 150};
-    struct ar_error err;
     double rate_Bps;
     find_rates(cluster, &flow, 1, &rate_Bps);
     cr_assert_float_eq(rate_Bps,
@@ -123,7 +121,6 @@ Test(maxmin, what_a_limited_flow_leaves_goes_to_the_others)
     struct ar_cluster *cluster = load("flat");
     /* Three flows into GPU 3 get a third each; the fourth has the rest of its sender's port. */
     struct ar_flow flows[] = {{0, 3}, {1, 3}, {2, 3}, {2, 4}};
-    struct ar_error err;
     double rates_Bps[4];
     find_rates(cluster, flows, 4, rates_Bps);
     double port_Bps = ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps;
