@@ -1,4 +1,4 @@
-/* The C library: texts of keys, a scenario made of them, its row. */
+/* The C library: keeps texts of keys, makes a scenario of them, fills its row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +46,17 @@ static void forget_notes(struct allreckon *prediction)
 
 void allreckon_destroy(struct allreckon *prediction)
 {
-    for (size_t i = 0; prediction != NULL && i < prediction->settings_count; i++) {
+    if (prediction == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < prediction->settings_count; i++) {
         free(prediction->settings[i].text);
     }
-    if (prediction != NULL) {
-        forget_notes(prediction);
-    }
+    free(prediction->notes);
     free(prediction);
 }
 
-static int answer(struct allreckon *prediction, enum ar_status status)
+static int return_code(struct allreckon *prediction, enum ar_status status)
 {
     if (status == AR_OK) {
         prediction->err.text[0] = '\0';
@@ -63,7 +64,7 @@ static int answer(struct allreckon *prediction, enum ar_status status)
     return ar_status_exit_code(status);
 }
 
-static void unset(struct allreckon *prediction, enum ar_key key)
+static void remove_key(struct allreckon *prediction, enum ar_key key)
 {
     size_t kept = 0;
     for (size_t i = 0; i < prediction->settings_count; i++) {
@@ -76,7 +77,7 @@ static void unset(struct allreckon *prediction, enum ar_key key)
     prediction->settings_count = kept;
 }
 
-static enum ar_status set(struct allreckon *prediction, const char *name, const char *value)
+static enum ar_status set_key(struct allreckon *prediction, const char *name, const char *value)
 {
     if (name == NULL) {
         return ar_error_set(&prediction->err, AR_USAGE,
@@ -92,32 +93,31 @@ static enum ar_status set(struct allreckon *prediction, const char *name, const 
         return ar_error_unknown(&prediction->err, AR_USAGE, "allreckon_set", "key", name, names,
                                 AR_KEYS_COUNT);
     }
-    char *text = value != NULL ? strdup(value) : NULL;
-    if (value != NULL && text == NULL) {
+    if (value == NULL || !ar_key_is(key, AR_KEY_REPEATS)) {
+        remove_key(prediction, key);
+    }
+    if (value == NULL) {
+        return AR_OK;
+    }
+    if (prediction->settings_count == TEXTS_MAX) {
+        return ar_error_set(&prediction->err, AR_USAGE,
+                            "%s: found more than %d values; expected at most %d", name, TEXTS_MAX,
+                            TEXTS_MAX);
+    }
+    char *text = strdup(value);
+    if (text == NULL) {
         return ar_error_no_memory(&prediction->err, "a prediction");
     }
-    if (value == NULL || !ar_key_is(key, AR_KEY_REPEATS)) {
-        unset(prediction, key);
-    }
-    if (text != NULL && prediction->settings_count == TEXTS_MAX) {
-        free(text);
-        return ar_error_set(&prediction->err, AR_USAGE,
-                            "%s: found more than %d values; expected "
-                            "at most %d",
-                            name, TEXTS_MAX, TEXTS_MAX);
-    }
-    if (text != NULL) {
-        prediction->settings[prediction->settings_count++] = (struct setting){key, text};
-    }
+    prediction->settings[prediction->settings_count++] = (struct setting){key, text};
     return AR_OK;
 }
 
 int allreckon_set(struct allreckon *prediction, const char *key, const char *value)
 {
-    return answer(prediction, set(prediction, key, value));
+    return return_code(prediction, set_key(prediction, key, value));
 }
 
-/* Keys are set in the order of their table: algorithms are of an operation. */
+/* Sets keys in the order of their table: an algorithm needs its operation. */
 static enum ar_status make_scenario(struct allreckon *prediction, struct ar_scenario *scenario)
 {
     for (int key = 0; key < AR_KEYS_COUNT; key++) {
@@ -170,12 +170,12 @@ int allreckon_run(struct allreckon *prediction)
     ar_row_clear(&prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
     if (notes == NULL) {
-        return answer(prediction, ar_error_no_memory(&prediction->err, "the notes"));
+        return return_code(prediction, ar_error_no_memory(&prediction->err, "the notes"));
     }
     struct request request = {prediction, &arena, notes};
     enum ar_status status = ar_memory_guard(run_request, &request, &prediction->err);
     fclose(notes);
-    return answer(prediction, status);
+    return return_code(prediction, status);
 }
 
 const char *allreckon_error(const struct allreckon *prediction)

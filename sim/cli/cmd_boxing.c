@@ -30,8 +30,8 @@ static const struct ar_column columns[] = {
 };
 
 /* The mesh of the command line, or one axis of all GPUs. */
-static enum ar_status read_mesh(const struct options *options, struct ar_mesh *mesh,
-                                struct ar_error *err)
+static enum ar_status read_boxing_mesh(const struct options *options, struct ar_mesh *mesh,
+                                       struct ar_error *err)
 {
     char text[32];
     const char *given = option_key(options, AR_KEY_MESH);
@@ -58,7 +58,7 @@ static enum ar_status read_placements(const char *where, const char *text,
                               where, text, mesh->axes_count);
 }
 
-/* What is turned into what: on a mesh, or from it to other GPUs. */
+/* The request: two placements of a tensor on a mesh, or from p GPUs to q others. */
 struct boxing_request {
     const struct options *options;
     struct ar_mesh mesh; /* of other GPUs: their only axis */
@@ -67,7 +67,7 @@ struct boxing_request {
     uint32_t p, q; /* from p GPUs to q others; q 0: on the mesh */
 };
 
-/* The time of a step on the cluster, as of the collective alone. */
+/* Times a step on the cluster, as the collective alone. */
 static enum ar_status time_collective(const struct boxing_request *request,
                                       const struct ar_boxing_step *step, double *time_s,
                                       struct ar_error *err)
@@ -90,10 +90,10 @@ static enum ar_status time_collective(const struct boxing_request *request,
     return AR_OK;
 }
 
-/* Messages as operators: one that has each, and one on each GPU that needs them. */
-static enum ar_status make_messages(const struct boxing_request *request,
-                                    struct ar_operators **operators, uint32_t **devices,
-                                    struct ar_error *err)
+/* Makes messages of operators: one sends each message, one on each GPU needs those to it. */
+static enum ar_status make_message_operators(const struct boxing_request *request,
+                                             struct ar_operators **operators, uint32_t **devices,
+                                             struct ar_error *err)
 {
     uint64_t count = (uint64_t)request->p * request->q;
     struct ar_arena *arena = request->options->arena;
@@ -124,7 +124,7 @@ static enum ar_status make_messages(const struct boxing_request *request,
     return ar_operators_settle(made, arena, err);
 }
 
-/* The time of the messages to other GPUs, one at a time through each port. */
+/* Times the messages to other GPUs, one at a time through each port. */
 static enum ar_status time_messages(const struct boxing_request *request, double *time_s,
                                     struct ar_error *err)
 {
@@ -138,7 +138,7 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     scenario.gpus = request->p + request->q;
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
     AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));
-    AR_TRY(make_messages(request, &operators, &devices, err));
+    AR_TRY(make_message_operators(request, &operators, &devices, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
     struct ar_graph *graph =
         ar_operators_graph(operators, devices, scenario.gpus, &hops, request->options->arena);
@@ -147,9 +147,9 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     return AR_OK;
 }
 
-static enum ar_status fill_rows(const struct boxing_request *request,
-                                const struct ar_boxing *boxing, struct boxing_row *rows,
-                                struct ar_error *err)
+static enum ar_status fill_boxing_rows(const struct boxing_request *request,
+                                       const struct ar_boxing *boxing, struct boxing_row *rows,
+                                       struct ar_error *err)
 {
     for (uint32_t i = 0; i < boxing->steps_count; i++) {
         const struct ar_boxing_step *step = &boxing->steps[i];
@@ -179,8 +179,8 @@ static enum ar_status fill_rows(const struct boxing_request *request,
     return AR_OK;
 }
 
-static enum ar_status read_count(const char *where, const char *text, uint32_t *count,
-                                 struct ar_error *err)
+static enum ar_status read_gpus(const char *where, const char *text, uint32_t *count,
+                                struct ar_error *err)
 {
     uint64_t value = 0;
     AR_TRY(option_count(where, text, 1, AR_BOXING_GPUS_MAX, &value, err));
@@ -188,9 +188,9 @@ static enum ar_status read_count(const char *where, const char *text, uint32_t *
     return AR_OK;
 }
 
-/* What becomes of the tensor. To other GPUs there is one axis: theirs. */
-static enum ar_status read_request(struct boxing_request *request, struct ar_boxing *boxing,
-                                   struct ar_error *err)
+/* Reads what becomes of the tensor. To other GPUs the mesh has one axis, theirs. */
+static enum ar_status read_boxing_request(struct boxing_request *request, struct ar_boxing *boxing,
+                                          struct ar_error *err)
 {
     const struct options *options = request->options;
     uint32_t sizes[AR_BOXING_AXES_MAX];
@@ -202,12 +202,12 @@ static enum ar_status read_request(struct boxing_request *request, struct ar_box
                                 "the tensor");
         }
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-        AR_TRY(read_count("--gpus", option_key(options, AR_KEY_GPUS), &request->p, err));
-        AR_TRY(read_count("--to-gpus", options->to_gpus, &request->q, err));
+        AR_TRY(read_gpus("--gpus", option_key(options, AR_KEY_GPUS), &request->p, err));
+        AR_TRY(read_gpus("--to-gpus", options->to_gpus, &request->q, err));
         snprintf(text, sizeof text, "others=%" PRIu32, request->q);
         AR_TRY(ar_mesh_parse("--to-gpus", text, &request->mesh, err));
     } else {
-        AR_TRY(read_mesh(options, &request->mesh, err));
+        AR_TRY(read_boxing_mesh(options, &request->mesh, err));
     }
     const char *const *names = options->arguments;
     AR_TRY(read_placements(names[0], names[0], &request->mesh, &request->from, err));
@@ -239,8 +239,8 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     AR_TRY(ar_error_as_usage(
         ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));
     AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
-    AR_TRY(read_request(&request, &boxing, err));
-    AR_TRY(fill_rows(&request, &boxing, rows, err));
+    AR_TRY(read_boxing_request(&request, &boxing, err));
+    AR_TRY(fill_boxing_rows(&request, &boxing, rows, err));
     ar_note_flush(option_notes(options));
     ar_records_write(stdout, &view, AR_COLUMNS(columns), rows, boxing.steps_count, sizeof rows[0]);
     return AR_OK;

@@ -1,4 +1,4 @@
-/* compare, of a trace of measured times: its layers beside those that a cost table times. */
+/* compare of a trace of measured times: its layers beside those that a cost table predicts. */
 #include <string.h>
 
 #include "ar_calibrate.h"
@@ -22,10 +22,10 @@ bool command_layers_takes(const struct options *options)
            ar_csv_has_column(csv, "layer");
 }
 
-/* What computes the layers of a trace again: its own directives. */
-static enum ar_status find_computed(const struct ar_trace *measured, struct ar_inputs *inputs,
-                                    const struct ar_trace_file **work,
-                                    const struct ar_device_cost **cost, struct ar_error *err)
+/* Finds the layers' work and the cost table, which directives of the trace name. */
+static enum ar_status find_work_and_cost(const struct ar_trace *measured, struct ar_inputs *inputs,
+                                         const struct ar_trace_file **work,
+                                         const struct ar_device_cost **cost, struct ar_error *err)
 {
     const struct ar_input *input;
     if (!measured->is_timed || measured->work == NULL || measured->cost_table == NULL) {
@@ -49,9 +49,10 @@ static enum ar_status find_computed(const struct ar_trace *measured, struct ar_i
                                    ar_precision_names[measured->precision], measured->cost_table);
 }
 
-/* What the layers are computed with: the values of the cost table that hold in this precision. */
-static enum ar_status add_cost(const struct ar_trace *measured, struct parameters *parameters,
-                               struct ar_arena *arena, struct ar_error *err)
+/* Adds the values of the cost table that hold in the precision of the trace. */
+static enum ar_status add_cost_values(const struct ar_trace *measured,
+                                      struct parameters *parameters, struct ar_arena *arena,
+                                      struct ar_error *err)
 {
     static const char *const names[] = {"quantity", "precision", "value", "unit", "source"};
     const char *cells[sizeof names / sizeof names[0]];
@@ -75,9 +76,9 @@ static enum ar_status add_cost(const struct ar_trace *measured, struct parameter
     return AR_OK;
 }
 
-static enum ar_status sign(const struct options *options, const struct ar_trace *measured,
-                           const struct ar_trace_file *work, const struct ar_device_cost *cost,
-                           struct ar_error *err)
+static enum ar_status sign_layers(const struct options *options, const struct ar_trace *measured,
+                                  const struct ar_trace_file *work,
+                                  const struct ar_device_cost *cost, struct ar_error *err)
 {
     struct parameters parameters = {0};
     const struct parameter read[] = {
@@ -88,13 +89,15 @@ static enum ar_status sign(const struct options *options, const struct ar_trace 
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         parameters_add(&parameters, read[i], options->arena);
     }
-    AR_TRY(add_cost(measured, &parameters, options->arena, err));
+    AR_TRY(add_cost_values(measured, &parameters, options->arena, err));
     return made_by_sign(options, NULL, &parameters, err);
 }
 
-static enum ar_status save(const struct options *options, const struct ar_trace *measured,
-                           const struct ar_trace_file *work, const struct ar_device_cost *cost,
-                           const struct ar_layer_comparison *comparison, struct ar_error *err)
+static enum ar_status save_layers(const struct options *options, const struct ar_trace *measured,
+                                  const struct ar_trace_file *work,
+                                  const struct ar_device_cost *cost,
+                                  const struct ar_layer_comparison *comparison,
+                                  struct ar_error *err)
 {
     char subject[320];
     struct ar_output *layers, *kinds;
@@ -108,12 +111,12 @@ static enum ar_status save(const struct options *options, const struct ar_trace 
     snprintf(subject, sizeof subject, "%s, %s, batch of %u, computed by cost table %.60s",
              measured->name, ar_precision_names[measured->precision], measured->batch,
              measured->cost_table);
-    AR_TRY(sign(options, measured, work, cost, err));
+    AR_TRY(sign_layers(options, measured, work, cost, err));
     return option_draw(options, AR_PLOT_LAYERS, subject, err);
 }
 
-/* The options of a comparison of collectives that are no keys. */
-static enum ar_status refuse_own(const struct options *options, struct ar_error *err)
+/* Refuses the own options of compare that are for collectives. */
+static enum ar_status refuse_collective_options(const struct options *options, struct ar_error *err)
 {
     bool has_time = strcmp(options->time, ar_measured_time_names[AR_TIME_OUT_OF_PLACE]) != 0;
     const char *name = options->algorithm != NULL ? "--algorithm"
@@ -137,11 +140,11 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     struct ar_layer_comparison comparison;
     AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
     AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
-    AR_TRY(refuse_own(options, err));
+    AR_TRY(refuse_collective_options(options, err));
     AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input,
                           err));
     const struct ar_trace *measured = &input->trace->trace;
-    AR_TRY(find_computed(measured, options->inputs, &work, &cost, err));
+    AR_TRY(find_work_and_cost(measured, options->inputs, &work, &cost, err));
     const struct ar_trace_request request = {.batch = measured->batch,
                                              .precision = measured->precision};
     AR_TRY(ar_trace_create(work, cost, &request, options->arena, &computed, err));
@@ -151,7 +154,7 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
-        AR_TRY(save(options, measured, work, cost, &comparison, err));
+        AR_TRY(save_layers(options, measured, work, cost, &comparison, err));
     }
     ar_note_flush(option_notes(options));
     ar_layer_comparison_write(stdout, &view, &comparison);

@@ -14,15 +14,6 @@
 
 #define LONG_S 1.0 /* notes are not held back for longer */
 
-enum ar_status option_check_resume(const struct options *options, struct ar_error *err)
-{
-    return options->resume && options->out == NULL
-               ? ar_error_set(err, AR_USAGE,
-                              "sweep: found --resume without --out; expected --out DIR, the "
-                              "directory of the sweep to go on with")
-               : AR_OK;
-}
-
 /* Whether a list of strategies, as a sweep has them, names one that makes operators. */
 static bool names_placed_strategy(const char *list)
 {

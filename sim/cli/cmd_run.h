@@ -9,9 +9,6 @@
 #include "ar_run.h"
 #include "options.h"
 
-/** Refuses --resume without a directory to go on in. */
-enum ar_status option_check_resume(const struct options *options, struct ar_error *err);
-
 /** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,
  * operators, or a strategy that puts parts of a model on workers. */
 bool option_is_laid_out(const struct options *options);

@@ -11,21 +11,23 @@
 #include "made_by.h"
 #include "sweep.h"
 
-/* What all meshes are tried with unless --strategy says it: without sharding most do not fit. */
+/* The strategies of --mesh all without --strategy: most meshes do not fit without sharding. */
 #define STRATEGIES "data,zero1,zero3"
 
-static enum ar_status read_request(const struct options *options, struct sweep_request *request,
-                                   struct ar_error *err)
-{
-    uint64_t jobs = request->launcher.local_ranks > 1 ? 1 : ar_pool_processors();
-    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
-    request->jobs = (uint32_t)jobs;
-    AR_TRY(option_view(options, ar_row_columns, &request->view, err));
-    return option_check_resume(options, err);
-}
+/* A sweep while it is read, run and signed. */
+struct sweep_command {
+    const struct options *options;
+    bool is_laid_out;      /* its points are layouts */
+    bool tries_meshes;     /* --mesh all */
+    bool tries_strategies; /* those above */
+    struct sweep_request request;
+    struct space_request points;
+    struct space space;
+    const char *mark; /* of --out; NULL: there is none, or another rank signs */
+};
 
-/* Steps of a trace, or collectives of several payloads. */
-static enum ar_status check_kind(const struct options *options, struct ar_error *err)
+/* Checks a sweep of steps of a trace, or of collectives of several payloads. */
+static enum ar_status check_points(const struct options *options, struct ar_error *err)
 {
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
     if (!has_trace && options->payloads == NULL) {
@@ -47,86 +49,71 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
                : option_required(options, "gpus", options->gpus_list, err);
 }
 
-/* What layouts have no use for. */
-static enum ar_status refuse_others(const struct options *options, struct ar_error *err)
+/* Checks a sweep of layouts: some options are of traces and payloads alone. */
+static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar_error *err)
 {
-    static const char *const names[] = {"--payload", "--operation", "--algorithms", "--shapes"};
-    const bool found[] = {options->payloads != NULL, options->operation != NULL,
-                          strcmp(options->algorithms, "all") != 0,
-                          strcmp(options->shapes, "all") != 0};
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
-        if (found[i]) {
+    const struct options *options = sweep->options;
+    const struct {
+        const char *name;
+        bool is_given;
+    } others[] = {{"--payload", options->payloads != NULL},
+                  {"--operation", options->operation != NULL},
+                  {"--algorithms", strcmp(options->algorithms, "all") != 0},
+                  {"--shapes", strcmp(options->shapes, "all") != 0}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (others[i].is_given) {
             return ar_error_set(
-                err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", names[i],
+                err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload",
+                others[i].name,
                 option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
         }
     }
-    return AR_OK;
+    return option_key(options, AR_KEY_MESH) == NULL || sweep->tries_meshes
+               ? option_required(options, "gpus", options->gpus_list, err)
+               : AR_OK;
 }
 
-static bool tries_all(const struct options *options)
+/* Keys that may be lists stay texts; the others have one value for all points. */
+static enum ar_status read_variants(struct sweep_command *sweep, struct ar_error *err)
 {
-    const char *mesh = option_key(options, AR_KEY_MESH);
-    return mesh != NULL && strcmp(mesh, "all") == 0;
-}
-
-/* Whether the strategies are those of the list above. */
-static bool tries_strategies(const struct options *options)
-{
-    return option_is_laid_out(options) && tries_all(options) &&
-           option_key(options, AR_KEY_STRATEGY) == NULL;
-}
-
-/* Keys that may be lists stay texts; the others are those of all points. */
-static enum ar_status read_variants(const struct options *options, struct variants_request *request,
-                                    struct ar_error *err)
-{
-    key_set axes = request->is_laid_out ? 0 : KEY_BIT(AR_KEY_SET);
-    axes |= tries_all(options) && request->is_laid_out ? KEY_BIT(AR_KEY_MESH) : 0;
-    for (const enum ar_key *key = variants_keys(request->is_laid_out); *key != AR_KEYS_COUNT;
-         key++) {
+    const struct options *options = sweep->options;
+    struct variants_request *request = &sweep->points.variants;
+    key_set axes = !sweep->is_laid_out   ? KEY_BIT(AR_KEY_SET)
+                   : sweep->tries_meshes ? KEY_BIT(AR_KEY_MESH)
+                                         : 0;
+    for (const enum ar_key *key = variants_keys(sweep->is_laid_out); *key != AR_KEYS_COUNT; key++) {
         request->lists[*key] = option_key(options, *key);
         axes |= KEY_BIT(*key);
     }
-    if (tries_strategies(options)) {
+    if (sweep->tries_strategies) {
         request->lists[AR_KEY_STRATEGY] = STRATEGIES;
     }
     return options_scenario(options, axes, &request->base, err);
 }
 
-static enum ar_status read_layouts(const struct options *options, struct space_request *request,
-                                   struct ar_error *err)
+static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *err)
 {
-    struct variants_request *variants = &request->variants;
-    bool has_all = tries_all(options);
-    AR_TRY(refuse_others(options, err));
-    if (option_key(options, AR_KEY_MESH) == NULL || has_all) {
-        AR_TRY(option_required(options, "gpus", options->gpus_list, err));
-    }
-    AR_TRY(read_variants(options, variants, err));
-    AR_TRY(ar_scenario_load_cluster(&variants->base, variants->inputs, err));
-    return request->gpus != NULL ? space_list_meshes(request, has_all, &variants->first, err)
-                                 : AR_OK;
-}
-
-static enum ar_status read_space(const struct options *options, struct space_request *request,
-                                 struct ar_error *err)
-{
+    const struct options *options = sweep->options;
+    struct space_request *request = &sweep->points;
     struct variants_request *variants = &request->variants;
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     variants->inputs = options->inputs;
+    variants->is_laid_out = sweep->is_laid_out;
+    request->notes = sweep->request.notes;
     request->operations = options->operation;
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;
     request->shapes = options->shapes;
     request->payloads = options->payloads;
-    variants->is_laid_out = option_is_laid_out(options);
-    if (variants->is_laid_out) {
-        return read_layouts(options, request, err);
+    AR_TRY(sweep->is_laid_out ? check_layouts(sweep, err) : check_points(options, err));
+    AR_TRY(read_variants(sweep, err));
+    if (sweep->is_laid_out) {
+        AR_TRY(ar_scenario_load_cluster(&variants->base, variants->inputs, err));
+        return request->gpus != NULL
+                   ? space_list_meshes(request, sweep->tries_meshes, &variants->first, err)
+                   : AR_OK;
     }
-    AR_TRY(check_kind(options, err));
-    AR_TRY(read_variants(options, variants, err));
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     variants->settings = settings.settings;
     variants->has_jitter = option_key(options, AR_KEY_FRAMEWORK) != NULL ||
@@ -135,8 +122,10 @@ static enum ar_status read_space(const struct options *options, struct space_req
     return AR_OK;
 }
 
-/* What the steps have in common; what varies is in the rows. */
-static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar_error *err)
+/* --- notes ------------------------------------------------------------------------------------ */
+
+/* Notes what all steps have in common; columns of the rows show what varies. */
+static enum ar_status note_steps(FILE *notes, struct space *space, struct ar_error *err)
 {
     const struct ar_scenario *scenario;
     uint32_t last = space->variants.count - 1;
@@ -152,16 +141,29 @@ static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar
                 "%% is %s",
                 space->points_count, last + 1, ar_note_baseline(scenario->baseline));
     }
-    if (is_ideal) { /* and if the last one is, too, all are: an axis ends with another value */
+    if (is_ideal) { /* if the last one is ideal, too, all are: an axis ends with another value */
         ar_note_ideal(notes, scenario, NULL);
     }
     for (uint32_t i = 0; i <= last; i++) {
         AR_TRY(variants_scenario(&space->variants, i, &scenario, err));
         if (ar_note_trace(notes, scenario)) {
-            break; /* of one combination is enough */
+            break; /* one combination is enough */
         }
     }
     return AR_OK;
+}
+
+static void note_collectives(FILE *notes, const struct space *space)
+{
+    ar_note(notes, "%zu points, %" PRIu32 " combination%s of options and settings",
+            space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
+    for (size_t i = 0; i < space->operations_count; i++) {
+        if (space->operations[i]->has_root &&
+            !ar_scenario_has(&space->request->variants.base, AR_KEY_ROOT)) {
+            ar_note(notes, "the root is rank 0 of each group (--root)");
+            return;
+        }
+    }
 }
 
 static bool has_layout(const struct space *space, uint64_t gpus)
@@ -173,11 +175,16 @@ static bool has_layout(const struct space *space, uint64_t gpus)
     return i < space->points_count;
 }
 
-/* Numbers of GPUs that have no row. */
-static void note_empty(const struct space *space)
+static void note_layouts(FILE *notes, const struct sweep_command *sweep)
 {
+    const struct space *space = &sweep->space;
     char text[128];
     size_t length = 0;
+    ar_note(notes,
+            "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
+            "framework adds between kernels",
+            space->points_count + space->too_large, space->too_large,
+            space->gpus_count > 1 ? "by number of GPUs, " : "");
     for (size_t i = 0; i < space->gpus_count && length < 80; i++) {
         if (!has_layout(space, space->gpus[i])) {
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRIu64,
@@ -185,47 +192,27 @@ static void note_empty(const struct space *space)
         }
     }
     if (length > 0) {
-        ar_note(space->request->notes, "no layout divides and fits on so many GPUs: %s%s", text,
+        ar_note(notes, "no layout divides and fits on so many GPUs: %s%s", text,
                 length < 80 ? "" : ", ...");
     }
-}
-
-static void describe_layouts(const struct options *options, const struct space *space)
-{
-    FILE *notes = space->request->notes;
-    ar_note(notes,
-            "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
-            "framework adds between kernels",
-            space->points_count + space->too_large, space->too_large,
-            space->gpus_count > 1 ? "by number of GPUs, " : "");
-    note_empty(space);
-    if (tries_strategies(options)) {
+    if (sweep->tries_strategies) {
         ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");
     }
 }
 
-/* Notes on all rows, by the last combination. */
-static enum ar_status describe(const struct options *options, struct space *space,
-                               struct ar_error *err)
+static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *err)
 {
-    FILE *notes = space->request->notes;
+    FILE *notes = sweep->request.notes;
+    struct space *space = &sweep->space;
     const struct ar_scenario *scenario;
-    const struct ar_scenario *base = &space->request->variants.base;
-    if (space->request->variants.is_laid_out) {
-        describe_layouts(options, space);
+    if (sweep->is_laid_out) {
+        note_layouts(notes, sweep);
         return AR_OK;
     }
     if (space->has_steps) {
-        AR_TRY(describe_steps(notes, space, err));
+        AR_TRY(note_steps(notes, space, err));
     } else {
-        ar_note(notes, "%zu points, %" PRIu32 " combination%s of options and settings",
-                space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
-        for (size_t i = 0; i < space->operations_count; i++) {
-            if (space->operations[i]->has_root && !ar_scenario_has(base, AR_KEY_ROOT)) {
-                ar_note(notes, "the root is rank 0 of each group (--root)");
-                break; /* once */
-            }
-        }
+        note_collectives(notes, space);
     }
     AR_TRY(variants_scenario(&space->variants, space->variants.count - 1, &scenario, err));
     ar_note_platform(notes, scenario);
@@ -233,99 +220,97 @@ static enum ar_status describe(const struct options *options, struct space *spac
     return AR_OK;
 }
 
-static bool has_file(const struct options *options, const char *name)
-{
-    const char *path = ar_arena_format(options->arena, "%s/%s", options->out, name);
-    return path != NULL && access(path, F_OK) == 0;
-}
+/* --- the directory ---------------------------------------------------------------------------- */
 
-/* Refuses the output of another command; finds out whether it is that of this sweep, all of it. A
- * directory with a journal is that of the sweep that did not finish, which the journal knows. */
-static enum ar_status check_directory(const struct options *options, const char *const *names,
-                                      const struct space *space, const char **mark,
-                                      bool *is_complete, struct ar_error *err)
+/* Refuses the output of another command, and finds out whether this sweep is complete there. A
+ * directory with a journal has a sweep that did not finish; the journal knows which. */
+static enum ar_status check_directory(struct sweep_command *sweep, struct ar_error *err)
 {
     static const char *const none[] = {NULL};
-    bool has_journal = has_file(options, "sweep.journal");
-    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
-                            space->fingerprint, space->points_count);
-    *is_complete = options->resume && !has_journal && made_by_has_mark(options, *mark) &&
-                   sweep_files_are_whole(options->out, space);
-    return made_by_check_directory(options, has_journal ? none : names, *mark, err);
-}
-
-static enum ar_status prepare(const struct options *options, struct sweep_request *request,
-                              struct space_request *points, struct space *space, const char **mark,
-                              struct ar_error *err)
-{
     static const char *const of_points[] = {"sweep.csv", "payload.csv", "layouts.csv", NULL};
     static const char *const of_layouts[] = {"layouts.csv", "sweep.csv", "payload.csv", NULL};
-    points->notes = request->notes;
-    AR_TRY(read_request(options, request, err));
-    AR_TRY(read_space(options, points, err));
-    AR_TRY(space_create(points, space, err));
-    if (options->out != NULL && request->launcher.rank == 0) {
-        AR_TRY(check_directory(options, points->variants.is_laid_out ? of_layouts : of_points,
-                               space, mark, &request->is_complete, err));
-    }
-    return describe(options, space, err);
+    const struct options *options = sweep->options;
+    bool has_journal =
+        access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
+    sweep->mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
+                                  sweep->space.fingerprint, sweep->space.points_count);
+    sweep->request.is_complete = options->resume && !has_journal &&
+                                 made_by_has_mark(options, sweep->mark) &&
+                                 sweep_files_are_whole(options->out, &sweep->space);
+    return made_by_check_directory(options,
+                                   has_journal          ? none
+                                   : sweep->is_laid_out ? of_layouts
+                                                        : of_points,
+                                   sweep->mark, err);
 }
 
-struct signing {
-    const struct options *options;
-    struct space *space;
-    const char *mark; /* NULL: no files */
-};
-
-/* What all layouts have; of points what has another value in the last combination varies. */
-static enum ar_status add_parameters(const struct options *options, struct space *space,
-                                     struct parameters *parameters, struct ar_error *err)
+/* Signs the directory with the inputs of all points: a value that the first and the last
+ * combination do not share varies. */
+static enum ar_status sign_sweep(void *context, struct ar_error *err)
 {
-    const struct parameter tried = {"--strategy", STRATEGIES, "default"};
-    const uint32_t ends[] = {0, space->variants.count - 1};
-    const struct ar_scenario *scenario = &space->request->variants.base;
-    if (space->request->variants.is_laid_out) {
-        if (tries_strategies(options)) {
-            parameters_add(parameters, tried, options->arena);
-        }
-        parameters_add_scenario(parameters, scenario, options->arena);
-        return AR_OK;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        AR_TRY(variants_scenario(&space->variants, ends[i], &scenario, err));
-        parameters_add_scenario(parameters, scenario, options->arena);
-    }
-    return AR_OK;
-}
-
-static enum ar_status sign(void *context, struct ar_error *err)
-{
-    const struct signing *signing = context;
+    struct sweep_command *sweep = context;
+    const struct options *options = sweep->options;
+    struct variants *variants = &sweep->space.variants;
+    const uint32_t ends[] = {0, variants->count - 1};
     struct parameters parameters = {0};
-    if (signing->mark == NULL) {
+    if (sweep->mark == NULL) {
         return AR_OK;
     }
-    AR_TRY(add_parameters(signing->options, signing->space, &parameters, err));
-    return made_by_sign(signing->options, signing->mark, &parameters, err);
+    if (sweep->tries_strategies) {
+        parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"},
+                       options->arena);
+    }
+    for (size_t i = 0; i < (sweep->is_laid_out ? 1 : 2); i++) {
+        const struct ar_scenario *scenario = &sweep->points.variants.base;
+        AR_TRY(sweep->is_laid_out ? AR_OK : variants_scenario(variants, ends[i], &scenario, err));
+        parameters_add_scenario(&parameters, scenario, options->arena);
+    }
+    return made_by_sign(options, sweep->mark, &parameters, err);
+}
+
+static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error *err)
+{
+    const struct options *options = sweep->options;
+    struct sweep_request *request = &sweep->request;
+    uint64_t jobs = request->launcher.local_ranks > 1 ? 1 : ar_pool_processors();
+    AR_TRY(option_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
+    request->jobs = (uint32_t)jobs;
+    AR_TRY(option_view(options, ar_row_columns, &request->view, err));
+    if (options->resume && options->out == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "sweep: found --resume without --out; expected --out DIR, the "
+                            "directory of the sweep to go on with");
+    }
+    AR_TRY(read_space(sweep, err));
+    AR_TRY(space_create(&sweep->points, &sweep->space, err));
+    if (options->out != NULL && request->launcher.rank == 0) {
+        AR_TRY(check_directory(sweep, err));
+    }
+    return note_space(sweep, err);
 }
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
-    struct sweep_request request = {.items_name =
-                                        option_is_laid_out(options) ? "layouts" : "points",
-                                    .directory = options->out,
-                                    .resumes = options->resume,
-                                    .forces = options->force,
-                                    .is_best = options->best,
-                                    .launcher = launcher_find()};
-    struct space_request *points = ar_arena_alloc(options->arena, 1, sizeof *points);
-    struct space *space = ar_arena_alloc(options->arena, 1, sizeof *space);
-    request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
-    struct signing signing = {.options = options, .space = space};
-    request.sign = sign;
-    request.context = &signing;
-    enum ar_status status = prepare(options, &request, points, space, &signing.mark, err);
-    status = sweep_run(&request, space, status, err);
-    space_destroy(space);
+    struct sweep_command *sweep = ar_arena_alloc(options->arena, 1, sizeof *sweep);
+    const struct launcher launcher = launcher_find();
+    const char *mesh = option_key(options, AR_KEY_MESH);
+    sweep->options = options;
+    sweep->is_laid_out = option_is_laid_out(options);
+    sweep->tries_meshes = mesh != NULL && strcmp(mesh, "all") == 0;
+    sweep->tries_strategies =
+        sweep->is_laid_out && sweep->tries_meshes && option_key(options, AR_KEY_STRATEGY) == NULL;
+    sweep->request =
+        (struct sweep_request){.items_name = sweep->is_laid_out ? "layouts" : "points",
+                               .notes = launcher.rank > 0 ? NULL : option_notes(options),
+                               .directory = options->out,
+                               .resumes = options->resume,
+                               .forces = options->force,
+                               .is_best = options->best,
+                               .launcher = launcher,
+                               .sign = sign_sweep,
+                               .context = sweep};
+    enum ar_status status = prepare_sweep(sweep, err);
+    status = sweep_run(&sweep->request, &sweep->space, status, err);
+    space_destroy(&sweep->space);
     return status;
 }

@@ -1,7 +1,6 @@
 /* train: its output, its file, and what it refuses. */
-#include <stdlib.h>
-
 #include <math.h>
+#include <stdlib.h>
 
 #include "test_cli.h"
 
