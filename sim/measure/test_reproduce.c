@@ -108,41 +108,6 @@ Test(reproduce, without_ranges_and_error_bars_there_is_no_band)
     cr_expect_str_eq(cli_cell(table, 1, "algorithm"), "ring");
 }
 
-/* Against latency alone the step of this ring is monotone, so quantiles of draws are predictions at
- * quantiles of the range; 4 standard errors of a 2.5 % quantile of 400 draws are 3.1 % of it. */
-Test(reproduce, the_band_of_one_monotone_range_is_that_of_its_percentiles)
-{
-    cli_write("rows.csv", "row,quantity,measured,source,cluster,gpus,algorithm,trace,set,assume\n"
-                          "a,iteration_s,1,made up,flat,16,ring,trace.csv,net.latency=1.5ms,"
-                          "set.net.latency=1ms..2ms\n");
-    struct cli_table *table = reproduce("--samples 400");
-    double at_s[4];
-    static const char *const latencies[] = {"1ms", "1.056ms", "1.944ms", "2ms"};
-    for (size_t i = 0; i < 4; i++) {
-        at_s[i] = number(cli_table(cli_good("$AR predict --cluster flat --gpus 16 --algorithm ring "
-                                            "--trace trace.csv --format csv --set net.latency=%s",
-                                            latencies[i])
-                                       .out),
-                         1, "iteration_s");
-    }
-    double low = number(table, 1, "low");
-    double high = number(table, 1, "high");
-    cr_expect(low > at_s[0] && low < at_s[1], "%g: %g to %g", low, at_s[0], at_s[1]);
-    cr_expect(high > at_s[2] && high < at_s[3], "%g: %g to %g", high, at_s[2], at_s[3]);
-}
-
-Test(reproduce, choices_are_all_drawn)
-{
-    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,gpus=2|8|4\n"
-                               "b,iteration_s,1,made up,flat,2,ring,trace.csv,,\n"
-                               "c,iteration_s,1,made up,flat,8,ring,trace.csv,,\n"
-                               "d,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
-    struct cli_table *table = reproduce("");
-    cr_expect_str_eq(cli_cell(table, 1, "low"), cli_cell(table, 2, "predicted"));
-    cr_expect_str_eq(cli_cell(table, 1, "high"), cli_cell(table, 3, "predicted"));
-    cr_expect_str_eq(cli_cell(table, 1, "predicted"), cli_cell(table, 4, "predicted"));
-}
-
 Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
 {
     cli_write("rows.csv",
