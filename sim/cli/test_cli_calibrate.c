@@ -355,8 +355,8 @@ Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
               "with such a file: leonardo/1,",
               "$AR compare pico_mpi_collectives.csv --quiet");
     cli_fails(65,
-              "found first 8 ranks on 8 nodes of system \"frontier\", and no row that is asked "
-              "for; expected ranks of system \"fugaku\", as the cluster or set was",
+              "found no row of the cluster or set (first: 8 ranks on 8 nodes of system "
+              "\"frontier\"); expected ranks of system \"fugaku\"",
               "$AR calibrate pico_mpi_collectives.csv --cluster fugaku");
 }
 

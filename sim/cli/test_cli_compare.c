@@ -378,7 +378,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         {SIZES, "2 3 4", "NR % 2 ? 1e-300 : 1e300", "fit: "},
         {SIZES, "2 3 4", "NR % 2 ? 1e-9 : 1e6", "fit: "},
         {SIZES, "2 3 4", "1e15", "fit: no start of 8 converged on 8 rows"},
-        {SIZES, "2 3 4", "2e3 + k", "own.topo: not written, no machine is so: "},
+        {SIZES, "2 3 4", "2e3 + k", "own.topo: not written: no machine has the fitted numbers: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_own(rows[i].sizes, rows[i].ranks, rows[i].time);

@@ -306,7 +306,7 @@ static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_ar
         count_unused(&set, 1, arena, line - 1);
         accuracies->count += (size_t)(line - first);
         if (line[-1].why[0] != '\0') {
-            ar_note(notes, "%s: %.1f %% held out: %s", line[-1].set,
+            ar_note(notes, "%s: held-out rows are %.1f %% off in the median: %s", line[-1].set,
                     100 * line[-1].held_out.median_frac, line[-1].why);
         }
     }

@@ -215,10 +215,11 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
         AR_TRY(ar_library_nodes_add(&calibration->held_out, (uint32_t)request->held_out[i], err));
     }
     if (has_default && groups->count == 1) {
-        ar_note(request->rows.notes,
-                "all rows are of one %s count: none is held out, and how well other "
-                "counts are predicted cannot be said",
-                unit);
+        ar_note(
+            request->rows.notes,
+            "all rows are of one %s count: none is held out, so the error on other counts is not "
+            "known",
+            unit);
     }
     for (size_t i = 0; i < groups->count; i++) {
         uint32_t count = groups->counts[i];
@@ -292,12 +293,12 @@ static enum ar_status note_residuals(const struct ar_calibrate_request *request,
                              false);
         }
     }
-    ar_note(request->rows.notes,
-            "%s has what was fitted, not what single rows leave over, which 'compare FILE' and "
-            "'accuracy' of a measured set take over: fitted rows by it %.1f %% off in the median, "
-            "there %.1f %%",
-            request->out, ar_comparison_median(&calibration->compared, AR_COMPARED_FITTED) * 100,
-            ar_error_sum_end(&sum).median_frac * 100);
+    ar_note(
+        request->rows.notes,
+        "%s has the fitted numbers: fitted rows are %.1f %% off in the median. 'compare FILE' and "
+        "'accuracy' of a measured set also correct each row by the fitted ones beside it: %.1f %%",
+        request->out, ar_comparison_median(&calibration->compared, AR_COMPARED_FITTED) * 100,
+        ar_error_sum_end(&sum).median_frac * 100);
     return AR_OK;
 }
 
@@ -315,7 +316,7 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
     const struct ar_library_nodes *groups = ar_measured_groups(measured);
     if (measured->calls_count == 0 && scenario->release != NULL) {
         return ar_error_set(err, AR_USAGE,
-                            "--tuning: found rows of algorithms that say which; expected calls of "
+                            "--tuning: found rows that name their algorithms; expected calls of "
                             "NCCL");
     }
     AR_TRY(split_counts(request, calibration, err));

@@ -376,7 +376,8 @@ enum ar_status calibration_save(const struct calibration *calibration,
     struct ar_output *table;
     AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
     if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
-        return ar_error_set(err, AR_BAD_DATA, "%.100s: not written, no machine is so: %.380s",
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.100s: not written: no machine has the fitted numbers: %.360s",
                             request->out, why.text);
     }
     AR_TRY(ar_output_begin(request->out, arena, &file, err));

@@ -81,7 +81,7 @@ static enum ar_status predict_collective(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* A call of NCCL, by one call of the library where the algorithm is nothing else. */
+/* Compares a call of NCCL: by one call of the library, if the algorithm is nothing else. */
 static enum ar_status compare_call(const struct ar_scenario *scenario,
                                    const struct ar_measured_row *row,
                                    struct ar_comparison *comparison, struct ar_error *err)
@@ -103,7 +103,7 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Messages of an algorithm, as it was run. */
+/* Compares the messages of an algorithm, as it was run. */
 static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
                                         const struct ar_measured_row *row,
                                         struct ar_comparison *comparison, struct ar_error *err)
@@ -138,7 +138,7 @@ static enum ar_status check_messages(const struct ar_scenario *scenario,
             return ar_error_set(
                 err, AR_USAGE,
                 "compare: found %s with messages of algorithms; expected none, since "
-                "each row says its own and none is of NCCL",
+                "each row names its own and none is of NCCL",
                 ar_keys[keys[i]].option);
         }
     }

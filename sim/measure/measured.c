@@ -484,8 +484,8 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
         snprintf(ranks, sizeof ranks, ", %" PRIu32 " on each node", request->ranks_per_node);
     }
     return ar_log_refuse(other, other->first_line, err,
-                         "found first %" PRIu32 " ranks on %" PRIu32 " nodes%s, and no row that is "
-                         "asked for; expected ranks%s%s, as the cluster or set was measured on",
+                         "found no row of the cluster or set (first: %" PRIu32 " ranks on %" PRIu32
+                         " nodes%s); expected ranks%s%s",
                          other->ranks, other->nodes, found, asked, ranks);
 }
 
