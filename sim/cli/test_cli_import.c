@@ -9,7 +9,7 @@ Test(cli_discover, a_discovered_cluster_goes_into_a_prediction)
 {
     struct cli_run run = cli_good("$AR discover " MACHINES "switch.xml --nodes 4 --fabric rails "
                                   "--out mine.topo");
-    CLI_LINES(run.err, "note: said nowhere: collective.setup 8.4us", 1);
+    CLI_LINES(run.err, "note: assumed, since no file has them: collective.setup 8.4us", 1);
     CLI_LINES(cli_read("mine.topo"), "switch.xml:19: mlx5_0 200 Gb/s", 1);
     cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --quiet");
     cli_good("$AR allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB --engine nccl "
@@ -24,7 +24,8 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
         {"discover", 64, "discover: found no file; expected what a machine says of itself"},
         {"discover missing.xml", 66, "missing.xml"},
         {"discover " MACHINES "static.xml --out mine.topo", 64,
-         "discover: the files do not say all; expected also --nodes N --fabric non-blocking|rails"},
+         "discover: found files that lack values; expected also --nodes N --fabric "
+         "non-blocking|rails"},
         {"discover " MACHINES "switch.xml --nodes 4 --fabric rail --out mine.topo", 64,
          "--fabric: found \"rail\"; expected non-blocking, rails, fat-tree, torus, mesh, dragonfly "
          "or dragonfly+"},

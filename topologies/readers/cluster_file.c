@@ -166,7 +166,8 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
         return;
     }
     if (gpus_count > 0 && (count % ports != 0 || gpus_count % (count / ports) != 0)) {
-        discovery_note(machine, "%zu NICs are no divisor of %u GPUs, which a cluster file asks for",
+        discovery_note(machine,
+                       "%zu NICs for %u GPUs are not counted: a cluster file needs a divisor",
                        count, gpus_count);
         return;
     }
@@ -256,7 +257,7 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
         }
     }
     if (used > 0) {
-        discovery_note(machine, "said nowhere: %s are assumed, from %.100s%s%s", names,
+        discovery_note(machine, "assumed, since no file has them: %s, from %.100s%s%s", names,
                        kind->latency_source,
                        is_known ? "" : "; those of GPUs of unknown generation as of ",
                        is_known ? "" : ar_gpu_generation_names[like]);
@@ -416,7 +417,8 @@ static enum ar_status check_missing(const struct ar_discovery *machine, struct a
                     TOPO_HCA_BANDWIDTH);
     return missing.used == 0
                ? AR_OK
-               : ar_error_set(err, AR_USAGE, "discover: the files do not say all; expected also%s",
+               : ar_error_set(err, AR_USAGE,
+                              "discover: found files that lack values; expected also%s",
                               missing.options);
 }
 

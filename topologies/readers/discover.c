@@ -282,7 +282,7 @@ enum ar_status facts_add_switches(const struct source *source, uint32_t gpus_cou
     if (!is_even) {
         discovery_note(source->machine,
                        "%.200s: GPUs are not spread evenly, in their order, over PCIe switches, "
-                       "which a cluster file cannot say",
+                       "which a cluster file cannot describe",
                        source->path);
         return AR_OK;
     }

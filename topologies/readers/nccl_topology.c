@@ -314,8 +314,8 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
                                  .is_confirmed = true};
     if (speed_Mbps == 0) {
         discovery_note(source->machine,
-                       "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", taken as not said",
-                       source->path, source->line, nic.name, shown != NULL ? shown : "");
+                       "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", ignored", source->path,
+                       source->line, nic.name, shown != NULL ? shown : "");
     }
     uint32_t device = reader->open_count > 0 ? reader->open[reader->open_count - 1].nic : NONE;
     if (device != NONE && !reader->nics[device].is_confirmed) {

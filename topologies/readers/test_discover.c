@@ -200,7 +200,7 @@ Test(discover, all_that_is_missing_is_asked_for_at_once)
     struct ar_error err;
     expect_refused(
         discover("static.xml", "", &err), &err, AR_USAGE,
-        "discover: the files do not say all; expected also --nodes N --fabric "
+        "discover: found files that lack values; expected also --nodes N --fabric "
         "non-blocking|rails|... (see list fabrics) --set nvlink.pairs=switch|all|none|0-1... --set "
         "nvlink.bandwidth=RATE (unless none) --set hca.bandwidth=RATE");
     expect_refused(
