@@ -217,7 +217,7 @@ static void show_columns(void)
     ar_columns_describe(stdout, ar_row_columns);
 }
 
-/* What a topic shows: something before, a file after the other, something after them. */
+/* A topic shows something before its files, one file after the other, something after them. */
 static const struct topic {
     const char *name;
     void (*before)(void);

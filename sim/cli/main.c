@@ -24,7 +24,7 @@ static void occupy_standard_streams(void)
     }
 }
 
-static int fail(enum ar_status status, const struct ar_error *err)
+static int report_failure(enum ar_status status, const struct ar_error *err)
 {
     fflush(stdout);
     /* Other ranks fail for the same reason, but for memory; an empty line was printed before. */
@@ -162,5 +162,5 @@ int main(int argc, char **argv)
     if (status == AR_OK) {
         status = finish_stdout(0, &err);
     }
-    return status == AR_OK ? 0 : fail(status, &err);
+    return status == AR_OK ? 0 : report_failure(status, &err);
 }

@@ -12,11 +12,11 @@ enum { PATH_SIZE = 1024, LINE_SIZE = 4096, KEPT_MAX = 2048 };
 
 static char folder[PATH_SIZE / 2]; /* a new one for each test, which is a process of its own */
 
-/* What the test is given to read, until it ends. */
+/* Texts and tables that the test reads, until it ends. */
 static void *kept[KEPT_MAX];
 static size_t kept_count;
 
-static void *keep(void *memory)
+static void *keep_memory(void *memory)
 {
     cr_assert(memory != NULL && kept_count < KEPT_MAX);
     kept[kept_count++] = memory;
@@ -86,7 +86,7 @@ static char *read_all(const char *path)
     fclose(file);
     cr_assert_not_null(text);
     text[size] = '\0';
-    return keep(text);
+    return keep_memory(text);
 }
 
 void cli_write(const char *path, const char *text)
@@ -265,8 +265,8 @@ static char *next_cell(char **rest)
 
 struct cli_table *cli_table(const char *text)
 {
-    struct cli_table *table = keep(calloc(1, sizeof *table));
-    char *at = keep(strdup(text));
+    struct cli_table *table = keep_memory(calloc(1, sizeof *table));
+    char *at = keep_memory(strdup(text));
     for (char *line = strtok(at, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         cr_assert_lt(table->rows_count, (size_t)CLI_ROWS_MAX);
         size_t column = 0;

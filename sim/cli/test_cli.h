@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** What a run left; the texts are the library's and stay until the test ends. */
+/** The result of a run; its texts stay until the test ends. */
 struct cli_run {
     int code; /**< exit code; 128 + signal if one ended it */
     const char *out;

@@ -9,7 +9,7 @@
 TestSuite(cli_calibrate, .init = cli_enter_measured, .fini = cli_leave);
 
 /* The report without the parameters, whose sources have quotes. */
-static struct cli_table *accuracy(const char *report)
+static struct cli_table *accuracy_rows(const char *report)
 {
     static char text[65536];
     size_t used = 0;
@@ -25,7 +25,7 @@ static struct cli_table *accuracy(const char *report)
 }
 
 /* The row of a set and a node count ("" for all). */
-static size_t find(const struct cli_table *table, const char *set, const char *nodes)
+static size_t find_row(const struct cli_table *table, const char *set, const char *nodes)
 {
     for (size_t i = 1; i < table->rows_count; i++) {
         if (strcmp(cli_cell(table, i, "set"), set) == 0 &&
@@ -66,7 +66,7 @@ Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements)
     cr_expect_str_eq(cli_read("mine"), cli_read("shipped"));
 }
 
-/* What is held out has no part in the fit: other times there change nothing but their own error. */
+/* Rows that are held out have no part in the fit: other times there change only their own error. */
 Test(cli_calibrate, held_out_rows_do_not_touch_the_fit)
 {
     cli_good("awk -F, '/^8,/ {$4 *= 2; $5 *= 2} {print}' OFS=, " PUBLISHED " > slower.csv");
@@ -74,38 +74,39 @@ Test(cli_calibrate, held_out_rows_do_not_touch_the_fit)
     struct cli_run b = cli_good("$AR calibrate slower.csv --cluster abci-v100 --format csv");
     CLI_LINES(a.out, "parameter,", 30);   /* and the header */
     CLI_LINES(a.out, ",,,,,,,,,,,,", 29); /* a parameter has no errors of rows */
-    struct cli_table *as_measured = accuracy(a.out);
-    struct cli_table *slower = accuracy(b.out);
+    struct cli_table *as_measured = accuracy_rows(a.out);
+    struct cli_table *slower = accuracy_rows(b.out);
     for (const char *x = a.out, *y = b.out; strncmp(x, "accuracy", 8) != 0; x++, y++) {
         cr_assert_eq(*x, *y, "parameters differ at \"%.40s\" and \"%.40s\"", x, y);
     }
-    cli_expect_same_row(as_measured, find(as_measured, "fitted", ""), slower,
-                        find(slower, "fitted", ""));
-    size_t row = find(slower, "held-out", "8");
+    cli_expect_same_row(as_measured, find_row(as_measured, "fitted", ""), slower,
+                        find_row(slower, "fitted", ""));
+    size_t row = find_row(slower, "held-out", "8");
     cr_expect_gt(cli_number(slower, row, "median_frac"), 0.4, "half the measured time is -50 %%");
-    cr_expect_lt(cli_number(as_measured, find(as_measured, "held-out", "8"), "median_frac"), 0.1);
+    cr_expect_lt(cli_number(as_measured, find_row(as_measured, "held-out", "8"), "median_frac"),
+                 0.1);
     cr_expect_eq(cli_number(slower, row, "rows"), 24);
 }
 
 Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
 {
-    struct cli_table *folds =
-        accuracy(cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --folds --hold-out none "
-                          "--format csv")
-                     .out);
+    struct cli_table *folds = accuracy_rows(cli_good("$AR calibrate " PUBLISHED
+                                                     " --cluster abci-v100 --folds --hold-out none "
+                                                     "--format csv")
+                                                .out);
     static const char *const nodes[] = {"1", "2", "4", "8"};
     for (size_t i = 0; i < 4; i++) {
         struct cli_table *held =
-            accuracy(cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --hold-out %s "
-                              "--format csv",
-                              nodes[i])
-                         .out);
-        size_t a = find(folds, "fold", nodes[i]);
-        size_t b = find(held, "held-out", nodes[i]);
+            accuracy_rows(cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --hold-out %s "
+                                   "--format csv",
+                                   nodes[i])
+                              .out);
+        size_t a = find_row(folds, "fold", nodes[i]);
+        size_t b = find_row(held, "held-out", nodes[i]);
         CLI_CELL(folds, a, "mean_frac", cli_cell(held, b, "mean_frac"));
         CLI_CELL(folds, a, "tuning_p95_frac", cli_cell(held, b, "tuning_p95_frac"));
     }
-    cr_expect_eq(cli_number(folds, find(folds, "fold", ""), "rows"), 96);
+    cr_expect_eq(cli_number(folds, find_row(folds, "fold", ""), "rows"), 96);
 }
 
 /* nccl-tests counts the elements of one part of those collectives whose ranks have parts. */
@@ -119,7 +120,7 @@ Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
         struct cli_run run =
             cli_good("$AR calibrate '%s'/%s --cluster abci-v100 --hold-out none --format csv", path,
                      runs[i]);
-        struct cli_table *table = accuracy(run.out);
+        struct cli_table *table = accuracy_rows(run.out);
         size_t last = table->rows_count - 1; /* the fitted rows of 8 GPUs */
         CLI_CELL(table, last, "set", "fitted");
         cr_expect_eq(cli_number(table, last, "rows"), 4);
@@ -246,7 +247,7 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
     CLI_HAS(run.err, "9 rows not used (first mpi.csv:5, all-gather BINE-VEC");
     CLI_HAS(run.err, "1 rows not used (first mpi.csv:33, all-gather ring_ompi on 512 ranks): of "
                      "other machines");
-    struct cli_table *fitted = accuracy(run.out);
+    struct cli_table *fitted = accuracy_rows(run.out);
     cr_expect_eq(cli_number(fitted, 1, "rows"), 19);
     cli_good("grep '^collective.setup = .*us ; fitted, .*1us$' fitted.topo"); /* 0 in the file */
     cli_good("grep -v ^leonardo mpi.csv > one.csv");
@@ -264,10 +265,10 @@ Test(cli_calibrate, few_rows_of_messages_have_a_fit)
 {
     char path[1024];
     cli_source("validate/data/collectives/mn5_h100_nccl_ring.csv", path, sizeof path);
-    struct cli_table *table = accuracy(
+    struct cli_table *table = accuracy_rows(
         cli_good("$AR calibrate %s --cluster mn5 --algorithm ring --format csv --quiet", path).out);
-    cr_expect_eq(cli_number(table, find(table, "fitted", ""), "rows"), 18);
-    cr_expect_float_eq(cli_number(table, find(table, "held-out", "16"), "median_frac"), 0.132,
+    cr_expect_eq(cli_number(table, find_row(table, "fitted", ""), "rows"), 18);
+    cr_expect_float_eq(cli_number(table, find_row(table, "held-out", "16"), "median_frac"), 0.132,
                        0.02);
 }
 
@@ -299,11 +300,11 @@ Test(cli_calibrate, a_set_holds_all_counts_out_above_those_that_it_fits)
              "(sub(/8x8x8/, \"4x8x8\")) print}' '%s' > fugaku_mpi.csv",
              cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
     struct cli_table *table =
-        accuracy(cli_good("$AR calibrate fugaku_mpi.csv --quiet --format csv").out);
-    find(table, "fitted", "8");
-    find(table, "fitted", "64");
-    find(table, "held-out", "256");
-    find(table, "held-out", "512");
+        accuracy_rows(cli_good("$AR calibrate fugaku_mpi.csv --quiet --format csv").out);
+    find_row(table, "fitted", "8");
+    find_row(table, "fitted", "64");
+    find_row(table, "held-out", "256");
+    find_row(table, "held-out", "512");
 }
 
 /* A 0 of the file is a number that predictions have; one that is set no fit opens. What the index
@@ -365,7 +366,7 @@ Test(cli_calibrate, a_set_has_its_cluster_and_its_rows)
 
 /* Logs of a known pair, 1 B to 4 MiB: 2.4 us, 10.2 GB/s and 0.8 us per message in flight, where the
  * sizes from 16 to 64 KiB take half as long again, and every row is off by up to 2 %. */
-static void enter(void)
+static void enter_pair(void)
 {
     cli_enter();
     cli_good("echo '# OSU MPI-CUDA Latency Test v7.2' > lat.log");
@@ -378,9 +379,10 @@ static void enter(void)
              "\", b, b / (off * (0.8 + b / 10200)) >> \"bw.log\"}'; done");
 }
 
-TestSuite(cli_pair, .init = enter, .fini = cli_leave);
+TestSuite(cli_pair, .init = enter_pair, .fini = cli_leave);
 
-static double value(const struct cli_table *table, const char *parameter, const char *column)
+static double parameter_value(const struct cli_table *table, const char *parameter,
+                              const char *column)
 {
     for (size_t i = 1; i < table->rows_count; i++) {
         if (strcmp(cli_cell(table, i, "parameter"), parameter) == 0) {
@@ -402,12 +404,12 @@ Test(cli_pair, gives_back_the_pair_that_the_logs_are_of)
         struct cli_table *table = cli_rows("calibrate lat.log bw.log --cluster abci-v100 --pair "
                                            "%s",
                                            rows[i].pair);
-        double latency_s = value(table, rows[i].latency, "value");
-        double bandwidth_Bps = value(table, rows[i].bandwidth, "value");
+        double latency_s = parameter_value(table, rows[i].latency, "value");
+        double bandwidth_Bps = parameter_value(table, rows[i].bandwidth, "value");
         cr_expect_float_eq(latency_s / 2.4e-6, 1, 0.03, "%s: %g s", rows[i].pair, latency_s);
         cr_expect_float_eq(bandwidth_Bps / 10.2e9, 1, 0.03, "%s: %g B/s", rows[i].pair,
                            bandwidth_Bps);
-        cr_expect_float_eq(value(table, "gpu.reduce_cost", "value"), 3.846e-12, 1e-18);
+        cr_expect_float_eq(parameter_value(table, "gpu.reduce_cost", "value"), 3.846e-12, 1e-18);
     }
 }
 
@@ -430,8 +432,8 @@ Test(cli_pair, without_osu_latency_the_latency_stays)
 {
     cli_good("$AR calibrate bw.log --cluster abci-v100 --pair network --format csv > one.csv");
     struct cli_table *table = cli_table(cli_read("one.csv"));
-    cr_expect_float_eq(value(table, "net.latency", "value"), 9.6e-6, 1e-15);
-    cr_expect_float_eq(value(table, "hca.bandwidth", "value") / 10.2e9, 1, 0.03);
+    cr_expect_float_eq(parameter_value(table, "net.latency", "value"), 9.6e-6, 1e-15);
+    cr_expect_float_eq(parameter_value(table, "hca.bandwidth", "value") / 10.2e9, 1, 0.03);
     CLI_LINES(cli_read("one.csv"), "parameter,net.latency,9.6e-06,s,,no", 1);
 }
 

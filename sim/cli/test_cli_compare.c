@@ -3,13 +3,13 @@
 
 #include "test_cli.h"
 
-static void enter(void)
+static void enter_compare(void)
 {
     cli_enter_measured();
     cli_good("$AR calibrate abci.csv --cluster abci-v100 --out fitted.topo");
 }
 
-TestSuite(cli_compare, .init = enter, .fini = cli_leave);
+TestSuite(cli_compare, .init = enter_compare, .fini = cli_leave);
 
 Test(cli_compare, rows_are_what_the_engine_predicts_and_errors_what_they_are_called)
 {
@@ -121,7 +121,7 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
     CLI_LINES(cli_good("$AR list sets").out, "--cluster abci-v100 --engine library: AIST", 1);
 }
 
-/* What was held out is what calibrate holds out, but for sizes below 1 KiB. */
+/* compare holds out the rows that calibrate holds out, but sizes below 1 KiB. */
 Test(cli_compare, accuracy_has_three_estimates_of_a_set)
 {
     struct cli_table *rows = cli_rows("accuracy abci_v100_nccl2.8.4_allreduce");
@@ -156,7 +156,7 @@ Test(cli_compare, rows_of_what_is_not_modelled_are_named)
     CLI_LACKS(run.err, "called.csv");
 }
 
-/* Those that nothing was chosen with, and all; what is the same for all sets has no line. */
+/* Sets with which nothing was chosen, and all; a sum that is the same for all sets has no line. */
 Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
 {
     static const struct {
@@ -387,7 +387,7 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
     }
 }
 
-/* What no attempt ends on is no fit, whatever is written, by few rows for the numbers or more. */
+/* A fit that no attempt converges to is refused, with few rows and with more. */
 Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
 {
     static const char line[] =

@@ -11,7 +11,7 @@
 
 TestSuite(cli_layout, .init = cli_enter, .fini = cli_leave);
 
-static struct cli_table *predict(const char *options)
+static struct cli_table *predict_row(const char *options)
 {
     return cli_rows(
         "predict %s --quiet --columns "
@@ -23,8 +23,8 @@ static struct cli_table *predict(const char *options)
 
 Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
 {
-    struct cli_table *row = predict(GPT3 "--mesh pp=12,dp=16,tp=8 --global-batch 1536 "
-                                         "--micro-batch 1 --schedule 1f1b --recompute full");
+    struct cli_table *row = predict_row(GPT3 "--mesh pp=12,dp=16,tp=8 --global-batch 1536 "
+                                             "--micro-batch 1 --schedule 1f1b --recompute full");
     double step_s = cli_number(row, 1, "iteration_s");
     double parts_s = cli_number(row, 1, "compute_s") + cli_number(row, 1, "bubble_s") +
                      cli_number(row, 1, "exposed_s");
@@ -47,9 +47,10 @@ Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
 
 Test(cli_layout, a_named_workload_is_its_shape)
 {
-    struct cli_table *named = predict("--cluster dgx-a100 --workload gpt3-175b --mesh "
-                                      "pp=4,dp=2,tp=8 --global-batch 16");
-    struct cli_table *shaped = predict(GPT3 "--gpus 64 --mesh pp=4,dp=2,tp=8 --global-batch 16");
+    struct cli_table *named = predict_row("--cluster dgx-a100 --workload gpt3-175b --mesh "
+                                          "pp=4,dp=2,tp=8 --global-batch 16");
+    struct cli_table *shaped =
+        predict_row(GPT3 "--gpus 64 --mesh pp=4,dp=2,tp=8 --global-batch 16");
     CLI_CELL(named, 1, "iteration_s", cli_cell(shaped, 1, "iteration_s"));
     CLI_CELL(named, 1, "memory_bytes", cli_cell(shaped, 1, "memory_bytes"));
 }
@@ -169,8 +170,8 @@ Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
         cr_expect_leq(cli_number(tasks, i, "begin_s"), end_s);
         last_s = end_s > last_s ? end_s : last_s;
     }
-    double step_s = cli_number(predict("--cluster dgx-a100 --workload megatron-1.7b --mesh "
-                                       "pp=2,dp=2,tp=8 --global-batch 8"),
+    double step_s = cli_number(predict_row("--cluster dgx-a100 --workload megatron-1.7b --mesh "
+                                           "pp=2,dp=2,tp=8 --global-batch 8"),
                                1, "iteration_s");
     cr_expect_float_eq(last_s, step_s, 1e-6 * step_s);
     cr_expect_gt(strlen(cli_read("o/pipeline.svg")), 1000u);

@@ -156,7 +156,7 @@ Test(cli_placed, what_cannot_be_placed_is_refused)
 
 TestSuite(cli_servers, .init = cli_enter, .fini = cli_leave);
 
-static struct cli_table *predict(const char *options)
+static struct cli_table *predict_row(const char *options)
 {
     return cli_rows("predict %s --quiet", options);
 }
@@ -172,8 +172,8 @@ static void expect_parts(const struct cli_table *row)
 
 Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
 {
-    struct cli_table *traced = predict(RESNET50 "--strategy ssp:3 --servers 8");
-    struct cli_table *laid_out = predict(BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
+    struct cli_table *traced = predict_row(RESNET50 "--strategy ssp:3 --servers 8");
+    struct cli_table *laid_out = predict_row(BERT "--strategy ssp:3 --servers 8 --jitter 0.1");
     CLI_CELL(traced, 1, "strategy", "ssp:3");
     CLI_CELL(traced, 1, "settings", "servers=8");
     CLI_CELL(traced, 1, "algorithm", "");
@@ -225,9 +225,9 @@ Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_l
 
 Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
 {
-    struct cli_table *gpus = predict(RESNET50 "--strategy ps-sync");
-    struct cli_table *nodes = predict(RESNET50 "--strategy ps-sync --worker node");
-    struct cli_table *ring = predict(RESNET50 "--algorithm ring");
+    struct cli_table *gpus = predict_row(RESNET50 "--strategy ps-sync");
+    struct cli_table *nodes = predict_row(RESNET50 "--strategy ps-sync --worker node");
+    struct cli_table *ring = predict_row(RESNET50 "--algorithm ring");
     cr_expect_lt(cli_number(nodes, 1, "exposed_s"), cli_number(gpus, 1, "exposed_s") / 8);
     cr_expect_float_eq(cli_number(nodes, 1, "iteration_s"), cli_number(ring, 1, "iteration_s"),
                        2e-3);
@@ -238,9 +238,9 @@ Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
 
 Test(cli_servers, engine_simgrid_says_about_the_same)
 {
-    struct cli_table *rows = predict("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "
-                                     "--strategy ssp:2 --servers 2 --jitter 0.2 --iterations 5 "
-                                     "--bucket one --check");
+    struct cli_table *rows = predict_row("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "
+                                         "--strategy ssp:2 --servers 2 --jitter 0.2 --iterations 5 "
+                                         "--bucket one --check");
     double events_s = cli_number(rows, 1, "iteration_s");
     cr_expect_float_eq(cli_number(rows, 2, "iteration_s"), events_s, 1e-6 * events_s);
 }

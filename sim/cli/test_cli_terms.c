@@ -11,32 +11,35 @@ TestSuite(cli_terms, .init = cli_enter, .fini = cli_leave);
     "--cluster flat --trace resnet50-v1.5 --gpus 16 --algorithm ring --engine closed --quiet "
 
 /* A number of the row that `predict` prints. */
-static double number(const char *options, const char *column)
+static double step_number(const char *options, const char *column)
 {
     const struct cli_table *table = cli_rows("predict " STEP "%s", options);
     return cli_number(table, 1, column);
 }
 
-static const char *text(const char *options, const char *column)
+static const char *step_text(const char *options, const char *column)
 {
     return cli_cell(cli_rows("predict " STEP "%s", options), 1, column);
 }
 
 Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
 {
-    cr_expect_str_eq(text("", "framework"), "none");
-    cr_expect_str_eq(text("--framework horovod", "framework"), "horovod");
-    cr_expect_str_eq(text("--framework nnl --precision fp32", "wire"), "fp16");
-    cr_expect_str_eq(text("--framework nnl --precision fp32", "precision"), "fp32");
-    cr_expect_str_eq(text("--term wire.precision=fp32", "wire"), "fp32");
-    cr_expect_eq(number("--term wire.precision=fp32", "payload_bytes"),
-                 2 * number("", "payload_bytes"));
-    cr_expect_eq(number("--term wire.precision=fp32", "compute_s"), number("", "compute_s"));
-    cr_expect_str_eq(text("--term step.floor=1ms --samples-per-s-at 32=1000", "settings"),
+    cr_expect_str_eq(step_text("", "framework"), "none");
+    cr_expect_str_eq(step_text("--framework horovod", "framework"), "horovod");
+    cr_expect_str_eq(step_text("--framework nnl --precision fp32", "wire"), "fp16");
+    cr_expect_str_eq(step_text("--framework nnl --precision fp32", "precision"), "fp32");
+    cr_expect_str_eq(step_text("--term wire.precision=fp32", "wire"), "fp32");
+    cr_expect_eq(step_number("--term wire.precision=fp32", "payload_bytes"),
+                 2 * step_number("", "payload_bytes"));
+    cr_expect_eq(step_number("--term wire.precision=fp32", "compute_s"),
+                 step_number("", "compute_s"));
+    cr_expect_str_eq(step_text("--term step.floor=1ms --samples-per-s-at 32=1000", "settings"),
                      "term=step.floor=1ms samples-per-s-at=32=1000");
-    cr_expect_str_eq(text("--term step.floor=1ms --images-per-s-at 32=1000", "settings"),
+    cr_expect_str_eq(step_text("--term step.floor=1ms --images-per-s-at 32=1000", "settings"),
                      "term=step.floor=1ms samples-per-s-at=32=1000", "its former name");
-    cr_expect_eq(number("", "copy_s") + number("", "contention_s") + number("", "input_wait_s"), 0);
+    cr_expect_eq(step_number("", "copy_s") + step_number("", "contention_s") +
+                     step_number("", "input_wait_s"),
+                 0);
 }
 
 Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
@@ -52,13 +55,13 @@ Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
 
 Test(cli_terms, an_option_wins_over_the_frameworks_default)
 {
-    cr_expect_str_eq(text("--framework mxnet-horovod", "bucket"), "groups:16");
-    cr_expect_str_eq(text("--framework mxnet-horovod --bucket one", "bucket"), "one");
-    cr_expect_str_eq(text("", "bucket"), "ddp");
-    cr_expect_str_eq(text("--term jitter=0.03", "jitter_frac"), "0.03");
-    cr_expect_str_eq(text("--term jitter=0.03", "iterations_count"), "20");
-    cr_expect_str_eq(text("--term jitter=0.03 --jitter 0", "jitter_frac"), "0");
-    cr_expect_str_eq(text("--framework horovod --term fusion.rule=1MiB", "bucket"), "1MiB");
+    cr_expect_str_eq(step_text("--framework mxnet-horovod", "bucket"), "groups:16");
+    cr_expect_str_eq(step_text("--framework mxnet-horovod --bucket one", "bucket"), "one");
+    cr_expect_str_eq(step_text("", "bucket"), "ddp");
+    cr_expect_str_eq(step_text("--term jitter=0.03", "jitter_frac"), "0.03");
+    cr_expect_str_eq(step_text("--term jitter=0.03", "iterations_count"), "20");
+    cr_expect_str_eq(step_text("--term jitter=0.03 --jitter 0", "jitter_frac"), "0");
+    cr_expect_str_eq(step_text("--framework horovod --term fusion.rule=1MiB", "bucket"), "1MiB");
     struct cli_run run =
         cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
                 "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
@@ -68,23 +71,24 @@ Test(cli_terms, an_option_wins_over_the_frameworks_default)
 
 Test(cli_terms, compute_terms_change_the_compute_of_the_row)
 {
-    double compute_s = number("", "compute_s");
-    double floor_s = number("--term kernel.floor=5us", "compute_s");
+    double compute_s = step_number("", "compute_s");
+    double floor_s = step_number("--term kernel.floor=5us", "compute_s");
     cr_expect(floor_s < compute_s && floor_s > 0.8 * compute_s, "%.9g s", floor_s);
-    cr_expect_float_eq(number("--term kernel.floor=31.8us", "compute_s"), compute_s, 1e-12);
-    cr_expect_float_eq(number("--term compute.scale=1.25", "compute_s"), 1.25 * compute_s, 1e-9);
-    cr_expect_float_eq(number("--term step.floor=2ms", "compute_s"), compute_s + 2e-3, 1e-9);
-    cr_expect_float_eq(number("--term optimizer.kernels=10", "optimizer_s"),
-                       number("", "optimizer_s") + 318e-6, 1e-9);
-    cr_expect_float_eq(number("--term input.rate=100", "iteration_s"), 32 / 100.0, 1e-9);
-    cr_expect_gt(number("--term contention.sms=20", "contention_s"), 1e-5);
+    cr_expect_float_eq(step_number("--term kernel.floor=31.8us", "compute_s"), compute_s, 1e-12);
+    cr_expect_float_eq(step_number("--term compute.scale=1.25", "compute_s"), 1.25 * compute_s,
+                       1e-9);
+    cr_expect_float_eq(step_number("--term step.floor=2ms", "compute_s"), compute_s + 2e-3, 1e-9);
+    cr_expect_float_eq(step_number("--term optimizer.kernels=10", "optimizer_s"),
+                       step_number("", "optimizer_s") + 318e-6, 1e-9);
+    cr_expect_float_eq(step_number("--term input.rate=100", "iteration_s"), 32 / 100.0, 1e-9);
+    cr_expect_gt(step_number("--term contention.sms=20", "contention_s"), 1e-5);
 }
 
 Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row)
 {
-    double buckets = number("--bucket one --term cycle.time=2ms", "buckets_count");
+    double buckets = step_number("--bucket one --term cycle.time=2ms", "buckets_count");
     cr_expect_gt(buckets, 4);
-    cr_expect_eq(number("--bucket one --term cycle.time=1s", "buckets_count"), 1);
+    cr_expect_eq(step_number("--bucket one --term cycle.time=1s", "buckets_count"), 1);
     struct cli_run run = cli_good("$AR explain " STEP "--bucket one --term cycle.time=2ms");
     cr_expect_eq(cli_lines_with(run.out, " MB    ") + cli_lines_with(run.out, " kB    "),
                  (size_t)buckets, "%s", run.out);
@@ -99,21 +103,21 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
                  "--batch %d --samples-per-s-at 128=1100,16=700,64=1000,32=900 --framework "
                  "mxnet-horovod",
                  batch);
-        cr_expect_float_eq(batch / number(options, "compute_s"), rate, 1e-6 * rate);
+        cr_expect_float_eq(batch / step_number(options, "compute_s"), rate, 1e-6 * rate);
     }
     /* Halfway between 16 and 64 the factor is the mean of theirs. */
-    double own_s = number("--batch 32", "compute_s");
-    double low = 16 / number("--batch 16", "compute_s") / 700;
-    double high = 64 / number("--batch 64", "compute_s") / 1000;
-    cr_expect_float_eq(number("--batch 32 --samples-per-s-at 16=700,64=1000", "compute_s"),
+    double own_s = step_number("--batch 32", "compute_s");
+    double low = 16 / step_number("--batch 16", "compute_s") / 700;
+    double high = 64 / step_number("--batch 64", "compute_s") / 1000;
+    cr_expect_float_eq(step_number("--batch 32 --samples-per-s-at 16=700,64=1000", "compute_s"),
                        own_s * (low + high) / 2, 1e-9);
-    /* What is not known of a measured rate is a factor on it; floors are in it. */
+    /* compute.scale is a factor on a measured rate; floors are part of it. */
     cr_expect_float_eq(
-        number("--batch 32 --samples-per-s-at 32=800 --term compute.scale=1.25", "compute_s"), 0.05,
-        1e-9);
+        step_number("--batch 32 --samples-per-s-at 32=800 --term compute.scale=1.25", "compute_s"),
+        0.05, 1e-9);
     cr_expect_float_eq(
-        number("--batch 32 --samples-per-s-at 32=800 --term step.floor=2ms", "compute_s"), 0.04,
-        1e-9);
+        step_number("--batch 32 --samples-per-s-at 32=800 --term step.floor=2ms", "compute_s"),
+        0.04, 1e-9);
     /* A timed trace knows its own batch. */
     cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --algorithm ring --quiet "
              "--samples-per-s-at 32=100");
@@ -178,7 +182,7 @@ Test(cli_terms, the_list_has_all_frameworks_and_terms)
     CLI_LACKS(run.out, "cannot be read");
 }
 
-/* What the table of terms says that one costs, in ms. */
+/* The cost of a term in the table of terms, ms. */
 static double cost_ms(const char *out, const char *term)
 {
     char head[64];
@@ -196,10 +200,11 @@ Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
     const char *all = "--bucket one --term fusion.passes=4 --term step.floor=1.5ms --term "
                       "negotiate.base=2ms --term cycle.time=3ms";
     struct cli_run run = cli_good("$AR explain " STEP "%s", all);
-    double with_s = number(all, "iteration_s");
-    double base_s = number("--bucket one --term fusion.passes=4 --term step.floor=1.5ms --term "
-                           "cycle.time=3ms",
-                           "iteration_s");
+    double with_s = step_number(all, "iteration_s");
+    double base_s =
+        step_number("--bucket one --term fusion.passes=4 --term step.floor=1.5ms --term "
+                    "cycle.time=3ms",
+                    "iteration_s");
     cr_expect_float_eq(cost_ms(run.out, "negotiate.base"), (with_s - base_s) * 1e3, 6e-4);
     /* 51.1 MB are read and written twice at 780 GB/s. */
     run = cli_good("$AR explain " STEP "--bucket one --term fusion.passes=4 --term jitter=off "
@@ -213,9 +218,9 @@ Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
 Test(cli_terms, a_users_own_file_is_a_framework)
 {
     cli_good("printf 'term,value,source\\nstep.floor,2ms,me\\n' > mine.csv");
-    cr_expect_str_eq(text("--framework mine.csv", "framework"), "mine");
-    cr_expect_float_eq(number("--framework ./mine.csv", "overhead_s"), 2e-3, 1e-12);
-    cr_expect_float_eq(number("--framework mine.csv --term step.floor=off", "overhead_s"), 0,
+    cr_expect_str_eq(step_text("--framework mine.csv", "framework"), "mine");
+    cr_expect_float_eq(step_number("--framework ./mine.csv", "overhead_s"), 2e-3, 1e-12);
+    cr_expect_float_eq(step_number("--framework mine.csv --term step.floor=off", "overhead_s"), 0,
                        1e-12);
 }
 

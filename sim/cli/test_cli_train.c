@@ -91,7 +91,7 @@ Test(cli_train, directives_that_are_wrong_are_refused)
     REFUSE_TEXTS(rows);
 }
 
-/* What predict refuses as an option is an error of the line that it stands in. */
+/* A value that predict refuses as an option is an error of its line in the file. */
 Test(cli_train, values_of_options_are_refused_where_they_stand)
 {
     static const struct cli_case rows[] = {

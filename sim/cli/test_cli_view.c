@@ -138,7 +138,7 @@ Test(cli_view, a_sweep_ends_with_the_best_of_each_gpu_count)
 
 TestSuite(cli_names, .init = cli_enter, .fini = cli_leave);
 
-/* What a page says makes it again, run by a shell, makes it again. */
+/* The command that a page names, run by a shell, makes the same page again. */
 #define AGAIN                                                                                      \
     "allreckon() { \"$AR\" \"$@\"; } && "                                                          \
     "eval \"$(sed '/^allreckon sweep, command/,$d' \"./$N/command.txt\") --out again --quiet\" "   \

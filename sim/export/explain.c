@@ -48,7 +48,7 @@ static void write_iteration(const struct ar_trace *trace, const struct ar_timing
                  {"optimizer", timing->split.duty_s[AR_DUTY_OPTIMIZER]},
                  {"wait for input", timing->input_wait_s},
                  {"= iteration", timing->iteration_s}};
-    /* What is exposed beyond the time that the stream is busy is waiting. */
+    /* Exposed time beyond that in which the stream is busy is waiting. */
     double hidden_s = timing->allreduce_s - (timing->exposed_s - timing->contention_s);
     printf("%-32s %10s %8s\n", "Iteration", "ms", "%");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

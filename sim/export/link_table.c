@@ -13,7 +13,7 @@
 
 #include "ar_units.h"
 
-/* From this busy fraction on a link is called the bottleneck, or a part of it. */
+/* A link that is busy for this fraction of the time is the bottleneck, or a part of it. */
 #define BUSY_MAX_FRAC  0.8
 #define BUSY_HALF_FRAC 0.5
 

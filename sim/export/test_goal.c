@@ -70,7 +70,7 @@ static void add_need(struct schedule *schedule, const char *line)
 }
 
 /* The k-th send from a rank to another with a tag and the k-th receive are one message. */
-static void match(struct schedule *schedule)
+static void match_messages(struct schedule *schedule)
 {
     for (unsigned i = 0; i < schedule->ops_count; i++) {
         struct op *send = &schedule->ops[i];
@@ -117,7 +117,7 @@ static struct schedule *read_goal(const char *text)
     }
     cr_assert_eq(schedule->ranks, expected);
     schedule->first[schedule->ranks] = schedule->ops_count;
-    match(schedule);
+    match_messages(schedule);
     return schedule;
 }
 
@@ -126,7 +126,7 @@ struct loggp {
     double L_s, G_s;
 };
 
-static void finish(struct schedule *schedule, unsigned done, double time_s)
+static void finish_operation(struct schedule *schedule, unsigned done, double time_s)
 {
     for (unsigned i = schedule->ops[done].needed; i > 0; i = schedule->needs[i].next) {
         struct op *op = &schedule->ops[schedule->needs[i].op];
@@ -173,7 +173,7 @@ static double run_goal(struct schedule *schedule, struct loggp loggp)
             recv->has_arrived = true;
             recv->ready_s = fmax(recv->ready_s, begin_s + bytes_s);
         }
-        finish(schedule, (unsigned)(next - schedule->ops), done_s);
+        finish_operation(schedule, (unsigned)(next - schedule->ops), done_s);
         end_s = fmax(end_s, done_s);
     }
     return end_s;

@@ -12,7 +12,7 @@ TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
 
 enum { DEPTH_MAX = 8, BUCKETS_MAX = 256, TRACKS_MAX = 256 };
 
-/* What a step came to, added up from its slices; times in whole nanoseconds. */
+/* A step, added up from its slices; times in whole nanoseconds. */
 struct tally {
     size_t processes;
     size_t tracks;
@@ -61,7 +61,7 @@ static int64_t ns_of(const json_t *event, const char *key)
     return llround(ns);
 }
 
-/* What lies in an outermost slice fills it, if there is anything. */
+/* Inner slices fill their outermost slice, if there are any. */
 static void expect_filled(const struct track *track)
 {
     cr_expect(track->filled_ns == track->outer_begin_ns || track->filled_ns == track->ends_ns[0],
@@ -69,7 +69,7 @@ static void expect_filled(const struct track *track)
               track->filled_ns);
 }
 
-static void fill(struct track *track, int64_t begin_ns, int64_t end_ns)
+static void fill_track(struct track *track, int64_t begin_ns, int64_t end_ns)
 {
     if (track->depth == 0) {
         expect_filled(track);
@@ -95,7 +95,7 @@ static size_t push_slice(struct track *track, const json_t *event)
     cr_assert(track->depth == 0 || end_ns <= track->ends_ns[track->depth - 1],
               "%s overlaps the end of what it began in", name);
     cr_assert_lt(track->depth, (size_t)DEPTH_MAX);
-    fill(track, begin_ns, end_ns);
+    fill_track(track, begin_ns, end_ns);
     track->last_ns = begin_ns;
     track->ends_ns[track->depth++] = end_ns;
     return track->depth - 1;

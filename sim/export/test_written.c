@@ -18,7 +18,7 @@ static double number_of(const char *line)
     return strtod(strchr(cli_good("%s", line).out, '\n') + 1, NULL);
 }
 
-/* What a step does, one after the other: times, and collectives with their bytes. */
+/* The work of a step in order: times, and collectives with their bytes. */
 static void list_half(FILE *list, char *const *cells, int at)
 {
     if (strcmp(cells[at], "0") != 0) {

@@ -1,4 +1,4 @@
-/* Which choice of a communication library is fastest, by size, as the table of NCCL's example tuner
+/* The fastest choice of a communication library by size, as the table of NCCL's example tuner
  * plug-in (NVIDIA/nccl, ext-tuner/example), which makes NCCL take it.
  *
  * Sizes go from 8 bytes to 64 GiB, eight to a doubling; neighbours with the same choice are one
