@@ -267,7 +267,8 @@ static enum ar_status sort_places(struct chakra_reader *reader, struct ar_arena 
     qsort(reader->places, count, sizeof *reader->places, compare_places);
     for (uint32_t i = 1; i < count; i++) {
         if (reader->places[i].id == reader->places[i - 1].id) {
-            return refuse_node(reader, reader->places[i].id, "it a second time", "each once");
+            return refuse_node(reader, reader->places[i].id, "its number a second time",
+                               "each once");
         }
     }
     return AR_OK;
@@ -348,7 +349,7 @@ static enum ar_status walk_needs(struct chakra_reader *reader, uint32_t first)
             continue;
         }
         if (other->state > 0 || other == node) { /* it is on the stack */
-            return refuse_node(reader, other->id, "it needs itself in a circle", "an order");
+            return refuse_node(reader, other->id, "a circle of needs", "an order");
         }
         reader->stack[depth++] = (uint32_t)(other - reader->nodes);
     }

@@ -79,16 +79,15 @@ static void find_batch(struct kineto_import *import)
     unsigned passes = import->last->passes_count > 1 ? import->last->passes_count : 1;
     if (trace->batch == 0 && reader != NULL && reader->batch * passes <= AR_TRACE_BATCH_MAX) {
         trace->batch = (uint32_t)reader->batch * passes;
-        add_note(
-            import,
-            "batch %u: the first dimension of what the first operator reads, in %u pass%s of a "
-            "step; --batch says another one",
-            trace->batch, passes, passes > 1 ? "es" : "");
+        add_note(import,
+                 "batch %u: the first dimension of the first operator's input, in %u pass%s of a "
+                 "step; --batch sets another one",
+                 trace->batch, passes, passes > 1 ? "es" : "");
     } else if (trace->batch == 0) {
         trace->batch = 1;
         add_note(import,
-                 "the batch is not recorded: 1 is written, so that samples are steps; --batch "
-                 "says it");
+                 "the batch is not recorded: 1 is written, so that a sample is a step; --batch "
+                 "sets it");
     }
 }
 
@@ -107,7 +106,7 @@ static void find_recorded_precision(struct kineto_import *import)
     if (!is_known) {
         trace->precision = AR_FP32;
         add_note(import, "the type of the gradients is not recorded: fp32 is written; --precision "
-                         "says it");
+                         "sets it");
     }
 }
 
@@ -164,8 +163,9 @@ static void note_times(struct kineto_import *import)
     }
     if (import->kineto->world_size > 1) {
         add_note(import,
-                 "recorded with %" PRId64 " ranks: collectives are taken out, not what they slowed "
-                 "down beside them",
+                 "recorded with %" PRId64
+                 " ranks: collectives are left out; kernels that they slowed "
+                 "down stay slower",
                  import->kineto->world_size);
     }
     if (copies_s > 0) {
@@ -189,8 +189,8 @@ static void note_sizes(struct kineto_import *import)
         add_note(
             import,
             "shapes were not recorded (record_shapes): sizes of %zu gradients are not known, so "
-            "each of %u buckets stands as one tensor at the layer that completes it; "
-            "--parameters TRACE has the sizes of another trace",
+            "each of %u buckets is written as one tensor of the layer that completes it; "
+            "--parameters TRACE takes the sizes of another trace",
             kept, import->made->trace.tensors_count);
     }
     if (kept < step->arrivals_count) {

@@ -68,11 +68,12 @@ static double find_idle_frac(const struct kineto_step *step)
 static enum ar_status refuse_waits(const struct kineto_import *import, double idle,
                                    struct ar_error *err)
 {
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
-                        "processor, so the times say little of the GPU; expected at most %.0f %%, "
-                        "or --times kernels",
-                        import->kineto->path, 100 * idle, 100 * AR_KINETO_IDLE_MAX);
+    return ar_error_set(
+        err, AR_BAD_DATA,
+        "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
+        "processor, so the times say little about the GPU; expected at most %.0f %%, "
+        "or --times kernels",
+        import->kineto->path, 100 * idle, 100 * AR_KINETO_IDLE_MAX);
 }
 
 /* Uses the steps that are like the last complete one; for recorded times only those in which the
@@ -88,8 +89,8 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
     }
     if (import->last == NULL) {
         return ar_error_set(err, AR_BAD_DATA,
-                            "%.300s: none of %zu steps has a backward pass, an optimizer and what "
-                            "the GPU did; expected a whole training step",
+                            "%.300s: none of %zu steps has a backward pass, an optimizer and "
+                            "events of the GPU; expected a whole training step",
                             import->kineto->path, steps->count);
     }
     for (size_t i = 0; i < steps->count; i++) {
