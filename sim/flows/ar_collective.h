@@ -75,7 +75,7 @@ static inline struct ar_span ar_collective_part(const struct ar_collective *coll
                         lane % collective->channels);
 }
 
-/** What passes before the first message of a collective on so many elements: its setup, and what
+/** Time before the first message of a collective on so many elements: its setup, and what
  * the kernel takes for fresh pages if the buffer is large (AR_LARGE_BUFFER_BYTES). */
 double ar_collective_setup_s(const struct ar_collective *collective, uint64_t elements);
 

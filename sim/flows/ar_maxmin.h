@@ -34,9 +34,9 @@ struct ar_maxmin {
     struct ar_arena *arena; /**< for all of it, kept from flows to flows */
     bool is_plain;          /**< every path is asked for: without fast_paths.c */
     struct ar_paths paths;
-    double *rates_Bps;            /**< [flow]: the result */
-    double *bandwidth_Bps;  /**< [link]: 0 of one that no flow has used yet */
-    uint32_t *known;              /**< links that are or were in use */
+    double *rates_Bps;     /**< [flow]: the result */
+    double *bandwidth_Bps; /**< [link]: 0 of one that no flow has used yet */
+    uint32_t *known;       /**< links that are or were in use */
     uint32_t known_count;
     uint32_t *flows; /**< [link]: of those shared out last */
     uint32_t *used;  /**< the links that carry them */
@@ -49,7 +49,8 @@ struct ar_maxmin {
     double *left_Bps;  /* not yet given to settled flows */
     double *share_Bps; /* for each of the waiting flows; infinite where nobody waits */
     double *final_Bps; /* the same, where all that wait get no more elsewhere; else infinite */
-    /* What is left of the paths: links with several flows, and what the others let through. */
+    /* The paths reduced to what matters: links with several flows, and what the others let through.
+     */
     uint32_t *links_left;
     size_t *begin;
     double *bounds_Bps;

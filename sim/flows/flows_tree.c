@@ -30,7 +30,8 @@ enum { TURNS_OF_A_HOP = 4, TURNS_MAX = 4096 };
 enum { ROUNDS_MAX = 4 };
 #define SAME_TIME 0.01
 
-/* Of a turn: sums in another order may differ in the last digits. */
+/* Times within this part of a turn are the same: sums in another order differ in the last digits.
+ */
 #define FUZZ 1e-6
 
 /* When a hop is under way. */
@@ -107,7 +108,7 @@ struct ar_tree_rates {
     double *answers_Bps; /* [answer][part][hop]: pages that nobody writes to cost nothing */
 };
 
-/* What is known of a link before it has a number among the shared ones; there are fewer links. */
+/* A link before it has a number among the shared ones; there are fewer links. */
 #define ALONE   UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
@@ -213,7 +214,7 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
     return made;
 }
 
-/* That a part takes on its way over a hop, and occupies it at some rate. */
+/* A part on its way over a hop, which it occupies at some rate. */
 static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 {
     return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
@@ -379,7 +380,7 @@ static void hop_leave(struct ar_tree_rates *rates, uint32_t hop)
     hop_change_flows(rates, hop, -1);
 }
 
-/* What a hop gets now. */
+/* The rate that a hop gets now. */
 static double hop_share_Bps(struct ar_tree_rates *rates, uint32_t hop)
 {
     const struct hop_links *way = &rates->ways[hop];

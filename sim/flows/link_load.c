@@ -1,7 +1,6 @@
 #include "ar_link_load.h"
 
-
-/* What a hop carries in a phase, all all-reduces. */
+/* Bytes and messages of a hop in a phase, all calls. */
 struct hop_load {
     uint64_t elements;
     uint64_t messages_count;
@@ -31,7 +30,7 @@ struct phase_load {
 };
 
 static struct ar_move load_move(const struct phase_load *load, uint64_t elements, uint32_t position,
-                              uint32_t step)
+                                uint32_t step)
 {
     const struct ar_collective *collective = load->collective;
     return ar_algorithm_move(collective->algorithm, &collective->shape, elements, position,
@@ -53,7 +52,8 @@ static bool is_ring_phase(const struct phase_load *load)
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. */
-static void ring_add_load(const struct phase_load *load, const struct ar_walk *walk, uint64_t elements)
+static void ring_add_load(const struct phase_load *load, const struct ar_walk *walk,
+                          uint64_t elements)
 {
     const struct ar_hop *hops = load->pattern->hops + walk->first;
     uint32_t count = walk->count;
@@ -75,7 +75,8 @@ static void ring_add_load(const struct phase_load *load, const struct ar_walk *w
     }
 }
 
-static void walk_add_load(const struct phase_load *load, const struct ar_walk *walk, uint64_t elements)
+static void walk_add_load(const struct phase_load *load, const struct ar_walk *walk,
+                          uint64_t elements)
 {
     for (uint32_t i = walk->first; i < walk->first + walk->count; i++) {
         for (uint32_t step = 0; step < load->phase->steps; step++) {
@@ -97,7 +98,7 @@ static void lane_add_tree_load(const struct phase_load *load, uint32_t lane, uin
 }
 
 static void hop_find_path(const struct phase_load *load, uint32_t hop, uint32_t lane,
-                    struct ar_path *path)
+                          struct ar_path *path)
 {
     const struct ar_order *order = &load->order;
     const struct ar_hop *ends = &load->pattern->hops[hop];
@@ -105,9 +106,9 @@ static void hop_find_path(const struct phase_load *load, uint32_t hop, uint32_t 
                     ar_order_rank(order, lane, ends->to), path);
 }
 
-/* What a hop of a lane carries, on the links of its path. */
+/* Adds the bytes of a hop of a lane to the links of its path. */
 static void path_add_load(struct phase_load *load, uint32_t lane, const struct ar_path *path,
-                         const struct hop_load *hop)
+                          const struct hop_load *hop)
 {
     uint32_t group = lane / load->collective->channels;
     for (uint32_t i = 0; i < path->links_count; i++) {
@@ -141,14 +142,15 @@ static void hops_add_load(struct phase_load *load)
 
 /* The message that a position sends in a step of an exchange, in all collectives together. */
 static void message_add_load(struct phase_load *load, const struct ar_order *order, uint32_t lane,
-                        uint32_t position, uint32_t step, const uint64_t *elements, size_t count)
+                             uint32_t position, uint32_t step, const uint64_t *elements,
+                             size_t count)
 {
     struct hop_load message = {.elements = 0};
     struct ar_move move = {.sends = false};
     struct ar_path path;
     for (size_t i = 0; i < count; i++) {
         move = load_move(load, ar_collective_part(load->collective, elements[i], lane).count,
-                       position, step);
+                         position, step);
         message.elements += move.sends ? move.send_span.count : 0;
         message.messages_count += move.sends;
     }
@@ -169,16 +171,16 @@ static void exchange_add_load(struct phase_load *load, const uint64_t *elements,
         load->time++;
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
             for (uint32_t i = 0; i < together * order->ranks; i++) {
-                message_add_load(load, order, lane, i % order->ranks, first + i / order->ranks, elements,
-                            count);
+                message_add_load(load, order, lane, i % order->ranks, first + i / order->ranks,
+                                 elements, count);
             }
         }
     }
 }
 
-/* What goes over one half of a path, to a switch or from it, in all parts. */
+/* Bytes over one half of a path, to a switch or from it, in all parts. */
 static struct hop_load half_path_load(const struct phase_load *load, uint32_t lane, size_t place,
-                                 bool is_sent, const uint64_t *elements, size_t count)
+                                      bool is_sent, const uint64_t *elements, size_t count)
 {
     uint32_t positions = ar_shape_ranks(&load->collective->shape);
     uint32_t position = (uint32_t)(place % positions), stage = (uint32_t)(place / positions);
@@ -207,7 +209,8 @@ static void sums_add_load(struct phase_load *load, const uint64_t *elements, siz
     for (size_t i = 0; i < load->flows.flows_count; i++) {
         const struct ar_flow *flow = &load->flows.flows[i];
         uint32_t lane = (uint32_t)(i / each);
-        struct hop_load half = half_path_load(load, lane, i % each / 2, i % 2 == 0, elements, count);
+        struct hop_load half =
+            half_path_load(load, lane, i % each / 2, i % 2 == 0, elements, count);
         ar_cluster_path(load->collective->cluster, flow->source, flow->destination, &path);
         if (half.messages_count > 0) {
             path_add_load(load, lane, &path, &half);

@@ -165,7 +165,7 @@ static double least_of_links(const double *of_links, const uint32_t *links, size
     return least_Bps;
 }
 
-/* What each link would give, and the least of it for each open flow. */
+/* Finds what each link would give, and the least of it for each open flow. */
 static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
 {
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {

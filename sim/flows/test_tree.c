@@ -1,4 +1,4 @@
-/* What the double binary tree promises besides a right sum. */
+/* Properties of the double binary tree besides a right sum. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

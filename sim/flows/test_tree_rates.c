@@ -45,7 +45,8 @@ static void path_of(const struct ar_collective *tree, const struct ar_pattern *p
                     ar_order_rank(&order, channel, pattern->hops[hop].to), path);
 }
 
-/* What a hop has left if it shares with the hops of all channels that start at its position. */
+/* The bandwidth that a hop has left if it shares with the hops of all channels that start at its
+ * position. */
 static double share_by_hand(const struct ar_collective *tree, const struct ar_pattern *pattern,
                             uint32_t hop, uint32_t *on_link)
 {

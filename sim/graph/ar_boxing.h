@@ -41,7 +41,7 @@ struct ar_placements {
 enum ar_status ar_placements_parse(const char *where, const char *text,
                                    struct ar_placements *placements, struct ar_error *err);
 
-/** What is done along one axis. */
+/** The collective along one axis. */
 struct ar_boxing_step {
     uint32_t axis;
     const struct ar_operation *operation; /**< NULL: nothing is sent */

@@ -85,7 +85,7 @@ struct ar_work {
 
 #define AR_GRAPH_UNTIMED (-1.0)
 
-/** What a computation is for. */
+/** The pass of a step that a computation belongs to. */
 #define AR_DUTY_LIST(X)                                                                            \
     X(AR_DUTY_FORWARD, "forward")                                                                  \
     X(AR_DUTY_BACKWARD, "backward")                                                                \
@@ -181,7 +181,7 @@ struct ar_sending {
     uint32_t from; /**< role * AR_STREAMS_COUNT + stream of the one that sends it */
 };
 
-/** What a role sends and gets, in the order of begins. */
+/** All that a role sends and gets, in the order of begins. */
 struct ar_sendings {
     const struct ar_sending *list;
     uint32_t count;

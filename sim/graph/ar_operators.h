@@ -116,7 +116,7 @@ struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const 
                                     uint32_t devices_count, const struct ar_hops *hops,
                                     struct ar_arena *arena);
 
-/** What the operators of a device keep there. */
+/** Bytes that the operators of a device keep there. */
 double ar_operators_memory_bytes(const struct ar_operators *operators, const uint32_t *devices,
                                  uint32_t device);
 
@@ -156,7 +156,7 @@ void ar_placement_write(FILE *file, const struct ar_operators *operators, const 
 
 /* --- parts of a model ------------------------------------------------------------------------- */
 
-/** What a strategy of parts makes the operators of a step from. */
+/** Everything that a strategy of parts needs to make the operators of a step. */
 struct ar_parts_request {
     const char *where; /**< begins errors */
     const struct ar_trace *trace;
@@ -166,7 +166,7 @@ struct ar_parts_request {
     uint32_t rounds;        /**< of a step */
     uint32_t element_bytes; /**< of gradients, parameters and activations that are sent */
 
-    /* Of dap: */
+    /* For dap: */
     const struct ar_evoformer *evoformer;
     const struct ar_device_cost *cost;
     enum ar_precision precision;

@@ -25,7 +25,7 @@ struct ar_pipeline {
     uint32_t chunks;  /**< V */
 };
 
-/** What a stage does in one step. */
+/** The work of a stage in one step. */
 struct ar_action {
     bool is_backward;
     uint32_t batch;
@@ -36,7 +36,7 @@ struct ar_schedule {
     const char *name;
     const char *title;
     bool has_chunks; /**< V is given */
-    /** What a stage does in step 0 to 2 m V - 1. */
+    /** The work of a stage in step 0 to 2 m V - 1. */
     struct ar_action (*action)(const struct ar_pipeline *pipeline, uint32_t stage, uint32_t step);
 };
 

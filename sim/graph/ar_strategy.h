@@ -51,7 +51,7 @@ struct ar_strategy {
     /** After the last run of a stage: what is left, and the optimizer. */
     void (*end)(struct ar_build *build, uint32_t stage);
 
-    /** Of strategies that put parts of one model on workers: the operators of a step, each on its
+    /** For strategies that put parts of one model on workers: the operators of a step, each on its
      * device, in the arena. The others are then NULL. NULL: it makes its graph of a layout. */
     enum ar_status (*operators)(const struct ar_parts_request *request, struct ar_arena *arena,
                                 struct ar_operators **operators, struct ar_error *err);

@@ -51,7 +51,7 @@ static bool is_same(const struct ar_placement *one, const struct ar_placement *o
            (one->kind != AR_PLACEMENT_SPLIT || one->dimension == other->dimension);
 }
 
-/* What a group of p GPUs does; NULL: nothing is sent. */
+/* The operation of a group of p GPUs; NULL: nothing is sent. */
 static const struct ar_operation *operation_of(const struct ar_placement *from,
                                                const struct ar_placement *to)
 {
@@ -117,7 +117,7 @@ void ar_boxing_make(const struct ar_placements *from, const struct ar_placements
 
 /* --- to other GPUs ---------------------------------------------------------------------------- */
 
-/* What part `one` of `p` and part `other` of `q` of a whole have in common. */
+/* The fraction of a whole that part `one` of `p` and part `other` of `q` have in common. */
 static double overlap(double one, double p, double other, double q)
 {
     double first = fmax(one / p, other / q), end = fmin((one + 1) / p, (other + 1) / q);

@@ -5,7 +5,7 @@
 
 #include "build.h"
 
-/* Those of the axes that have more than one GPU. */
+/* Drops axes that have one GPU. */
 static uint32_t drop_single_axes(const struct ar_layout *layout, uint32_t axes)
 {
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
@@ -107,8 +107,8 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
     return count_parameters(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
 }
 
-/* What sums gradients along axes: of sparse ones every rank gathers those of all, values and
- * places, and adds them up itself. */
+/* The collective that sums gradients along axes: of sparse ones every rank gathers those of all,
+ * values and places, and adds them up itself. */
 static struct ar_work make_sum(const struct ar_layout *layout, const struct ar_operation *operation,
                                uint32_t axes, double elements, double element_bytes)
 {
@@ -220,7 +220,8 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                                  &run->action, after);
 }
 
-/* What replicas exchange after the gradients, on the compute stream since nothing hides it. */
+/* Appends the statistics that replicas exchange after the gradients, on the compute stream since
+ * nothing hides it. */
 static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
 {
     const struct ar_layout *layout = build->layout;
@@ -306,10 +307,10 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     }
 }
 
-/* What of tensor parallelism runs beside the computation of a run: a product and its collective go
- * in tp pieces, so that all but one piece of the shorter of the two are hidden (NVIDIA,
- * TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It begins with
- * the task `begins`. Returns its last task; AR_NO_TASK: nothing is hidden. */
+/* The part of tensor parallelism that runs beside the computation of a run: a product and its
+ * collective go in tp pieces, so that all but one piece of the shorter of the two are hidden
+ * (NVIDIA, TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It
+ * begins with the task `begins`. Returns its last task; AR_NO_TASK: nothing is hidden. */
 static uint32_t add_hidden_tensor(struct ar_build *build, const struct ar_run *run, uint32_t begins)
 {
     uint32_t first = build->graph->tasks_count;
@@ -404,7 +405,7 @@ uint32_t build_run(struct ar_build *build, const struct ar_run *run)
 
 /* --- the pipeline ----------------------------------------------------------------------------- */
 
-/* Of a chunk, by its place in the pipeline, a batch and a direction. */
+/* Index of a chunk by its place in the pipeline, a batch and a direction. */
 static size_t chunk_index(const struct ar_build *build, uint32_t place,
                           const struct ar_action *action)
 {
@@ -431,7 +432,7 @@ static void send_to_next(struct ar_build *build, uint32_t stage, const struct ar
                       bytes / build->layout->sizes[AR_AXIS_TP]);
 }
 
-/* What a chunk begins with: parts of the hidden states that came are gathered. */
+/* Begins a chunk: parts of the hidden states that came are gathered. */
 static uint32_t gather_arrived(struct ar_build *build, uint32_t stage,
                                const struct ar_action *action, bool is_end)
 {

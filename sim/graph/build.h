@@ -27,7 +27,7 @@ struct ar_build {
     struct ar_graph *graph;
     struct ar_pipeline pipeline;
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */
-    /* Of the stage that is being made, for strategies: */
+    /* The stage that is being made, for strategies: */
     uint32_t ends[AR_PREFETCH_MAX + 1]; /**< last tasks of its last runs, the newest first */
     bool goes_on;            /**< the run is one with the last one: its parameters are there */
     struct ar_run waiting;   /**< a run whose gradients are still to be sent, */
@@ -85,7 +85,7 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
 void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
                   const struct ar_action *action);
 
-/** Of a trace: appends a collective over all replicas for each bucket that ends at a layer, or
+/** For a trace: appends a collective over all replicas for each bucket that ends at a layer, or
  * begins there, in the order of the backward pass; of gradients, which are reduce-scattered after
  * their negotiations and copies, or of parameters. They begin when the task `after` has ended.
  * Returns the last task; AR_NO_TASK where there is nothing to do. */

@@ -7,7 +7,7 @@
 #include "ar_evoformer.h"
 #include "ar_strategy.h"
 
-/* Of gradients: bucket_cap_mb of PyTorch's DistributedDataParallel. */
+/* Size of a bucket of gradients: bucket_cap_mb of PyTorch's DistributedDataParallel. */
 #define BUCKET_BYTES (25.0 * 1048576)
 
 enum { MSA_BEFORE = -1, PAIR_BEFORE = -2, NOTHING = -3, NEEDS_MAX = 2 };

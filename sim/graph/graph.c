@@ -176,7 +176,7 @@ static void add_wait_time(const struct ar_graph *graph, uint32_t role, double be
     split->bubble_s += end_s > begin_s ? end_s - begin_s : 0;
 }
 
-/* What the other streams of a role still do when its compute stream has ended. */
+/* Adds what the other streams of a role still do when its compute stream has ended. */
 static double add_other_streams(const struct ar_graph *graph, uint32_t role, double now_s,
                                 struct ar_graph_split *split)
 {

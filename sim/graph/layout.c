@@ -154,7 +154,7 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, d
     return all + *experts;
 }
 
-/* Of a parameter that is held `copies` times: itself, its gradient, and master copy, mean and
+/* Bytes of a parameter that is held `copies` times: itself, its gradient, and master copy, mean and
  * variance of Adam in fp32. */
 static double state_bytes(const struct ar_layout *layout, double parameters, uint32_t copies)
 {

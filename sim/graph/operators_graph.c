@@ -4,7 +4,7 @@
 #include "ar_heap.h"
 #include "ar_operators.h"
 
-/* What one operator's output has to do on one other device. */
+/* A message: one operator's output on its way to one other device. */
 struct message {
     uint32_t producer, to;
     uint32_t turn;  /* of the producer */
@@ -20,7 +20,7 @@ struct placed {
     uint32_t devices_count;
     const struct ar_hops *hops;
     struct ar_graph *graph;
-    /* Of operators: */
+    /* For each operator: */
     uint32_t *tasks;
     uint32_t *messages;  /* the first one in `list` */
     uint32_t *positions; /* in their order */
@@ -30,7 +30,7 @@ struct placed {
     uint32_t *who;
     double *ends_s;      /* if no port were ever taken */
     struct ar_heap heap; /* operators all of whose needs are there, by their positions */
-    /* Of devices: */
+    /* For each device: */
     double *free_s;
     uint32_t *last_in; /* the message that it received last */
     struct message *list;

@@ -10,7 +10,7 @@
 
 #include "ar_strategy.h"
 
-/* What an operator needs of the outputs of the one before it on other devices. */
+/* The rows that an operator needs of the outputs of the one before it on other devices. */
 enum reach { REACH_OWN, REACH_NEIGHBOURS, REACH_ALL };
 
 struct strips {

@@ -43,8 +43,8 @@ static uint32_t add_recorded_collective(struct ar_build *build, const struct ar_
                             bytes, 1, action);
 }
 
-/* What those that need a task wait for: itself, or, if it is left out, all that it would have
- * waited for; of each stream the last one. */
+/* Tasks that a task stands for when others need it: itself, or, if it is left out, all that it
+ * would have waited for; of each stream the last one. */
 struct made {
     uint32_t tasks[AR_STREAMS_COUNT];
 };

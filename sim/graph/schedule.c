@@ -207,7 +207,7 @@ struct walk {
     uint32_t awake_count;
     uint32_t *next;     /* [role]: ar_slowdown_advance() */
     struct moment *end; /* [task]: it has ended; NULL: all ranks are at its end_s */
-    /* Of series; NULL: there are none. */
+    /* For series; NULL: there are none. */
     bool *is_needed; /* [task]: not only by the one after it */
     uint32_t *held;  /* collectives that may begin one, in the order in which they are ready */
     uint32_t held_count;
@@ -455,7 +455,7 @@ static uint32_t *make_numbers(struct walk *walk, size_t count)
     return numbers;
 }
 
-/* What is noted of ranks that differ, and of series. */
+/* Makes room for what is noted of ranks that differ, and of series. */
 static void begin_ranks(struct walk *walk)
 {
     const struct ar_graph *graph = walk->graph;

@@ -30,29 +30,29 @@ enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_jo
  * good to a factor of two or so. */
 double ar_run_cost_s(const struct ar_scenario *scenario);
 
-/* What a reader should know, written to `notes` (ar_note.h). */
+/* Notes: what a reader should know beside a row, written to `notes` (ar_note.h). */
 
-/** What nobody asked for must not take more seconds. */
+/** An answer that a note gives unasked must not take more seconds. */
 #define AR_NOTE_MAX_S 1.0
 
-/** What all rows of steps have in common, the baseline of efficiency among it. */
+/** Notes what all rows of steps have in common, the baseline of efficiency among it. */
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);
 
-/** What 100 % efficiency is; static storage. */
+/** A text that says which efficiency is 100 %; static storage. */
 const char *ar_note_baseline(enum ar_baseline baseline);
 
 /** Whether nothing happens between the layers, and all GPUs are equally fast. */
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario);
 
-/** What an ideal scenario leaves out; nothing of another. With `inputs` (else NULL) also what
+/** Notes what an ideal scenario leaves out; nothing of another. With `inputs` (else NULL) also what
  * `--framework typical` gives, unless that takes a second. */
 void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs);
 
-/** What became of a number of GPUs that no shape was given for, if that is not to be expected: a
- * ring, groups smaller than a node. Of grids ar_note_choice() says more. */
+/** Notes the shape made of a number of GPUs that none was given for, if that is not to be expected:
+ * a ring, groups smaller than a node. Of grids ar_note_choice() says more. */
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario);
 
-/** What concerns all points of a sweep, by one of its combinations and its GPU counts. */
+/** Notes what concerns all points of a sweep, by one of its combinations and its GPU counts. */
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
                    size_t gpus_count);
 
@@ -62,7 +62,7 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                     double cost_s);
 
-/** That an engine takes long, if it does. */
+/** Notes that an engine takes long, if it does. */
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s);
 
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
@@ -71,8 +71,8 @@ void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 /** Terms of the framework that change nothing; the scenario has a trace. */
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 
-/** What of the trace can hardly be meant: times in another unit, a batch beyond the GPU's memory.
- * Returns whether there was something. */
+/** Notes what can hardly be meant in a trace: times in another unit, a batch beyond the GPU's
+ * memory. Returns whether there was something. */
 bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 
 /** The values of the cluster file whose source is "assumed". */

@@ -208,7 +208,7 @@ static inline uint32_t ar_scenario_ranks(const struct ar_scenario *scenario)
 uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
                                   const struct ar_algorithm *algorithm);
 
-/** What steps without all-reduces have as their algorithm: the ring, or the library's choice. */
+/** The algorithm of steps without all-reduces: the ring, or the library's choice. */
 static inline const struct ar_algorithm *ar_scenario_ring(const struct ar_scenario *scenario)
 {
     return ar_engine_times_calls(scenario->engine) ? NULL : &ar_algorithm_ring;

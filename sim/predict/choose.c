@@ -6,7 +6,7 @@
 #include "ar_units.h"
 #include "kinds.h"
 
-/* What was tried, and what of it is the fastest. */
+/* The scenarios tried so far, and the fastest of them. */
 struct choice {
     bool is_cost_only; /* nothing runs */
     double cost_s;
@@ -21,7 +21,7 @@ static bool wants_algorithm(const struct ar_scenario *scenario)
     return scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
 }
 
-/* What cannot run is left out; the error says why. */
+/* Runs one candidate; one that cannot run is left out, and the error says why. */
 static enum ar_status try_one(const struct ar_scenario *candidate, struct choice *choice,
                               double *time_s, struct ar_error *err)
 {

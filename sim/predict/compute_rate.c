@@ -53,7 +53,6 @@ enum ar_status compute_rates_parse(const char *where, const char *text, struct a
 {
     struct compute_rates *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
     char *rest = ar_arena_text(arena, text);
-    AR_NEED(parsed && rest, err, "the rates of a GPU");
     for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         AR_TRY(add_item(where, item, parsed, err));
     }

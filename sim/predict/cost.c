@@ -1,4 +1,5 @@
-/* What a scenario costs to compute, for the order of a sweep and its estimates of time. */
+/* How long the answer to a scenario takes to compute, for the order of a sweep and its estimates of
+ * time. */
 #include "kinds.h"
 
 /* Cycles depend on the number of ranks; other rules of fusion do not. */

@@ -57,7 +57,6 @@ static enum ar_status get_file(struct ar_inputs *inputs, enum resource kind, con
     if (file == NULL) {
         file = ar_arena_alloc(inputs->arena, 1, sizeof *file);
         char *copy = ar_arena_text(inputs->arena, path);
-        AR_NEED(file && copy, err, "the input files");
         *file = (struct ar_input){.next = inputs->files, .kind = kind, .path = copy};
         AR_TRY(read_file(inputs, file, err));
         inputs->files = file;

@@ -65,7 +65,6 @@ KEY_PARSE(setting)
 {
     struct ar_settings *settings = field_of(scenario, key);
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
-    AR_NEED(list, err, "the settings");
     for (size_t i = 0; i < settings->count; i++) {
         list[i] = settings->list[i];
     }
@@ -75,7 +74,7 @@ KEY_PARSE(setting)
     return AR_OK;
 }
 
-/* What is parsed by kind is printed by kind. */
+/* Prints a value that is parsed by its type. */
 KEY_PRINT(value)
 {
     const struct ar_key_row *row = &ar_keys[key];
@@ -238,7 +237,6 @@ KEY_PARSE(straggler)
 {
     uint32_t count = scenario->stragglers_count;
     struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    AR_NEED(list, err, "the stragglers");
     AR_TRY(parse_rank_factor(origin, text, &list[count], err));
     for (uint32_t i = 0; i < count; i++) {
         list[i] = scenario->stragglers[i];

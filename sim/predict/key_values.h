@@ -16,7 +16,7 @@
     void key_print_##value(const struct ar_scenario *scenario, enum ar_key key KEY_UNUSED,         \
                            FILE *file)
 
-/** Of any key, into and from its `field`. */
+/** Values of any key, into and from its `field`. */
 KEY_PARSE(text);
 KEY_PARSE(count);
 KEY_PARSE(number);
@@ -27,7 +27,7 @@ KEY_PRINT(value);
 KEY_PRINT(as_set);
 KEY_PRINT(settings);
 
-/** Of one key, or of few. */
+/** Values of one key, or of few. */
 KEY_PARSE(algorithm);
 KEY_PARSE(operation);
 KEY_PARSE(mesh);

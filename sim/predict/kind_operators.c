@@ -125,8 +125,8 @@ static void copy_devices(const struct ar_scenario *scenario, const struct ar_ope
 
 /* --- the scenario ----------------------------------------------------------------------------- */
 
-/* What does not go together: a file and a strategy that makes its own, a mesh where every GPU is
- * itself, engines that know of no messages. */
+/* Rejects what does not go together: a file and a strategy that makes its own, a mesh where every
+ * GPU is itself, engines that know of no messages. */
 static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;

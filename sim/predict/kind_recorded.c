@@ -71,7 +71,7 @@ static enum ar_status check_recorded_axes(const struct ar_scenario *scenario, st
     return AR_OK;
 }
 
-/* What says how a model is laid out says nothing of a step that is made. */
+/* Rejects keys that lay out a model: the tasks of a recorded step are made already. */
 static enum ar_status check_recorded_keys(const struct ar_scenario *scenario, struct ar_error *err)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {

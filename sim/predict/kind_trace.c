@@ -17,7 +17,7 @@ enum { BATCH_STANDARD = 32 };
 
 /* --- the trace -------------------------------------------------------------------------------- */
 
-/* What a trace is made of; the batch and the precision of a timed one are its own. */
+/* The inputs of a trace; the batch and the precision of a timed one are its own. */
 struct trace_source {
     const struct ar_trace_file *file;
     const struct ar_device_cost *cost; /* NULL: the cluster has none */

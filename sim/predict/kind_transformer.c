@@ -199,7 +199,7 @@ static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_err
     return AR_OK;
 }
 
-/* What is no transformer may be an Evoformer. */
+/* Finds a transformer by name; an Evoformer of that name is said to need another strategy. */
 static enum ar_status find_transformer(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                        const struct ar_transformer **row, struct ar_error *err)
 {

@@ -26,7 +26,7 @@ void describe_groups(const struct ar_scenario *scenario, struct ar_row *row);
 /** The algorithm of a row with its shape; of a step of a layout the one that was named, if any. */
 void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, struct ar_row *row);
 
-/** What the engine says of a trial, and the closed form's parts of its calls. */
+/** Fills in what the engine says about a trial, and the closed form's parts of its calls. */
 void fill_trial(const struct ar_trial *trial, struct ar_row *row);
 
 /* kind_trace.c */

@@ -1,4 +1,4 @@
-/* What a reader should know beside the rows. */
+/* Notes: what a reader should know beside the rows. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* What a file leaves open is easily forgotten. */
+/* Values that the cluster file marks as assumed. */
 void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
 {
     static const char begin[] = "assumed, to be changed by --set:";
@@ -286,7 +286,8 @@ static bool differs_with_generation(const struct ar_scenario *scenario)
     return differs;
 }
 
-/* What the cluster does not say of its library and chips, where the answer depends on it. */
+/* Defaults for its library and chips that the cluster does not give, where the answer depends on
+ * them. */
 static void note_tuning(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);

@@ -1,4 +1,5 @@
-/* What goes slower beside what is sent, which begins later because of that: a fixed point. */
+/* Computations and messages slow down those beside them, which moves them in turn: a fixed point.
+ */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,13 @@
-#include "ar_kind.h"
-
+/* Scenarios: keys as they are set, the inputs that they name, and what follows where no key says.
+ */
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "ar_library_engine.h"
+#include "ar_units.h"
+#include "kinds.h"
 
 enum { ITERATIONS_STANDARD = 20, WINDOW_STANDARD = 8 };
 
@@ -115,7 +121,6 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
         return ar_scenario_set(scenario, key, origin, text, err);
     }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count, sizeof *list);
-    AR_NEED(list, err, "the settings");
     memcpy(list, settings->list, settings->count * sizeof *list);
     list[old - settings->list] =
         (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
@@ -159,4 +164,288 @@ enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct a
     job.fused_bytes = ar_scenario_fused_bytes(scenario);
     job.framework = scenario->framework;
     return ar_job_workload(&job, arena, workload, err);
+}
+
+/* --- the library of the cluster ----------------------------------------------------------------
+ */
+
+static enum ar_status refuse_library(const char *key, const char *found, const char *expected,
+                                     const struct ar_cluster_facts *facts, struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found %s; expected %s, with which the table %s was fitted (see "
+                        "'allreckon calibrate --help')",
+                        key, found, expected, facts->library_cost);
+}
+
+static bool rates_differ(double found_Bps, double table_Bps)
+{
+    return found_Bps != 0 && table_Bps > 0 && fabs(found_Bps / table_Bps - 1) > 1e-9;
+}
+
+/* Neither rates nor the choice of a table react to what the cluster says: it must be the same. */
+static enum ar_status check_rates(const struct ar_cluster_facts *facts,
+                                  const struct ar_tuning *tuning, struct ar_error *err)
+{
+    char found[AR_UNIT_TEXT], expected[AR_UNIT_TEXT];
+    const char *release = tuning->release->release;
+    if (rates_differ(facts->library_node_bus_Bps, tuning->node_bus_Bps)) {
+        return refuse_library("library.node_bus",
+                              ar_format_rate(facts->library_node_bus_Bps, found),
+                              ar_format_rate(tuning->node_bus_Bps, expected), facts, err);
+    }
+    if (facts->library_release[0] != '\0') {
+        struct ar_tuning named;
+        AR_TRY(ar_tuning_find("library.release", facts->library_release, 0, 0, &named, err));
+        if (named.release != tuning->release) {
+            return refuse_library("library.release", facts->library_release, release, facts, err);
+        }
+    }
+    double net_bus_Bps = ar_library_engine_net_bus(facts);
+    if (rates_differ(net_bus_Bps, tuning->net_bus_Bps)) {
+        return refuse_library("library.net_bus", ar_format_rate(net_bus_Bps, found),
+                              ar_format_rate(tuning->net_bus_Bps, expected), facts, err);
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_tuning tuning;
+    scenario->constants = NULL;
+    AR_TRY(ar_library_engine_tuning(scenario->cluster, scenario->release, scenario->table, &tuning,
+                                    err));
+    if (!(tuning.node_bus_Bps > 0)) {
+        return AR_OK;
+    }
+    struct ar_library *constants = ar_arena_alloc(scenario->arena, 1, sizeof *constants);
+    ar_library_start(&tuning, constants);
+    scenario->constants = constants;
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                        struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    scenario->table = NULL;
+    if (facts->library_cost[0] != '\0') {
+        AR_TRY(ar_inputs_library(inputs, scenario->cluster_name, facts->library_cost,
+                                 &scenario->table, err));
+        AR_TRY(check_rates(facts, &scenario->table->library.tuning, err));
+    }
+    return make_constants(scenario, err);
+}
+
+/* --- the cluster ------------------------------------------------------------------------------ */
+
+enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
+                                        struct ar_inputs *inputs, struct ar_cluster **made,
+                                        struct ar_error *err)
+{
+    const struct ar_input *input;
+    const struct ar_link_settings links = {.slow = scenario->slow_links,
+                                           .down = scenario->down_links};
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
+                          scenario->cluster_name, &input, err));
+    AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
+    return ar_cluster_change_links(*made, &links, err);
+}
+
+enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                        struct ar_error *err)
+{
+    struct ar_cluster *cluster = NULL;
+    AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
+    scenario->cluster = cluster;
+    return ar_scenario_load_library(scenario, inputs, err);
+}
+
+/* --- the framework ---------------------------------------------------------------------------- */
+
+static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_error *err)
+{
+    const char *name = scenario->framework_name;
+    const struct ar_framework *base = NULL;
+    const struct ar_input *input;
+    struct ar_framework *framework;
+    if (name != NULL && strcmp(name, "none") != 0) {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_FRAMEWORK,
+                              ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name, &input, err));
+        base = input->framework;
+    }
+    if (base != NULL && scenario->terms.count == 0) {
+        scenario->framework = base;
+        return AR_OK;
+    }
+    AR_TRY(ar_framework_create(base, scenario->terms, scenario->arena, &framework, err));
+    scenario->framework = framework;
+    return AR_OK;
+}
+
+/* --- what follows ------------------------------------------------------------------------------
+ */
+
+/* Ranks that differ: the keys, else the framework's. */
+static void fill_jitter(struct ar_scenario *scenario)
+{
+    if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
+        scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
+    }
+    if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
+        scenario->iterations_count =
+            scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
+    }
+}
+
+/* The column `settings`. A text cut short would make rows that say what they are not. */
+static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_error *err)
+{
+    char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
+    FILE *file = text != NULL ? fmemopen(text, 2 * AR_ROW_TEXT, "w") : NULL;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
+            ar_keys[i].print(scenario, (enum ar_key)i, file);
+        }
+    }
+    fclose(file);
+    if (strlen(text) >= AR_ROW_TEXT) {
+        return ar_error_set(err, AR_USAGE,
+                            "--set: found settings of more than %d characters in all, "
+                            "--slow-link, --down-link, --straggler and --term among them; expected "
+                            "fewer, and the rest in a cluster file",
+                            AR_ROW_TEXT - 1);
+    }
+    scenario->settings_text = text;
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_error *err)
+{
+    struct ar_scenario keys = *scenario;
+    keys.payload_bytes = 0; /* of a sweep with a trace it belongs to further points */
+    const struct ar_kind *kind = ar_scenario_kind(&keys);
+    AR_TRY(kind_check_keys(scenario, kind, err));
+    if (scenario->cluster == NULL) {
+        AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
+    }
+    if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
+        uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
+        scenario->channels = hcas > 0 ? hcas : 1;
+    }
+    AR_TRY(load_framework(scenario, inputs, err));
+    AR_TRY(join_settings(scenario, err));
+    fill_jitter(scenario);
+    AR_TRY(kind->load(scenario, inputs, err));
+    if (kind->graph == NULL || kind->has_layout) {
+        return AR_OK; /* there is no algorithm or shape to settle */
+    }
+    bool has_payload = kind->is_collective && scenario->payload_bytes > 0;
+    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM) || has_payload;
+    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
+        scenario->algorithm = ar_scenario_ring(scenario);
+        has_algorithm = true;
+    }
+    AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);
+    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
+}
+
+/* --- checks ------------------------------------------------------------------------------------
+ */
+
+enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    char text[AR_SHAPE_TEXT];
+    uint64_t max = ar_cluster_gpus_count(scenario->cluster);
+    AR_TRY(scenario->gpus > 0 ? AR_OK : ar_scenario_require(scenario, AR_KEY_GPUS, err));
+    if (scenario->gpus > max) {
+        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                  "found \"%" PRIu32 "\"; expected a whole number from 1 to "
+                                  "%" PRIu64 ", the GPUs of cluster %s",
+                                  scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
+    }
+    uint32_t ranks = ar_scenario_group_ranks(scenario);
+    const char *whole =
+        scenario->mesh.axes_count > 0 ? "GPUs of a group of the mesh" : "number of --gpus";
+    if (ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape &&
+        ar_shape_ranks(&scenario->shape) != ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
+                                  "%s has %" PRIu32 " places; expected X*Y = %" PRIu32 ", the %s",
+                                  ar_shape_format(&scenario->shape, text),
+                                  ar_shape_ranks(&scenario->shape), ranks, whole);
+    }
+    if (scenario->root >= ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_ROOT, err,
+                                  "found \"%" PRIu32 "\"; expected a whole number from 0 to "
+                                  "%" PRIu32 ", below the %s",
+                                  scenario->root, ranks - 1, whole);
+    }
+    if (ar_scenario_has(scenario, AR_KEY_ROOT) && !scenario->operation->has_root) {
+        return ar_scenario_refuse(scenario, AR_KEY_ROOT, err, "found with %s; expected none there",
+                                  scenario->operation->command);
+    }
+    return AR_OK;
+}
+
+uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
+                                  const struct ar_algorithm *algorithm)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    bool has_sums = algorithm != NULL && algorithm->wants_sums;
+    uint32_t gpus = facts->gpus_per_node * (has_sums ? facts->nvlink_domain_nodes : 1);
+    return scenario->mesh.axes_count > 0 ? ar_mesh_node_members(&scenario->mesh, gpus) : gpus;
+}
+
+struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
+                                          const struct ar_algorithm *algorithm)
+{
+    return ar_algorithm_default_shape(algorithm, ar_scenario_group_ranks(scenario),
+                                      ar_scenario_node_members(scenario, algorithm));
+}
+
+enum ar_status ar_scenario_check_stragglers(const struct ar_scenario *scenario, uint32_t ranks,
+                                            struct ar_error *err)
+{
+    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
+        if (scenario->stragglers[i].rank >= ranks) {
+            return ar_scenario_refuse(scenario, AR_KEY_STRAGGLER, err,
+                                      "found rank %" PRIu32 " of %" PRIu32
+                                      " GPUs; expected 0 to %" PRIu32,
+                                      scenario->stragglers[i].rank, ranks, ranks - 1);
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    AR_TRY(ar_collective_check(&collective, err));
+    return ar_scenario_check_stragglers(scenario, ar_shape_ranks(&scenario->shape), err);
+}
+
+enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err)
+{
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
+        scenario->shape = ar_scenario_default_shape(scenario, scenario->algorithm);
+    }
+    AR_TRY(ar_scenario_check_runs(scenario, err));
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    return ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err);
+}
+
+enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    uint32_t element_bytes = ar_precision_bytes(scenario->precision);
+    if (scenario->payload_bytes % element_bytes != 0) {
+        return ar_scenario_refuse(
+            scenario, AR_KEY_PAYLOAD, err,
+            "found %" PRIu64 " bytes; expected a multiple of %" PRIu32 ", the size of a %s element",
+            scenario->payload_bytes, element_bytes, ar_precision_names[scenario->precision]);
+    }
+    return AR_OK;
 }

@@ -6,7 +6,7 @@
 #include "ar_note.h"
 #include "ar_row.h"
 
-/* What ar_rows_write() writes; freed by the caller. */
+/* The text that ar_rows_write() writes; freed by the caller. */
 static char *written(enum ar_format format, const struct ar_row *rows, size_t count)
 {
     char *text = NULL;

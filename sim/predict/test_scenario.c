@@ -271,7 +271,8 @@ Test(scenario, jitter_buckets_and_steps_follow_the_framework_unless_they_are_set
 
 /* --- hashes ----------------------------------------------------------------------------------- */
 
-/* What a journal is of; which points it holds is not: GPUs, algorithm, shape, payload, engine. */
+/* Keys that a fingerprint covers. Those of its points are not: GPUs, algorithm, shape, payload,
+ * engine. */
 Test(scenario, any_change_of_a_key_is_another_hash_and_the_same_keys_are_the_same)
 {
     static const char *const changes[] = {"jitter=0.01",

@@ -41,10 +41,10 @@ uint32_t job_fused_bytes(const struct ar_job *job);
 /** Whether buckets are negotiated in cycles. */
 bool job_has_cycles(const struct ar_job *job);
 
-/** What the communication leaves of the speed of computations; 1 without contention. */
+/** The fraction of their speed that communication leaves to computations; 1 without contention. */
 enum ar_status job_find_speed(const struct ar_job *job, double *speed_frac, struct ar_error *err);
 
-/** What a step lasts at least because of its input. */
+/** Least time of a step that its input allows. */
 double job_input_s(const struct ar_job *job);
 
 /** The buckets of a trace and its layout become those of the timing. With a slowdown, or NULL:
@@ -60,7 +60,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
  * unlike. */
 void graph_part_messages(const struct ar_job *job, struct ar_timing *timing);
 
-/** What goes slower because of what runs beside it. */
+/** Slowdowns of computations and messages by what runs beside them. */
 struct overlap {
     struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
     struct ar_sendings *sendings;  /**< [role]; NULL: nothing that is sent does */

@@ -382,7 +382,7 @@ static double find_compute(const struct ar_timing *timing, const struct ar_graph
     return timing->graph->has_series ? ar_trace_compute_s(timing->job->trace) : compute_s;
 }
 
-/* What a step took beyond computations and the bubble: of one role that waits for itself alone all
+/* Time of a step beyond computations and the bubble: for one role that waits for itself alone all
  * of it, however it came about. */
 static double find_exposed(const struct ar_timing *timing, const struct ar_graph_split *split)
 {

@@ -44,7 +44,7 @@
 /* Each with its names, which NULL ends. */
 enum ar_servers_at { AR_SERVERS_AT_NODES, AR_SERVERS_AT_WORKERS, AR_SERVERS_AT_BOTH };
 enum ar_worker { AR_WORKER_GPU, AR_WORKER_NODE };
-/** What must be there before a step begins: all slices, or the first one. */
+/** Slices that must be there before a step begins: all, or the first one. */
 enum ar_pull { AR_PULL_WHOLE, AR_PULL_SLICED };
 extern const char *const ar_servers_at_names[], *const ar_worker_names[], *const ar_pull_names[];
 
@@ -71,7 +71,7 @@ enum ar_async_doing {
 };
 extern const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT];
 
-/** What a worker did from when to when. */
+/** An interval in which a worker did one thing. */
 struct ar_async_span {
     uint32_t worker, step;
     enum ar_async_doing doing;

@@ -18,7 +18,7 @@
 /** Times that a unit may be done. */
 enum { AR_UNIT_COPIES = 2 };
 
-/** What a step has of them. */
+/** Work units of a step. */
 struct ar_units {
     uint32_t count;
     bool has_backups;

@@ -39,7 +39,7 @@ static uint32_t pairs_count(const struct state *state)
     return gpus_count(state) * state->plan->shards_count;
 }
 
-/* Of a worker. */
+/* State of a worker. */
 static uint32_t pairs_each(const struct state *state)
 {
     return state->run->gpus_each * state->plan->shards_count;

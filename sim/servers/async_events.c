@@ -22,7 +22,7 @@
 /* Transfers of a worker. */
 enum { ASYNC_PUSH, ASYNC_PULL, ASYNC_WAYS };
 
-/* What a transfer takes of a link, or a link gives to a transfer. */
+/* The part of a link that a transfer takes. */
 struct async_use {
     uint32_t other;    /* link of a transfer, transfer of a link */
     double s_per_byte; /* seconds of the whole link for each byte of the transfer */
@@ -366,7 +366,7 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
 
 enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
 
-/* What a transfer has left to do. Counts are of slices since the run began. */
+/* The state of a transfer. Counts are of slices since the run began. */
 struct transfer {
     uint32_t begun, left, arrived;
     bool is_active;

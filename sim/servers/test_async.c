@@ -243,7 +243,8 @@ Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_befor
         }
         double found_s = iterate(&run);
         double push_s = SLICES * slice_s + latency_s(cluster);
-        /* What is pushed last is used first, so that a whole pull has one slice left then. */
+        /* The slice that is pushed last is used first, so that a whole pull has one slice left
+         * then. */
         double expected = 0.03 + push_s + slice_s + latency_s(cluster);
         printf("# %s: %.5f, expected %.5f\n", ar_pull_names[pull], found_s, expected);
         cr_assert(support_near(found_s, expected, 0.02));

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a worker is at. */
+/* The unit that a worker is at. */
 struct copy {
     double begin_s, end_s;
     uint32_t unit;
