@@ -64,6 +64,7 @@ struct ar_plot_report {
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
     size_t pictures_count;
     struct ar_plot_picture *pictures; /**< those of the set, in the order of pictures.c */
+    const char *reasons; /**< lines `NAMES: REASON`, each reason once; NULL: there is none */
 };
 
 /** Draws the pictures of a set.

@@ -327,6 +327,31 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
 
 /* --- all ---------------------------------------------------------------------------------- */
 
+/* Writes each reason once, behind the names of the pictures that have it. */
+static const char *join_reasons(const struct job *job)
+{
+    const struct ar_plot_report *report = &job->report;
+    const char *text = NULL;
+    for (size_t i = 0; i < report->pictures_count; i++) {
+        const char *reason = report->pictures[i].reason;
+        const char *names = NULL;
+        bool is_first = true;
+        for (size_t k = 0; reason != NULL && k < report->pictures_count; k++) {
+            const struct ar_plot_picture *other = &report->pictures[k];
+            if (other->reason != NULL && strcmp(other->reason, reason) == 0) {
+                is_first = is_first && k >= i;
+                names = names == NULL ? other->name
+                                      : ar_arena_format(job->arena, "%s, %s", names, other->name);
+            }
+        }
+        if (reason != NULL && is_first) {
+            text = ar_arena_format(job->arena, "%s%s%s: %s", text != NULL ? text : "",
+                                   text != NULL ? "\n" : "", names, reason);
+        }
+    }
+    return text;
+}
+
 /* Draws in a work directory, which ends with its own arena. */
 static enum ar_status draw_pictures(struct job *job, struct ar_error *err)
 {
@@ -367,6 +392,7 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
     AR_TRY(find_paths(job, err));
     AR_TRY(read_tables(job, err));
     AR_TRY(draw_pictures(job, err));
+    job->report.reasons = join_reasons(job);
     *report = job->report;
     return AR_OK;
 }

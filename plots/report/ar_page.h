@@ -41,9 +41,8 @@ struct ar_page_request {
 };
 
 struct ar_page {
-    const char *answer; /**< one paragraph, the arena's */
-    const char
-        *reason; /**< why there are fewer pictures, one reason in a line; NULL: all are there */
+    const char *answer;  /**< one paragraph, the arena's */
+    const char *reasons; /**< why there are fewer pictures (ar_plot.h); NULL: all are there */
 };
 
 /** Writes the page, whole or not at all. Errors: AR_NO_INPUT (no directory, nothing in it that is

@@ -117,21 +117,6 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
 
 /* --- pictures ----------------------------------------------------------------------------- */
 
-/* Several pictures may have the same reason, which is shown once. */
-static void add_reason(struct page_parts *parts, const struct ar_plot_picture *picture)
-{
-    struct page_reason **end = &parts->reasons;
-    while (*end != NULL && strcmp((*end)->reason, picture->reason) != 0) {
-        end = &(*end)->next;
-    }
-    if (*end != NULL) {
-        (*end)->names = ar_arena_format(parts->arena, "%s, %s", (*end)->names, picture->name);
-        return;
-    }
-    *end = ar_arena_alloc(parts->arena, 1, sizeof **end);
-    **end = (struct page_reason){.names = picture->name, .reason = picture->reason};
-}
-
 static enum ar_status add_picture(struct page_parts *parts, const char *directory, const char *name,
                                   struct page_picture ***end, struct ar_error *err)
 {
@@ -171,11 +156,13 @@ static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_err
                                                 .where = request->where,
                                                 .is_for_page = true};
         AR_TRY(ar_plot_draw(&drawing, parts->arena, &report, err));
+        if (report.reasons != NULL) {
+            bool is_more = parts->reasons != NULL;
+            parts->reasons = ar_arena_format(parts->arena, "%s%s%s", is_more ? parts->reasons : "",
+                                             is_more ? "\n" : "", report.reasons);
+        }
         for (size_t k = 0; k < report.pictures_count; k++) {
             const struct ar_plot_picture *picture = &report.pictures[k];
-            if (picture->reason != NULL) {
-                add_reason(parts, picture);
-            }
             if (picture->is_drawn) {
                 AR_TRY(add_picture(parts, directory, picture->name, &end, err));
             }
@@ -186,18 +173,25 @@ static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_err
 
 /* --- parts of the page -------------------------------------------------------------------- */
 
-static void write_command_notes(FILE *file, struct page_parts *parts)
+/* Writes a list of lines, which are changed; nothing for NULL and for empty lines. */
+static void write_lines(FILE *file, const char *title, char *lines)
 {
-    bool has_notes = parts->notes[0] != '\0';
-    char *rest = parts->notes;
-    fputs(has_notes ? "<section><h2>What the command noted</h2>\n<ul>" : "", file);
-    for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
+    bool has_lines = lines != NULL && lines[0] != '\0';
+    if (has_lines) {
+        fprintf(file, "<section><h2>%s</h2>\n<ul>", title);
+    }
+    for (const char *line; (line = strsep(&lines, "\n")) != NULL;) {
         if (line[0] != '\0') {
-            ar_plot_write_between(file, "<li>", line + (strncmp(line, "note: ", 6) == 0 ? 6 : 0),
-                                  "</li>\n");
+            size_t skipped = strncmp(line, "note: ", 6) == 0 ? 6 : 0;
+            ar_plot_write_between(file, "<li>", line + skipped, "</li>\n");
         }
     }
-    fputs(has_notes ? "</ul></section>\n" : "", file);
+    fputs(has_lines ? "</ul></section>\n" : "", file);
+}
+
+static void write_command_notes(FILE *file, struct page_parts *parts)
+{
+    write_lines(file, "What the command noted", parts->notes);
 }
 
 /* The command line of the file lacks the directory. */
@@ -267,17 +261,6 @@ static void write_svg(FILE *file, const struct page_picture *picture)
     }
 }
 
-static void write_reasons(FILE *file, struct page_parts *parts)
-{
-    fputs(parts->reasons != NULL ? "<section><h2>What is not drawn</h2>\n<ul>" : "", file);
-    for (const struct page_reason *at = parts->reasons; at != NULL; at = at->next) {
-        fprintf(file, "<li>%s: ", at->names);
-        ar_plot_write_html(file, at->reason);
-        fputs("</li>\n", file);
-    }
-    fputs(parts->reasons != NULL ? "</ul></section>\n" : "", file);
-}
-
 static void write_pictures(FILE *file, struct page_parts *parts)
 {
     fputs(parts->pictures != NULL ? "<section class=\"pictures\"><h2>Pictures</h2>\n" : "", file);
@@ -287,7 +270,8 @@ static void write_pictures(FILE *file, struct page_parts *parts)
         fputs("</figure>\n", file);
     }
     fputs(parts->pictures != NULL ? "</section>\n" : "", file);
-    write_reasons(file, parts);
+    write_lines(file, "What is not drawn",
+                parts->reasons != NULL ? ar_arena_text(parts->arena, parts->reasons) : NULL);
 }
 
 /* --- the frame ---------------------------------------------------------------------------- */
@@ -374,11 +358,6 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
     AR_TRY(write_page(output->file, parts, err));
     AR_TRY(ar_output_commit(output, err));
     page->answer = parts->answer;
-    page->reason = NULL;
-    for (const struct page_reason *at = parts->reasons; at != NULL; at = at->next) {
-        page->reason =
-            ar_arena_format(arena, "%s%s%s: %s", page->reason != NULL ? page->reason : "",
-                            page->reason != NULL ? "\n" : "", at->names, at->reason);
-    }
+    page->reasons = parts->reasons;
     return AR_OK;
 }

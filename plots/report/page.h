@@ -52,24 +52,17 @@ struct page_picture {
     struct page_picture *next;
 };
 
-/** Why pictures are not drawn, or a warning of gnuplot about one that is. */
-struct page_reason {
-    const char *names; /**< of the pictures, separated by commas */
-    const char *reason;
-    struct page_reason *next;
-};
-
 struct page_parts {
     const struct ar_page_request *request;
     struct ar_arena *arena;
     struct ar_csv *files[PAGE_FILES]; /**< NULL: not there */
     struct page_picture *pictures;    /**< in order */
-    struct page_reason *reasons;
-    const char *title;              /**< what the page is about */
-    const char *answer;             /**< sentences */
-    const char *command;            /**< the command line without --out; NULL: not known */
-    char *notes;                    /**< of the command, one in a line; "": none */
-    struct page_timeline *timeline; /**< NULL: no file of tasks */
+    const char *reasons;              /**< why pictures are not drawn (ar_plot.h); NULL: all are */
+    const char *title;                /**< what the page is about */
+    const char *answer;               /**< sentences */
+    const char *command;              /**< the command line without --out; NULL: not known */
+    char *notes;                      /**< of the command, one in a line; "": none */
+    struct page_timeline *timeline;   /**< NULL: no file of tasks */
 };
 
 /** Writes sections; nothing if there is nothing to show. */

@@ -18,27 +18,14 @@ static uint32_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static bool has_same_reason(const struct ar_plot_report *report, size_t i, size_t other)
+/* Notes why pictures are not drawn. */
+static void note_reasons(FILE *notes, const char *reasons)
 {
-    const char *reason = report->pictures[other].reason;
-    return reason != NULL && strcmp(report->pictures[i].reason, reason) == 0;
-}
-
-/* Notes why pictures are not drawn, once for those with the same reason. */
-static void note_reason(FILE *notes, const struct ar_plot_report *report, size_t i)
-{
-    char names[160] = "";
-    for (size_t other = 0; other < report->pictures_count; other++) {
-        if (has_same_reason(report, i, other) && other < i) {
-            return;
-        }
-        if (has_same_reason(report, i, other)) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
-                     report->pictures[other].name);
-        }
+    while (reasons != NULL && *reasons != '\0') {
+        size_t size = strcspn(reasons, "\n");
+        ar_note(notes, "%.*s", (int)size, reasons);
+        reasons += size + (reasons[size] == '\n');
     }
-    ar_note(notes, "%s: %s", names, report->pictures[i].reason);
 }
 
 static void report_pictures(FILE *notes, const struct ar_plot_report *report)
@@ -53,10 +40,8 @@ static void report_pictures(FILE *notes, const struct ar_plot_report *report)
             printf("%s/%s.svg\n%s/%s.png\n", report->output_dir, picture->name, report->output_dir,
                    picture->name);
         }
-        if (picture->reason != NULL) {
-            note_reason(notes, report, i);
-        }
     }
+    note_reasons(notes, report->reasons);
 }
 
 /* Layouts have a file of their own. */
@@ -110,20 +95,9 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
             ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
                     picture->name);
         }
-        if (picture->reason != NULL) {
-            ar_note(option_notes(options), "%s: %s", picture->name, picture->reason);
-        }
     }
+    note_reasons(option_notes(options), report.reasons);
     return AR_OK;
-}
-
-static void note_reasons(FILE *notes, const char *reasons)
-{
-    while (reasons != NULL && *reasons != '\0') {
-        size_t size = strcspn(reasons, "\n");
-        ar_note(notes, "%.*s", (int)size, reasons);
-        reasons += size + (reasons[size] == '\n');
-    }
 }
 
 enum ar_status command_report(const struct options *options, struct ar_error *err)
@@ -154,7 +128,7 @@ enum ar_status command_report(const struct options *options, struct ar_error *er
     AR_TRY(resource_plots("plots/report", pages, err));
     AR_TRY(made_by_check_file(options, out, err));
     AR_TRY(ar_page_write(&request, options->arena, &page, err));
-    note_reasons(option_notes(options), page.reason);
+    note_reasons(option_notes(options), page.reasons);
     printf("%s\n%s\n", page.answer, out);
     return AR_OK;
 }
