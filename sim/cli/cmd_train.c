@@ -156,13 +156,13 @@ static void add_file(const struct options *options, const struct training *train
     struct ar_arena *arena = options->arena;
     const struct training_file *file = training->file;
     for (size_t i = 0; i < file->csv->directives_count; i++) {
-        const struct ar_csv_directive *said = &file->csv->directives[i];
-        bool is_left_out = is_overruled(options, training, said->key);
+        const struct ar_csv_directive *line = &file->csv->directives[i];
+        bool is_left_out = is_overruled(options, training, line->key);
         for (size_t k = 0; k < sizeof of_file / sizeof of_file[0]; k++) {
-            is_left_out = is_left_out || strcmp(said->key, of_file[k]) == 0;
+            is_left_out = is_left_out || strcmp(line->key, of_file[k]) == 0;
         }
         if (!is_left_out) {
-            add_parameter(file, said->key, said->value, parameters, arena);
+            add_parameter(file, line->key, line->value, parameters, arena);
         }
     }
     for (size_t i = 0; i < file->phases_count; i++) {

@@ -16,7 +16,7 @@ struct ar_calibrate_request {
     const uint64_t *held_out; /**< these node or GPU counts are; none: see ar_measured_request */
     size_t held_out_count;
     bool folds;       /**< also fit without each node count in turn */
-    const char *pair; /**< what joins two processes: nvlink, pcie, network; NULL: not known */
+    const char *pair; /**< the link between two processes: nvlink, pcie, network; NULL: not known */
     const char *source_path; /**< the file of the cluster, which is copied */
     const char *out;         /**< file of the calibrated cluster (NAME.topo); NULL: none */
     const char *name;        /**< of that cluster, and */
@@ -24,12 +24,12 @@ struct ar_calibrate_request {
     const char *made_by;    /**< the command, for a comment of the files */
 };
 
-/** Works out the names that `request->out` stands for. AR_USAGE if it is not NAME.topo, or the file
+/** Makes the names of the files from `request->out`. AR_USAGE if it is not NAME.topo, or the file
  * that is calibrated. */
 enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, struct ar_arena *arena,
                                       struct ar_error *err);
 
-/** Fits, writes the files of `request->out`, notes what a reader should be wary of, and prints the
+/** Fits, writes the files of `request->out`, notes doubts about the fit, and prints the
  * report to stdout. The cluster is left with the fitted numbers of its links. Errors are those of
  * the fits. */
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,

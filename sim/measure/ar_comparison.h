@@ -27,7 +27,7 @@ struct ar_compared {
     ar_cell_string called;    /**< the algorithm's name in a table of a library; else empty */
     enum ar_compared_set set;
     ar_cell_count payload_bytes; /**< of one rank */
-    ar_cell_string choice;       /**< what ran: `ring/simple`, `torus2d 4x2` */
+    ar_cell_string choice;       /**< the algorithm that ran: `ring/simple`, `torus2d 4x2` */
     ar_cell_number predicted_s, error_frac;
     ar_cell_number low_s, high_s;               /**< of the 95 % band; NAN: none */
     ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are

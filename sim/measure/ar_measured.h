@@ -23,7 +23,8 @@ enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN };
 /** `out-of-place`, `in-place` and `mean`; NULL ends them. */
 extern const char *const ar_measured_time_names[];
 
-/** Which rows are asked for, and by what they are predicted. All texts and lists are the caller's.
+/** Asks for rows, and has the parameters of their predictions. All texts and lists are the
+ * caller's.
  */
 struct ar_measured_request {
     const char *command; /**< begins error lines: `calibrate`, `compare` or the name of a set */
@@ -31,16 +32,17 @@ struct ar_measured_request {
     size_t paths_count;
     size_t known_count; /**< the first of them are those of a measured set */
     enum ar_measured_time time;
-    FILE *notes;                         /**< ar_note.h */
-    struct ar_inputs *inputs;            /**< for clusters of fewer GPUs or other lengths; NULL: the
-                                              cluster alone */
-    const struct ar_called_list *called; /**< what libraries call our algorithms; NULL: as here */
-    const char *algorithm_name;          /**< of runs that name none; NULL: the library's choice */
-    bool is_messages;          /**< these are messages of that algorithm, not calls of a library */
-    const char *system;        /**< runs of other systems are left out; NULL: none */
-    uint32_t ranks_per_node;   /**< the same of other numbers; 0: none */
-    uint32_t fitted_nodes_max; /**< larger node counts are held out; 0: the largest one */
-    bool has_pair;             /**< the logs are of messages between two processes */
+    FILE *notes;              /**< ar_note.h */
+    struct ar_inputs *inputs; /**< for clusters of fewer GPUs or other lengths; NULL: the
+                                   cluster alone */
+    const struct ar_called_list
+        *called;                /**< names that libraries have for our algorithms; NULL: as here */
+    const char *algorithm_name; /**< of runs that name none; NULL: the library's choice */
+    bool is_messages;           /**< these are messages of that algorithm, not calls of a library */
+    const char *system;         /**< runs of other systems are left out; NULL: none */
+    uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
+    uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
+    bool has_pair;              /**< the logs are of messages between two processes */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is set or the log has none; engine, algorithm and
                                              channels of a comparison */
@@ -107,7 +109,7 @@ struct ar_measured {
     size_t machines_count;
     struct ar_library_nodes nodes, gpus; /**< node and GPU counts of the rows */
     bool is_by_gpus; /**< rows differ in their GPU counts: all are messages on one node count */
-    char backend[AR_LOG_TEXT]; /**< of the harness: what ran them */
+    char backend[AR_LOG_TEXT]; /**< of the harness, which ran them */
     char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if no log names it */
     char gpu[AR_LOG_TEXT];
     const char *time; /**< `out-of-place`, ... */
@@ -138,8 +140,7 @@ void ar_measured_note_left(const char *command, enum ar_measured_reason reason,
  * name the system, else it need not. */
 bool ar_measured_takes(const struct ar_measured_request *request, const struct ar_log *run);
 
-/** The counts by which rows are grouped, the count of a row, and what is counted: `GPU` or `node`.
- */
+/** The counts by which rows are grouped, the count of a row, and the unit: `GPU` or `node`. */
 const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured);
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
 const char *ar_measured_unit(const struct ar_measured *measured);

@@ -16,7 +16,7 @@ struct ar_measured_set {
     const char *cluster;     /**< shipped, that is compared with it */
     const char *settings;    /**< of the cluster, as `--set` takes them; blanks between */
     const char *engine;      /**< that predicts the rows */
-    const char *algorithm;   /**< what its rows are called here; `auto`: the library's choice,
+    const char *algorithm;   /**< of its rows, by our name; `auto`: the library's choice,
                                 `named`: each row names its own */
     uint32_t fitted_nodes_max; /**< the largest node count that is fitted where more are held out;
                                   0: all but the largest */
@@ -32,7 +32,7 @@ struct ar_called {
     const char *algorithm; /**< here */
     const char *shape;     /**< empty: by default */
     uint32_t channels;
-    const char *note; /**< in what messages may differ */
+    const char *note; /**< how messages may differ */
 };
 
 struct ar_called_list {
@@ -87,7 +87,8 @@ enum ar_status ar_set_scenario(const struct ar_measured_set *set, struct ar_aren
 /** Asks for the rows of a set alone, and by default those on more nodes than it fits held out. */
 void ar_set_ask_rows(const struct ar_measured_set *set, struct ar_measured_request *request);
 
-/** Asks for rows as those of a set, whose scenario the request has: messages or calls, of what. */
+/** Asks for messages of the algorithm of a set, or calls; the request has the scenario of the set.
+ */
 void ar_set_ask_algorithm(const struct ar_measured_set *set, struct ar_measured_request *request);
 
 /** Takes the rows of a set, and behind them those of `more` files; `scenario` has what the command

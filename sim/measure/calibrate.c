@@ -273,8 +273,8 @@ static void add_compared(struct calibration *calibration, const struct ar_estima
     }
 }
 
-/* Notes what `compare FILE` and `accuracy` have and the saved files have not: corrections of single
- * rows by the fitted ones beside them. */
+/* Notes how much better `compare FILE` and `accuracy` are than the saved files: they correct each
+ * row by the fitted ones beside it. */
 static enum ar_status note_residuals(const struct ar_calibrate_request *request,
                                      const struct calibration *calibration, const bool *is_fitted,
                                      struct ar_arena *arena, struct ar_estimate *estimate,
@@ -350,7 +350,7 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-/* Notes what a reader of the fit should be wary of. */
+/* Notes doubts about the fit: scatter, held-out errors, numbers far from their priors. */
 static void note_doubts(const struct calibration *calibration, FILE *notes)
 {
     const struct fitted_parameter *farthest = NULL;

@@ -187,7 +187,7 @@ static void comment_error(struct comments *comments, const struct ar_compared_er
                 line->model.mean_frac * 100, line->model.p95_frac * 100, tuning);
 }
 
-/* Program and date, which runs were measured and on what, what was fitted, and how well. */
+/* Comments at the head: program and date, the measured runs, the fitted counts, and the errors. */
 static struct comments make_comments(const struct calibration *calibration,
                                      const struct ar_calibrate_request *request,
                                      struct ar_arena *arena)
@@ -304,7 +304,7 @@ static void fitted_text(const struct calibration *calibration, char text[COMMENT
     text[used <= VALUE_MAX ? used : begin] = '\0';
 }
 
-/* Sets the numbers of links, and to what they were fitted. */
+/* Sets the fitted numbers of links, and the rows that they were fitted to. */
 static enum ar_status set_links(const struct calibration *calibration, struct ar_topo *topo,
                                 struct ar_error *err)
 {

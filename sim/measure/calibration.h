@@ -15,7 +15,7 @@ struct fitted_parameter {
     ar_cell_string unit;
     ar_cell_number relative_standard_error; /**< NAN: it was not fitted */
     ar_cell_flag identified;
-    ar_cell_string state; /**< what the rows say of it, in words */
+    ar_cell_string state; /**< `identified`, ... */
     ar_cell_number prior;
     ar_cell_string prior_source;
     ar_cell_string value_text, prior_text; /**< with units */
@@ -24,7 +24,7 @@ struct fitted_parameter {
 struct calibration {
     struct ar_measured *measured;
     const char *what;                         /**< was fitted: `NCCL`, `links`, `NCCL and links` */
-    const char *model;                        /**< what the rows are compared with, one line */
+    const char *model;                        /**< that predicts the rows, one line */
     const struct ar_library_table *table;     /**< of calls; NULL: none */
     ar_cell_string tuning;                    /**< NCCL's release; NULL: no calls */
     ar_cell_number node_bus_Bps, net_bus_Bps; /**< of its rings; NAN: no calls */

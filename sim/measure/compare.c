@@ -1,4 +1,4 @@
-/* Which predictions stand beside measured rows: those of an engine, or of fits to measured sets. */
+/* Predicts measured rows: by an engine, or by fits to measured sets. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static enum ar_status compare_call(const struct ar_scenario *scenario,
     bool is_call = ar_engine_times_calls(scenario->engine) &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
     struct ar_library_prediction prediction = {.choice = 0};
-    if (!is_call || calls != AR_CALLS_ANY) { /* also for what it refuses */
+    if (!is_call || calls != AR_CALLS_ANY) { /* also to refuse what it cannot run */
         AR_TRY(predict_collective(scenario, &row->call.run, &prediction, err));
     }
     if (is_call) {
@@ -112,7 +112,7 @@ static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
     struct ar_call_time time;
     struct ar_trial trial = {
         .collective = row->messages.collective, .jobs = &call, .jobs_count = 1, .times = &time};
-    const struct ar_engine *engine = /* what a library has no model of, it sends */
+    const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
     AR_TRY(ar_trial_run(&trial, engine, err));
     struct ar_library_prediction prediction = {
@@ -121,7 +121,8 @@ static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Rows that name what they ran take no other algorithm, and no library has them. */
+/* Refuses keys that messages do not take: an engine of a library and, where rows name what they
+ * ran, an algorithm. */
 static enum ar_status check_messages(const struct ar_scenario *scenario,
                                      const struct ar_measured_row *first, struct ar_error *err)
 {

@@ -134,7 +134,7 @@ enum {
 #define TOLERANCE_WIDE  1e-4
 #define TOLERANCE_TREES 1e-3
 
-/* The closed forms of all groups of rows, for some values of what paths have. */
+/* The closed forms of all groups of rows, for some values of the numbers of paths. */
 struct forms {
     bool is_made;
     double costs[AR_LINK_COSTS_COUNT];
@@ -255,7 +255,7 @@ static enum ar_status predict_groups(struct link_data *data, double *times_s, st
 static bool predict_collectives(const double *values, double *times_s, void *context)
 {
     struct link_data *data = context;
-    struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
+    struct ar_error ignored; /* rows were predicted before: only a number can be wrong */
     return set_costs(data, values, &ignored) == AR_OK &&
            predict_groups(data, times_s, &ignored) == AR_OK;
 }

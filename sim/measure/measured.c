@@ -23,7 +23,8 @@ const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
     [AR_LEFT_RANKS] = "algorithms that are not modelled on so many ranks",
     [AR_LEFT_SYSTEM] = "other machines, or ranks per node"};
 
-/* --- what a run is ------------------------------------------------------------------------- */
+/* --- runs: calls or messages
+ * ------------------------------------------------------------------------- */
 
 /* A run is left out for a reason, or it is one of these. */
 enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES, RUN_OF_HARNESS_UNUSED };
@@ -529,7 +530,7 @@ enum ar_status ar_measured_take(const struct ar_measured_request *request,
     return measured->rows_count > 0 ? AR_OK : refuse_all(request, measured, err);
 }
 
-/* --- what is known of them ----------------------------------------------------------------- */
+/* --- properties ----------------------------------------------------------------- */
 
 void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run)
 {

@@ -52,7 +52,7 @@ struct published {
     const char *run;      /**< file of a whole run */
     const char *assume;
     const char *keys[AR_KEYS_COUNT]; /**< as in the file, */
-    struct ar_scenario scenario;     /**< with what was given: the nominal parameters */
+    struct ar_scenario scenario;     /**< these and the given keys: the nominal parameters */
     struct published_range *ranges;  /**< first its own; room for RANGES_MAX */
     size_t ranges_count;
 
@@ -69,7 +69,7 @@ struct published {
     const char *quantity_text, *unit, *assumptions;
 };
 
-/** Rows of all files, in order, in the arena of what was given. */
+/** Rows of all files, in order, in the arena of the request. */
 struct published_rows {
     struct published *rows;
     size_t count;

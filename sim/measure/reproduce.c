@@ -244,8 +244,8 @@ static enum ar_status add_draws(const struct reproduction *reproduction,
 }
 
 /* Adds the curve of an algorithm: 4 to 4096 GPUs doubling, and the number of the row, in order. The
- * point of the run itself has all that the row says. A point may fail, such as on more GPUs than
- * the cluster has. */
+ * point of the run itself has all parameters of the row. A point may fail, such as on more GPUs
+ * than the cluster has. */
 static void add_curve(struct predictions *predictions, struct published *row, const char *algorithm)
 {
     uint32_t gpus[CURVE_GPUS_MAX], count = 0, own = (uint32_t)row->gpus;

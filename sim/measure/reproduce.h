@@ -4,9 +4,9 @@
  * The nominal prediction of a row is that of `predict` with the options of the row. The band is
  * that of `--samples` predictions, in each of which all ranges of the row are drawn independently:
  * from the 2.5th to the 97.5th percentile, and as far as the nominal prediction, if that is outside
- * because the row takes an end of what is assumed. A measured value is inside if the band meets it
- * or its error bar. Where nothing is drawn and the measured value has no error bar, there is no
- * band.
+ * because the row takes an end of what is assumed. A measured value is inside if it
+ * or a part of its error bar lies in the band. Where nothing is drawn and the measured value has no
+ * error bar, there is no band.
  */
 #ifndef AR_REPRODUCE_H
 #define AR_REPRODUCE_H

@@ -1,4 +1,4 @@
-/* The band of a published run whose prediction follows what is not known of it in a line. */
+/* The band of a published run whose prediction is linear in its unknown parameter. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ Test(band, choices_are_drawn_alike)
     cr_expect_float_eq(result.high, low_s + 2, 1e-9);
 }
 
-/* 10 us of latency lie below what is drawn, and 2 s above it; half a second is neither. */
+/* The row's own 10 us of latency lie below the range. */
 Test(band, it_holds_the_prediction_of_a_row_that_takes_an_end)
 {
     struct published low = reproduce("0.5,0", "set.net.latency=0.5s..1s", 40, 1);

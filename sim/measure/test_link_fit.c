@@ -1,4 +1,4 @@
-/* The fit of links: known numbers come back, and what nothing depends on is said to be so. */
+/* The fit of links: known numbers come back, and numbers that no row depends on are found. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

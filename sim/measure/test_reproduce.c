@@ -1,5 +1,4 @@
-/* Published runs beside predictions: what is inside a band, what a band is, what comes out where.
- */
+/* Published runs beside predictions: bands, summaries, files. */
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
@@ -10,7 +9,7 @@
 
 TestSuite(reproduce, .init = cli_enter, .fini = cli_leave);
 
-/* No calibration error of the compute model: what is drawn is what a row assumes. */
+/* No calibration error of the compute model: only the assumptions of a row are drawn. */
 #define KNOWN "--term compute.scale=1 "
 
 #define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
@@ -168,7 +167,7 @@ Test(reproduce, the_command_line_fixes_what_rows_leave_open)
     cr_expect_gt(number(fixed, 1, "predicted"), number(open, 1, "high"));
 }
 
-/* The file of ranges knows the cluster; a row that says more is not overruled. */
+/* The file of ranges knows the cluster; values of the row win over it. */
 Test(reproduce, calibration_errors_come_with_the_cluster)
 {
     cli_write("rows.csv",

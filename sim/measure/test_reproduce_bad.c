@@ -1,4 +1,4 @@
-/* Bad tables of published runs: one line that says where, what was found and what was expected;
+/* Bad tables of published runs: one line with the place, the value found and the one expected;
  * nothing on stdout; no files. */
 #include <criterion/criterion.h>
 

@@ -329,7 +329,7 @@ void training_end(struct training *training)
     struct training_phase *phases = training->phases;
     struct training_phase *total = &phases[training->phases_count];
     double steps_s = 0;
-    double baseline_s = 0; /* what the baseline would take for the same images */
+    double baseline_s = 0; /* of the baseline, for the same images */
     for (size_t i = 0; i < training->phases_count; i++) {
         fill_phase(training->file, &phases[i]);
         fill_shown(&phases[i]);

@@ -45,7 +45,7 @@ struct training_phase {
     double time_s;
     double compute_s;    /**< overhead, forward, backward, optimizer of all steps */
     double exposed_s;    /**< communication that is not hidden */
-    double other_s;      /**< what else a step has, such as a wait for its input */
+    double other_s;      /**< the rest of the steps, such as a wait for input */
     double evaluation_s; /**< of all evaluations */
     double evaluations_count;
     double evaluation_samples_per_s; /**< NAN without evaluations */
