@@ -238,23 +238,6 @@ Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
     cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
 }
 
-Test(cluster, more_links_than_can_be_numbered_are_refused)
-{
-    const struct ar_setting list[] = {{"gpus_per_node=64", "--set", AR_USAGE},
-                                      {"nodes=1000000", "--set", AR_USAGE}};
-    char path[TEST_PATH_SIZE];
-    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
-    struct ar_cluster *cluster = NULL;
-    struct ar_arena arena = {.last = NULL};
-    struct ar_error err;
-    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){list, 2}, &arena, &cluster, &err),
-                 AR_USAGE);
-    ar_arena_end(&arena);
-    cr_assert(strstr(err.text, "expected fewer, since the cluster has more than 2^31") != NULL,
-              "%s", err.text);
-    unlink(path);
-}
-
 Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
 {
     const double wrong[] = {0, -1, NAN, INFINITY};
@@ -269,4 +252,99 @@ Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
         is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 10.227e9));
     cr_assert_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &err), AR_OK);
     cr_expect(is_near(ar_cluster_path(cluster, 0, 4, &(struct ar_path){0})->bandwidth_Bps, 1e9));
+}
+
+/* --- values that do not fit ------------------------------------------------------------------- */
+
+#define DRAGONFLY(kind, groups, routers, cables)                                                   \
+    "rack.nodes=0,fabric=" kind ",dragonfly.groups=" groups ",dragonfly.routers=" routers          \
+    ",dragonfly.global_links=" cables                                                              \
+    ",dragonfly.local_bandwidth=6GB/s,dragonfly.global_bandwidth=4GB/s"
+
+/* Settings of the small cluster, with commas between, and the error. */
+static const struct {
+    const char *settings, *expected;
+} bad_rows[] = {
+    {"gpus_per_node=64,nodes=1000000", "expected fewer, since the cluster has more than 2^31"},
+    {"tree.groups=2", "key \"tree.uplinks\": found nowhere; expected 1 item, as many as"},
+    {"tree.groups=2,tree.uplinks=2x2", "found \"2x2\"; expected 1 item, as many as"},
+    {"tree.groups=2,tree.uplinks=2", "key \"tree.uplink_bandwidth\": found nowhere"},
+    {"tree.uplinks=2", "found \"2\"; expected 0 items, as many as tree.groups has"},
+    {"rack.nodes=0,tree.groups=2", "expected none, or rack.nodes, since groups are of"},
+    {"tree.switches=2x2", "found \"2x2\"; expected 1 item, one for racks and one for each"},
+    {"rack.uplinks=4,tree.switches=3", "found \"3\"; expected divisors of the uplinks"},
+    {"rack.uplinks=4,tree.groups=2,tree.uplinks=6,tree.uplink_bandwidth=1GB/"
+     "s,tree.switches=4x6,fabric.routes=dmodk",
+     "found \"4x6\"; expected divisors of the uplinks on both sides: those of level 2 are 6, not a "
+     "multiple of 4"},
+    {"rack.uplinks=0", "found \"0\"; expected at least 1, since there are several racks"},
+    {"rack.nodes=0,rack.uplinks=0,tree.rails=spine", "found \"0\"; expected at least 1"},
+    {"tree.rails=nvlink,nvlink.pairs=0-1", "expected none or spine, since some pairs of"},
+    {"tree.rails=spine,hcas=1", "found \"spine\"; expected none, since nodes have one HCA"},
+    {"tree.rails=both", "found \"both\"; expected none, nvlink or spine"},
+    {"nvlink.domain_nodes=2", "found \"2\"; expected 1, or nvlink.pairs = switch"},
+    {"nvlink.domain_nodes=0", "found \"0\"; expected a whole number from 1"},
+    {"fabric.routes=hash:-1", "found \"-1\"; expected a whole number"},
+    {"fabric.routes=random", "found \"random\"; expected ideal, dmodk or hash:SEED"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=4x4,torus.link_bandwidth=7GB/s",
+     "\"4x4\"; expected lengths whose product times router.nodes (1) is nodes (6)"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=6,torus.link_bandwidth=7GB/s,router.nodes=2",
+     "\"6\"; expected lengths whose product times router.nodes (2) is nodes (6)"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=6x1x1x1x1x1x1,torus.link_bandwidth=7GB/s",
+     "expected the lengths of at most 6 dimensions"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=1048576x1048576x1048576x1048576,torus.link_bandwidth="
+     "7GB/s",
+     "expected lengths whose product times"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=0x6,torus.link_bandwidth=7GB/s", "torus.lengths"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=0GB/s",
+     "torus.link_bandwidth"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1",
+     "expected a 0 or 1 for each of the 2 torus.lengths"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1x2",
+     "torus.wraps"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.links_at_once=4",
+     "expected it or hca.bandwidth"},
+    {"rack.nodes=0,fabric=torus,torus.lengths=600,torus.link_bandwidth=7GB/s,nodes=600",
+     "expected lengths with routes of at most 120 links, not of 300"},
+    {"fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s",
+     "key \"rack.nodes\": found \"2\"; expected fabric = fat-tree, or none"},
+    {"torus.lengths=2x3", "expected fabric = torus or mesh, or none"},
+    {"dragonfly.groups=2", "expected fabric = dragonfly or dragonfly+, or none"},
+    {"rack.nodes=0,fabric=torus",
+     "key \"torus.lengths\": found nowhere; expected counts, since the fabric is a torus"},
+    {"rack.nodes=0,fabric=hypercube", "hypercube"},
+    {DRAGONFLY("dragonfly", "4", "2", "1"),
+     "key \"nodes\": found \"6\"; expected dragonfly.groups (4) x dragonfly.routers (2) x"},
+    {DRAGONFLY("dragonfly", "3", "2", "0"), "dragonfly.global_links"},
+    {DRAGONFLY("dragonfly", "3", "2", "1") ",dragonfly.spines=2",
+     "expected fabric = dragonfly+, or none"},
+    {DRAGONFLY("dragonfly+", "3", "2", "1"),
+     "key \"dragonfly.spines\": found nowhere; expected at least 1, since the fabric is"},
+    {DRAGONFLY("dragonfly", "3", "2", "1") ",dragonfly.arrangement=random", "random"},
+};
+
+Test(cluster, values_that_do_not_fit_are_refused_with_one_clear_line)
+{
+    enum { SETTINGS_MAX = 10 };
+    char path[TEST_PATH_SIZE];
+    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
+    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
+        struct ar_arena arena = {.last = NULL};
+        struct ar_setting list[SETTINGS_MAX];
+        struct ar_settings settings = {list, 0};
+        struct ar_cluster *cluster;
+        struct ar_error err = {.text = ""};
+        char *rest = ar_arena_text(&arena, bad_rows[i].settings);
+        for (char *word; (word = strtok_r(NULL, ",", &rest)) != NULL;) {
+            list[settings.count++] = (struct ar_setting){word, "--set", AR_USAGE};
+        }
+        enum ar_status status = ar_cluster_load(path, settings, &arena, &cluster, &err);
+        bool is_of_file = strstr(err.text, "--set") == NULL;
+        cr_expect_eq(status, is_of_file ? AR_BAD_DATA : AR_USAGE, "%s", err.text);
+        cr_expect_not_null(strstr(err.text, bad_rows[i].expected), "%zu: \"%s\" lacks \"%s\"", i,
+                           err.text, bad_rows[i].expected);
+        cr_expect_null(strchr(err.text, '\n'));
+        ar_arena_end(&arena);
+    }
+    unlink(path);
 }
