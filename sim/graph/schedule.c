@@ -426,26 +426,6 @@ static enum ar_status run_series(struct walk *walk, uint32_t first, struct ar_er
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-/* The first task that has not ended; AR_NO_TASK: all have. */
-static uint32_t find_stuck(const struct walk *walk)
-{
-    uint32_t stuck = AR_NO_TASK;
-    for (uint32_t i = 0; i < walk->graph->roles_count * AR_STREAMS_COUNT; i++) {
-        stuck = walk->at[i] < stuck ? walk->at[i] : stuck;
-    }
-    return stuck;
-}
-
-static enum ar_status report_circle(const struct ar_graph *graph, uint32_t stuck,
-                                    struct ar_error *err)
-{
-    const struct ar_task *task = &graph->tasks[stuck];
-    return ar_error_set(err, AR_BAD_DATA,
-                        "task graph: task %u (%s of micro-batch %u, chunk %u, role %u) waits for "
-                        "itself; expected tasks without a circle",
-                        stuck, ar_duty_names[task->duty], task->batch, task->chunk, task->role);
-}
-
 static uint32_t *make_numbers(struct walk *walk, size_t count)
 {
     uint32_t *numbers = ar_arena_alloc(walk->moments.memory, count + 1, sizeof *numbers);
@@ -513,46 +493,39 @@ static void run_stream(struct walk *walk, uint32_t stream)
     }
 }
 
-/* Computations and the like come first, so that series are as long as can be. */
-static enum ar_status walk_tasks(struct walk *walk, struct ar_error *err)
-{
-    uint32_t run = 0;
-    while (walk->awake_count > 0 || run < walk->held_count) {
-        if (walk->awake_count > 0) {
-            run_stream(walk, walk->awake[--walk->awake_count]);
-        } else {
-            AR_TRY(run_series(walk, walk->held[run++], err));
-        }
-    }
-    uint32_t stuck = find_stuck(walk);
-    return stuck == AR_NO_TASK ? AR_OK : report_circle(walk->graph, stuck, err);
-}
-
-/* When each rank has ended the last tasks of its role. */
-static void end_ranks(const struct walk *walk)
-{
-    const struct ar_graph_request *request = walk->moments.request;
-    const struct ar_graph *graph = walk->graph;
-    for (uint32_t i = 0; i < graph->roles_count * AR_STREAMS_COUNT; i++) {
-        uint32_t role = i / AR_STREAMS_COUNT, task = graph->last[i];
-        double *end_s = request->end_s + (size_t)role * request->ranks_count;
-        for (uint32_t rank = 0; rank < request->ranks_count; rank++) {
-            double last_s =
-                task != AR_NO_TASK ? moment_at(&walk->moments, role, &walk->end[task], rank) : 0;
-            end_s[rank] = i % AR_STREAMS_COUNT > 0 && end_s[rank] > last_s ? end_s[rank] : last_s;
-        }
-    }
-}
-
 enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
                                       const struct ar_graph_request *request, struct ar_error *err)
 {
     struct ar_arena memory AR_ENDS_HERE = {NULL};
     struct walk walk = {.graph = graph, .moments = {.request = request, .memory = &memory}};
+    uint32_t streams = graph->roles_count * AR_STREAMS_COUNT, stuck = AR_NO_TASK, run = 0;
     begin_walk(&walk);
-    AR_TRY(walk_tasks(&walk, err));
-    if (request->end_s != NULL) {
-        end_ranks(&walk);
+    /* Computations and the like come first, so that series are as long as can be. */
+    while (walk.awake_count > 0 || run < walk.held_count) {
+        if (walk.awake_count > 0) {
+            run_stream(&walk, walk.awake[--walk.awake_count]);
+        } else {
+            AR_TRY(run_series(&walk, walk.held[run++], err));
+        }
+    }
+    for (uint32_t i = 0; i < streams; i++) {
+        stuck = walk.at[i] < stuck ? walk.at[i] : stuck;
+    }
+    if (stuck != AR_NO_TASK) {
+        const struct ar_task *task = &graph->tasks[stuck];
+        return ar_error_set(err, AR_BAD_DATA,
+                            "task graph: task %u (%s of micro-batch %u, chunk %u, role %u) waits "
+                            "for itself; expected tasks without a circle",
+                            stuck, ar_duty_names[task->duty], task->batch, task->chunk, task->role);
+    }
+    for (uint32_t i = 0; request->end_s != NULL && i < streams; i++) {
+        uint32_t role = i / AR_STREAMS_COUNT, task = graph->last[i];
+        double *end_s = request->end_s + (size_t)role * request->ranks_count;
+        for (uint32_t rank = 0; rank < request->ranks_count; rank++) {
+            double last_s =
+                task != AR_NO_TASK ? moment_at(&walk.moments, role, &walk.end[task], rank) : 0;
+            end_s[rank] = i % AR_STREAMS_COUNT > 0 && end_s[rank] > last_s ? end_s[rank] : last_s;
+        }
     }
     return AR_OK;
 }

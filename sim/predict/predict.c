@@ -29,51 +29,33 @@ static struct ar_job make_baseline(const struct ar_job *job)
     return base;
 }
 
-/* Samples per second and GPU at 100 %. */
-static enum ar_status time_baseline(const struct ar_job *job, double *samples_per_s_gpu,
-                                    struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_timing timing;
-    if (job->baseline == AR_BASELINE_GPU) {
-        *samples_per_s_gpu = job->trace->batch / ar_trace_compute_s(job->trace);
-        return AR_OK;
-    }
-    const struct ar_job base = make_baseline(job);
-    AR_TRY(job_time(&base, &arena, &timing, err));
-    *samples_per_s_gpu = timing.samples_per_s / ar_job_ranks(&base);
-    return AR_OK;
-}
-
-/* The time of a job with all collectives at one end of their bands. */
-static enum ar_status time_in_band(const struct ar_job *job, enum ar_band band, double *iteration_s,
-                                   struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_timing timing;
-    struct ar_job end = *job;
-    end.band = band;
-    end.timeline = NULL;
-    AR_TRY(job_time(&end, &arena, &timing, err));
-    *iteration_s = timing.iteration_s;
-    return AR_OK;
-}
-
 enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
                           struct ar_timing *timing, struct ar_error *err)
 {
-    double full = NAN, low_s = NAN, high_s = NAN;
+    double full = NAN; /* samples per second and GPU at 100 % */
+    double band_s[2] = {NAN, NAN};
     if (job->trace != NULL) {
         AR_TRY(ar_engine_check(job->engine, &job->collective, job->library, err));
-        AR_TRY(time_baseline(job, &full, err));
+        full = job->trace->batch / ar_trace_compute_s(job->trace);
     }
-    if (!job->kind->has_layout && ar_engine_has_band(job->engine)) {
-        AR_TRY(time_in_band(job, AR_BAND_LOW, &low_s, err));
-        AR_TRY(time_in_band(job, AR_BAND_HIGH, &high_s, err));
+    if (job->trace != NULL && job->baseline == AR_BASELINE_NODE) {
+        struct ar_arena scratch AR_ENDS_HERE = {NULL};
+        const struct ar_job base = make_baseline(job);
+        AR_TRY(job_time(&base, &scratch, timing, err));
+        full = timing->samples_per_s / ar_job_ranks(&base);
+    }
+    bool has_band = !job->kind->has_layout && ar_engine_has_band(job->engine);
+    for (int i = 0; i < 2 && has_band; i++) { /* all collectives at one end of their bands */
+        struct ar_arena scratch AR_ENDS_HERE = {NULL};
+        struct ar_job end = *job;
+        end.band = i == 0 ? AR_BAND_LOW : AR_BAND_HIGH;
+        end.timeline = NULL;
+        AR_TRY(job_time(&end, &scratch, timing, err));
+        band_s[i] = timing->iteration_s;
     }
     AR_TRY(job_time(job, arena, timing, err));
-    timing->low_s = low_s;
-    timing->high_s = high_s;
+    timing->low_s = band_s[0];
+    timing->high_s = band_s[1];
     timing->efficiency_frac = timing->samples_per_s / ar_job_ranks(job) / full;
     return AR_OK;
 }
