@@ -17,7 +17,7 @@
 /* A sweep while it is read, run and signed. */
 struct sweep_command {
     const struct options *options;
-    bool is_laid_out;      /* its points are layouts */
+    const struct sweep_kind *kind;
     bool tries_meshes;     /* --mesh all */
     bool tries_strategies; /* those above */
     struct sweep_request request;
@@ -78,10 +78,10 @@ static enum ar_status read_variants(struct sweep_command *sweep, struct ar_error
 {
     const struct options *options = sweep->options;
     struct variants_request *request = &sweep->points.variants;
-    key_set axes = !sweep->is_laid_out   ? KEY_BIT(AR_KEY_SET)
-                   : sweep->tries_meshes ? KEY_BIT(AR_KEY_MESH)
-                                         : 0;
-    for (const enum ar_key *key = variants_keys(sweep->is_laid_out); *key != AR_KEYS_COUNT; key++) {
+    key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
+                   : sweep->tries_meshes         ? KEY_BIT(AR_KEY_MESH)
+                                                 : 0;
+    for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
         request->lists[*key] = option_key(options, *key);
         axes |= KEY_BIT(*key);
     }
@@ -99,16 +99,16 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     variants->inputs = options->inputs;
-    variants->is_laid_out = sweep->is_laid_out;
+    variants->kind = sweep->kind;
     request->notes = sweep->request.notes;
     request->operations = options->operation;
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;
     request->shapes = options->shapes;
     request->payloads = options->payloads;
-    AR_TRY(sweep->is_laid_out ? check_layouts(sweep, err) : check_points(options, err));
+    AR_TRY(sweep->kind->is_ranked ? check_layouts(sweep, err) : check_points(options, err));
     AR_TRY(read_variants(sweep, err));
-    if (sweep->is_laid_out) {
+    if (sweep->kind->is_ranked) {
         AR_TRY(ar_scenario_load_cluster(&variants->base, variants->inputs, err));
         return request->gpus != NULL
                    ? space_list_meshes(request, sweep->tries_meshes, &variants->first, err)
@@ -205,7 +205,7 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
     FILE *notes = sweep->request.notes;
     struct space *space = &sweep->space;
     const struct ar_scenario *scenario;
-    if (sweep->is_laid_out) {
+    if (sweep->kind->is_ranked) {
         note_layouts(notes, sweep);
         return AR_OK;
     }
@@ -238,9 +238,9 @@ static enum ar_status check_directory(struct sweep_command *sweep, struct ar_err
                                  made_by_has_mark(options, sweep->mark) &&
                                  sweep_files_are_whole(options->out, &sweep->space);
     return made_by_check_directory(options,
-                                   has_journal          ? none
-                                   : sweep->is_laid_out ? of_layouts
-                                                        : of_points,
+                                   has_journal              ? none
+                                   : sweep->kind->is_ranked ? of_layouts
+                                                            : of_points,
                                    sweep->mark, err);
 }
 
@@ -260,9 +260,10 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
         parameters_add(&parameters, (struct parameter){"--strategy", STRATEGIES, "default"},
                        options->arena);
     }
-    for (size_t i = 0; i < (sweep->is_laid_out ? 1 : 2); i++) {
+    for (size_t i = 0; i < (sweep->kind->is_ranked ? 1 : 2); i++) {
         const struct ar_scenario *scenario = &sweep->points.variants.base;
-        AR_TRY(sweep->is_laid_out ? AR_OK : variants_scenario(variants, ends[i], &scenario, err));
+        AR_TRY(sweep->kind->is_ranked ? AR_OK
+                                      : variants_scenario(variants, ends[i], &scenario, err));
         parameters_add_scenario(&parameters, scenario, options->arena);
     }
     return made_by_sign(options, sweep->mark, &parameters, err);
@@ -295,12 +296,12 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
     const struct launcher launcher = launcher_find();
     const char *mesh = option_key(options, AR_KEY_MESH);
     sweep->options = options;
-    sweep->is_laid_out = option_is_laid_out(options);
+    sweep->kind = option_is_laid_out(options) ? &sweep_of_layouts : &sweep_of_points;
     sweep->tries_meshes = mesh != NULL && strcmp(mesh, "all") == 0;
-    sweep->tries_strategies =
-        sweep->is_laid_out && sweep->tries_meshes && option_key(options, AR_KEY_STRATEGY) == NULL;
+    sweep->tries_strategies = sweep->kind->is_ranked && sweep->tries_meshes &&
+                              option_key(options, AR_KEY_STRATEGY) == NULL;
     sweep->request =
-        (struct sweep_request){.items_name = sweep->is_laid_out ? "layouts" : "points",
+        (struct sweep_request){.items_name = sweep->kind->items_name,
                                .notes = launcher.rank > 0 ? NULL : option_notes(options),
                                .directory = options->out,
                                .resumes = options->resume,

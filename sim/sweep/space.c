@@ -379,6 +379,7 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
     struct refused_points refused = {.count = 0};
+    space->has_steps = ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
     AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
@@ -536,6 +537,7 @@ static enum ar_status add_layout(struct space *space, uint32_t number, struct ar
 /* Adds the layouts that divide and fit, as a variant each; an error if none does. */
 static enum ar_status add_layouts(struct space *space, struct ar_error *err)
 {
+    space->has_steps = true;
     AR_TRY(check_values(&space->variants, err));
     if (space->request->gpus != NULL) {
         AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus, UINT32_MAX, &space->gpus,
@@ -553,17 +555,53 @@ static enum ar_status add_layouts(struct space *space, struct ar_error *err)
 
 /* --- the space -------------------------------------------------------------------------------- */
 
+/* The keys that are axes of points, after the settings; those of the trace come first. */
+static const enum ar_key point_axes[] = {
+    AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
+    AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
+    AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
+    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
+    AR_KEYS_COUNT};
+
+/* The keys that are axes of layouts. */
+static const enum ar_key layout_axes[] = {AR_KEY_MICRO_BATCH,
+                                          AR_KEY_STRATEGY,
+                                          AR_KEY_SCHEDULE,
+                                          AR_KEY_RECOMPUTE,
+                                          AR_KEY_SEQUENCE_PARALLEL,
+                                          AR_KEY_ATTENTION,
+                                          AR_KEY_OVERLAP,
+                                          AR_KEY_OVERLAP_TENSOR,
+                                          AR_KEY_GRADIENTS,
+                                          AR_KEY_SPARSE,
+                                          AR_KEY_PLACEMENT,
+                                          AR_KEY_DEPTH,
+                                          AR_KEY_ROUNDS,
+                                          AR_KEYS_COUNT};
+
+const struct sweep_kind sweep_of_points = {.items_name = "points",
+                                           .file = "sweep.csv",
+                                           .axes = point_axes,
+                                           .has_setting_axes = true,
+                                           .variants_kept = VARIANTS_KEPT,
+                                           .add_points = add_points};
+
+const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
+                                            .file = "layouts.csv",
+                                            .axes = layout_axes,
+                                            .is_ranked = true,
+                                            .variants_kept = 1, /* layouts are large */
+                                            .add_points = add_layouts};
+
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err)
 {
-    bool is_laid_out = request->variants.is_laid_out;
     memset(space, 0, sizeof *space);
     space->request = request;
     space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
-    space->has_steps = is_laid_out || ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(is_laid_out ? add_layouts(space, err) : add_points(space, err));
+    AR_TRY(request->variants.kind->add_points(space, err));
     space->points = space->steps.list;
     space->points_count = space->steps.count;
     return AR_OK;

@@ -33,9 +33,9 @@ static bool is_table(const struct sweep *sweep)
     return sweep->request->view.format == AR_FORMAT_TABLE; /* which has a mark for estimates */
 }
 
-static bool is_laid_out(const struct sweep *sweep)
+static const struct sweep_kind *kind_of(const struct sweep *sweep)
 {
-    return sweep->space->request->variants.is_laid_out;
+    return sweep->space->request->variants.kind;
 }
 
 /* --- which rows, in which order --------------------------------------------------------------- */
@@ -88,9 +88,9 @@ static enum ar_status rows_summarize(struct sweep *sweep, struct row_list *all,
             .is_estimate = row.exact == 0,
             .gpus = row.gpus,
             .time_s = space->has_steps ? row.iteration_s : row.allreduce_s,
-            .mesh = is_laid_out(sweep) ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
+            .mesh = kind_of(sweep)->is_ranked ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
     }
-    if (is_laid_out(sweep)) {
+    if (kind_of(sweep)->is_ranked) {
         qsort(all->rows, all->count, sizeof *all->rows, compare_layouts);
     }
     return AR_OK;
@@ -100,16 +100,16 @@ static enum ar_status rows_summarize(struct sweep *sweep, struct row_list *all,
  * collectives also for each operation and payload; of sorted layouts one for each GPU count. */
 static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
 {
-    size_t contests = is_laid_out(sweep) ? all->count : space_contests(sweep->space);
+    size_t contests = kind_of(sweep)->is_ranked ? all->count : space_contests(sweep->space);
     struct row_list bests = {ar_arena_alloc(&sweep->arena, contests, sizeof *bests.rows), 0};
     const struct row_summary **fastest =
         ar_arena_alloc(&sweep->arena, contests, sizeof(struct row_summary *));
     for (size_t i = 0; i < all->count; i++) {
         const struct row_summary *row = &all->rows[i];
         bool is_first = i == 0 || all->rows[i - 1].gpus != row->gpus;
-        size_t contest = !is_laid_out(sweep) ? space_contest(sweep->space, row->point)
-                         : is_first          ? i
-                                             : SIZE_MAX;
+        size_t contest = !kind_of(sweep)->is_ranked ? space_contest(sweep->space, row->point)
+                         : is_first                 ? i
+                                                    : SIZE_MAX;
         if (contest != SIZE_MAX && row->is_ok &&
             (fastest[contest] == NULL || row->time_s < fastest[contest]->time_s)) {
             fastest[contest] = row;
@@ -170,9 +170,11 @@ static enum ar_status files_write(const struct sweep *sweep, const struct row_li
 {
     const char *directory = sweep->request->directory;
     size_t first = main_rows_count(sweep->space);
-    const char *name = is_laid_out(sweep) ? "layouts.csv" : "sweep.csv";
-    AR_TRY(csv_write(sweep, name, all->rows, first, err));
-    AR_TRY(csv_remove(directory, is_laid_out(sweep) ? "sweep.csv" : "layouts.csv", err));
+    const struct sweep_kind *kind = kind_of(sweep);
+    const struct sweep_kind *other =
+        kind == &sweep_of_points ? &sweep_of_layouts : &sweep_of_points;
+    AR_TRY(csv_write(sweep, kind->file, all->rows, first, err));
+    AR_TRY(csv_remove(directory, other->file, err));
     return all->count > first
                ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
                : csv_remove(directory, "payload.csv", err);
@@ -204,10 +206,10 @@ static size_t csv_count_rows(const char *directory, const char *name)
 
 bool sweep_files_are_whole(const char *directory, const struct space *space)
 {
-    bool has_layouts = space->request->variants.is_laid_out;
     size_t first = main_rows_count(space);
-    return csv_count_rows(directory, has_layouts ? "layouts.csv" : "sweep.csv") == first &&
-           (has_layouts || csv_count_rows(directory, "payload.csv") == space->points_count - first);
+    size_t beside = space->points_count - first;
+    return csv_count_rows(directory, space->request->variants.kind->file) == first &&
+           (beside == 0 || csv_count_rows(directory, "payload.csv") == beside);
 }
 
 /* --- rows on stdout --------------------------------------------------------------------------- */
@@ -234,7 +236,8 @@ struct row_printer {
  * has anyway. Layouts have these columns anyway. */
 static bool is_in_front(const struct sweep *sweep, const struct axis *axis)
 {
-    return is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE && !is_laid_out(sweep);
+    return is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE &&
+           !kind_of(sweep)->is_ranked;
 }
 
 /* Whether an axis of layouts with several values has the name of the column. The column then stays
@@ -243,7 +246,7 @@ static bool is_varied(const struct sweep *sweep, const struct ar_column *column)
 {
     const struct variants *variants = &sweep->space->variants;
     char name[AR_KEY_TEXT]; /* a column has `_` where a key has `-` */
-    for (size_t i = 0; is_laid_out(sweep) && i < variants->axes_count; i++) {
+    for (size_t i = 0; kind_of(sweep)->is_ranked && i < variants->axes_count; i++) {
         if (variants->axes[i].count > 1 &&
             strcmp(column->name, ar_key_directive(variants->axes[i].name, name)) == 0) {
             return true;
@@ -256,9 +259,9 @@ static void table_begin(struct row_printer *printer, bool is_bare)
 {
     const struct sweep *sweep = printer->sweep;
     const struct variants *variants = &sweep->space->variants;
-    enum ar_row_kind kind = is_laid_out(sweep) ? ar_row_kind_of(&printer->shown.row)
-                            : is_bare          ? AR_ROW_BARE
-                                               : AR_ROW_STEP;
+    enum ar_row_kind kind = kind_of(sweep)->is_ranked ? ar_row_kind_of(&printer->shown.row)
+                            : is_bare                 ? AR_ROW_BARE
+                                                      : AR_ROW_STEP;
     struct ar_row_table table;
     struct ar_columns of_row = ar_row_columns;
     struct ar_view view = sweep->request->view;
@@ -352,7 +355,7 @@ static enum ar_status rows_print(struct sweep *sweep, const struct row_list *lis
 static void estimates_note(const struct sweep *sweep, const struct row_list *list)
 {
     size_t estimates = 0;
-    for (size_t i = 0; i < list->count && !is_table(sweep) && !is_laid_out(sweep); i++) {
+    for (size_t i = 0; i < list->count && !is_table(sweep) && !kind_of(sweep)->is_ranked; i++) {
         estimates += list->rows[i].is_estimate;
     }
     ar_note_estimates(sweep->request->notes, estimates, list->count);
@@ -370,13 +373,13 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
         first++;
     }
     const struct point *point = &sweep->space->points[first];
-    uint32_t groups =
-        is_laid_out(sweep) ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
+    bool is_layout = point->operation == NULL;
+    uint32_t groups = is_layout ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
     AR_TRY(journal_read_row(journal, first, &row, err));
     return ar_error_set(err, AR_INTERNAL,
                         "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s",
                         journal->failed_count, journal->points_count, sweep->work.items_name,
-                        !is_laid_out(sweep)   ? ar_algorithm_name(point->algorithm)
+                        !is_layout            ? ar_algorithm_name(point->algorithm)
                         : row.mesh[0] != '\0' ? row.mesh
                                               : "replicas",
                         ar_shape_ranks(&point->shape) * groups, row.status,
@@ -391,7 +394,7 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         return AR_OK;
     }
     AR_TRY(copies_add(sweep, err));
-    if (is_laid_out(sweep)) { /* without all of them nobody knows which is the fastest */
+    if (kind_of(sweep)->is_ranked) { /* without all of them nobody knows which is the fastest */
         AR_TRY(failures_report(sweep, err));
     }
     AR_TRY(rows_summarize(sweep, &all, err));
@@ -406,7 +409,7 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
         journal_unlink(&sweep->journal);
     }
     AR_TRY(rows_print(sweep, shown, err));
-    if (is_table(sweep) && !request->is_best && !is_laid_out(sweep) &&
+    if (is_table(sweep) && !request->is_best && !kind_of(sweep)->is_ranked &&
         bests.count < main_rows_count(sweep->space)) {
         puts(sweep->space->has_steps ? "\nthe best for each GPU count:"
                                      : "\nthe best for each operation, GPU count and payload:");

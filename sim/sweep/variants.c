@@ -9,35 +9,6 @@
 
 enum { VARIANTS_MAX = 1 << 24 };
 
-/* The keys that are axes, after the settings; those of the trace come first. */
-static const enum ar_key axis_keys[] = {
-    AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
-    AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
-    AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
-    AR_KEYS_COUNT};
-
-/* The keys that are axes of layouts. */
-static const enum ar_key layout_keys[] = {AR_KEY_MICRO_BATCH,
-                                          AR_KEY_STRATEGY,
-                                          AR_KEY_SCHEDULE,
-                                          AR_KEY_RECOMPUTE,
-                                          AR_KEY_SEQUENCE_PARALLEL,
-                                          AR_KEY_ATTENTION,
-                                          AR_KEY_OVERLAP,
-                                          AR_KEY_OVERLAP_TENSOR,
-                                          AR_KEY_GRADIENTS,
-                                          AR_KEY_SPARSE,
-                                          AR_KEY_PLACEMENT,
-                                          AR_KEY_DEPTH,
-                                          AR_KEY_ROUNDS,
-                                          AR_KEYS_COUNT};
-
-const enum ar_key *variants_keys(bool is_laid_out)
-{
-    return is_laid_out ? layout_keys : axis_keys;
-}
-
 /* Adds a value; one that is there counts once. */
 static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
 {
@@ -196,8 +167,7 @@ enum ar_status variants_create(const struct variants_request *request, struct va
     for (size_t i = 0; i < request->settings.count; i++) {
         AR_TRY(add_setting(variants, i, err));
     }
-    for (const enum ar_key *key = variants_keys(request->is_laid_out); *key != AR_KEYS_COUNT;
-         key++) {
+    for (const enum ar_key *key = request->kind->axes; *key != AR_KEYS_COUNT; key++) {
         if (request->lists[*key] != NULL) {
             struct axis axis = {.name = ar_key_name(*key), .key = *key};
             AR_TRY(add_axis(variants, axis, 0, request->lists[*key], err));
@@ -393,8 +363,7 @@ enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
         cluster->made = ++variants->clusters_made;
         AR_TRY(slot_load(variants, variant, NULL, cluster, err));
     }
-    uint32_t kept = variants->request->is_laid_out ? 1 : VARIANTS_KEPT; /* layouts are large */
-    struct variant_slot *slot = &variants->slots[variant % kept];
+    struct variant_slot *slot = &variants->slots[variant % variants->request->kind->variants_kept];
     *scenario = &slot->scenario;
     if (slot->scenario.cluster != NULL && slot->number == variant && slot->made == cluster->made) {
         return AR_OK;

@@ -29,9 +29,26 @@ struct axis {
     size_t count;
 };
 
+struct space;
+
+/** A kind of sweep: its axes, and how its rows are ordered. */
+struct sweep_kind {
+    const char *items_name;  /**< for messages: `points` */
+    const char *file;        /**< of its rows, in the directory of a sweep */
+    const enum ar_key *axes; /**< keys that may be lists; AR_KEYS_COUNT ends them */
+    bool has_setting_axes;   /**< values of `--set` may be lists */
+    bool is_ranked;          /**< rows come by number of GPUs, the fastest first */
+    uint32_t variants_kept;  /**< scenarios in memory at once, at most VARIANTS_KEPT */
+    enum ar_status (*add_points)(struct space *space, struct ar_error *err);
+};
+
+/** Steps of a trace and collectives, by algorithm and shape; layouts of a workload or of operators,
+ * a variant each. */
+extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
+
 /** The texts that a sweep varies, which may be lists, and the keys that it does not vary. */
 struct variants_request {
-    bool is_laid_out;                 /**< layouts of a workload, or of operators */
+    const struct sweep_kind *kind;
     struct axis first;                /**< the first axis, of layouts: meshes, or numbers of GPUs;
                                            without values there is none */
     const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
@@ -40,9 +57,6 @@ struct variants_request {
     struct ar_scenario base; /**< keys that are no axes */
     struct ar_inputs *inputs;
 };
-
-/** The keys that may be lists; AR_KEYS_COUNT ends them. */
-const enum ar_key *variants_keys(bool is_laid_out);
 
 /** A scenario that is in memory. */
 struct variant_slot {
