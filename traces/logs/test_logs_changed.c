@@ -4,76 +4,74 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ar_file.h"
 #include "test_logs.h"
-
-static char *read_fixture(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    cr_assert_not_null(file);
-    char *text = calloc(1, 1 << 20);
-    cr_assert_not_null(text);
-    cr_assert_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
-    fclose(file);
-    return text;
-}
-
-/* Every line of `text` with `before` in front and `after` in place of its end. */
-static char *rewrite(const char *text, const char *before, const char *after)
-{
-    size_t capacity = strlen(text) + 1;
-    for (const char *c = text; *c != '\0'; c++) {
-        capacity += *c == '\n' ? strlen(before) + strlen(after) : 0;
-    }
-    char *changed = malloc(capacity + strlen(before));
-    cr_assert_not_null(changed);
-    char *end = changed;
-    for (const char *line = text; *line != '\0';) {
-        size_t bytes = strcspn(line, "\n");
-        end += sprintf(end, "%s%.*s%s", before, (int)bytes, line, after);
-        line += bytes + (line[bytes] == '\n');
-    }
-    return changed;
-}
 
 static bool is_same_number(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
 
-static void expect_same_timing(const struct ar_log_timing *a, const struct ar_log_timing *b)
+static bool is_same_timing(const struct ar_log_timing *a, const struct ar_log_timing *b)
 {
-    cr_expect(is_same_number(a->time_s, b->time_s));
-    cr_expect(is_same_number(a->algbw_Bps, b->algbw_Bps));
-    cr_expect(is_same_number(a->busbw_Bps, b->busbw_Bps));
-    cr_expect(is_same_number(a->wrong, b->wrong));
+    return is_same_number(a->time_s, b->time_s) && is_same_number(a->algbw_Bps, b->algbw_Bps) &&
+           is_same_number(a->busbw_Bps, b->busbw_Bps) && is_same_number(a->wrong, b->wrong);
 }
 
-static void expect_same(const struct ar_logs *a, const struct ar_logs *b, const char *what)
+/* A changed log being written; the fixture that it is made of. */
+struct change {
+    const char *path;
+    char *original, *text;
+    size_t original_bytes, bytes;
+    FILE *file;
+};
+
+static struct change *begin_change(const char *path)
 {
-    cr_assert_eq(a->runs_count, b->runs_count, "%s", what);
+    struct change *change = ar_arena_alloc(&test_arena, 1, sizeof *change);
+    struct ar_error err;
+    change->path = path;
+    cr_assert_eq(ar_file_read(path, 1 << 20, "a fixture", &test_arena, &change->original,
+                              &change->original_bytes, &err),
+                 AR_OK);
+    change->file = open_memstream(&change->text, &change->bytes);
+    return change;
+}
+
+/* The runs and rows of the changed log are those of the fixture. */
+static void expect_unchanged(struct change *change, const char *what)
+{
+    fclose(change->file);
+    struct ar_logs *a = test_parse(change->original, change->original_bytes);
+    struct ar_logs *b = test_parse(change->text, change->bytes);
+    cr_assert_eq(a->runs_count, b->runs_count, "%s: %s", change->path, what);
     for (size_t i = 0; i < a->runs_count; i++) {
         const struct ar_log *first = &a->runs[i], *second = &b->runs[i];
-        cr_assert_eq(first->rows_count, second->rows_count, "%s", what);
-        cr_expect_eq(first->ranks, second->ranks, "%s", what);
-        cr_expect_eq(first->nodes, second->nodes, "%s", what);
-        cr_expect_eq(first->collective, second->collective, "%s", what);
+        cr_assert_eq(first->rows_count, second->rows_count, "%s: %s", change->path, what);
+        cr_expect(first->ranks == second->ranks && first->nodes == second->nodes &&
+                      first->collective == second->collective,
+                  "%s: %s", change->path, what);
         for (size_t k = 0; k < first->rows_count; k++) {
-            cr_expect_eq(first->rows[k].payload_bytes, second->rows[k].payload_bytes, "%s", what);
-            expect_same_timing(&first->rows[k].out_of_place, &second->rows[k].out_of_place);
-            expect_same_timing(&first->rows[k].in_place, &second->rows[k].in_place);
+            const struct ar_log_row *one = &first->rows[k], *other = &second->rows[k];
+            cr_expect(one->payload_bytes == other->payload_bytes &&
+                          is_same_timing(&one->out_of_place, &other->out_of_place) &&
+                          is_same_timing(&one->in_place, &other->in_place),
+                      "%s: %s", change->path, what);
         }
     }
+    free(change->text);
 }
 
-static void expect_unchanged(const char *path, const char *before, const char *after)
+/* Every line with `before` in front and `after` in place of its end. */
+static void expect_unchanged_lines(const char *path, const char *before, const char *after)
 {
-    char *text = read_fixture(path);
-    char *changed = rewrite(text, before, after);
-    struct ar_logs *plain = test_parse(text, strlen(text));
-    struct ar_logs *rewritten = test_parse(changed, strlen(changed));
-    expect_same(plain, rewritten, before);
-    free(text);
-    free(changed);
+    struct change *change = begin_change(path);
+    for (const char *line = change->original; *line != '\0';) {
+        size_t bytes = strcspn(line, "\n");
+        fprintf(change->file, "%s%.*s%s", before, (int)bytes, line, after);
+        line += bytes + (line[bytes] == '\n');
+    }
+    expect_unchanged(change, before[0] != '\0' ? before : after);
 }
 
 static const char *const logs[] = {
@@ -101,7 +99,7 @@ Test(logs_changed, prefixes_of_launchers_change_nothing)
     };
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
         for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++) {
-            expect_unchanged(logs[i], prefixes[k], "\n");
+            expect_unchanged_lines(logs[i], prefixes[k], "\n");
         }
     }
 }
@@ -124,7 +122,7 @@ Test(logs_changed, messages_between_the_lines_change_nothing)
         bool is_osu = strstr(logs[i], "osu") != NULL;
         for (size_t k = 0; k < sizeof messages / sizeof messages[0]; k++) {
             if (!is_osu || messages[k][0] == '\n') {
-                expect_unchanged(logs[i], "", messages[k]);
+                expect_unchanged_lines(logs[i], "", messages[k]);
             }
         }
     }
@@ -132,33 +130,16 @@ Test(logs_changed, messages_between_the_lines_change_nothing)
 
 Test(logs_changed, a_mark_of_utf8_and_zero_bytes_in_other_lines_change_nothing)
 {
-    char *text = read_fixture(FIXTURE("nccl-13-root.txt"));
-    size_t bytes = strlen(text);
     static const char before[] = "\xef\xbb\xbfmodule load\0nccl\n\0\0\n";
-    char *changed = malloc(bytes + sizeof before);
-    cr_assert_not_null(changed);
-    memcpy(changed, before, sizeof before - 1);
-    memcpy(changed + sizeof before - 1, text, bytes);
-    struct ar_logs *plain = test_parse(text, bytes);
-    struct ar_logs *marked = test_parse(changed, bytes + sizeof before - 1);
-    expect_same(plain, marked, "mark");
-    free(text);
-    free(changed);
+    struct change *change = begin_change(FIXTURE("nccl-13-root.txt"));
+    fwrite(before, 1, sizeof before - 1, change->file);
+    fputs(change->original, change->file);
+    expect_unchanged(change, "mark");
 }
 
 Test(logs_changed, a_line_of_many_megabytes_changes_nothing)
 {
-    enum { LONG_BYTES = 20 << 20 };
-    char *text = read_fixture(FIXTURE("nccl-13-root.txt"));
-    size_t bytes = strlen(text);
-    char *changed = malloc(LONG_BYTES + bytes);
-    cr_assert_not_null(changed);
-    memset(changed, 'x', LONG_BYTES);
-    changed[LONG_BYTES - 1] = '\n';
-    memcpy(changed + LONG_BYTES, text, bytes);
-    struct ar_logs *plain = test_parse(text, bytes);
-    struct ar_logs *padded = test_parse(changed, LONG_BYTES + bytes);
-    expect_same(plain, padded, "long line");
-    free(text);
-    free(changed);
+    struct change *change = begin_change(FIXTURE("nccl-13-root.txt"));
+    fprintf(change->file, "%0*d\n%s", 20 << 20, 7, change->original);
+    expect_unchanged(change, "long line");
 }

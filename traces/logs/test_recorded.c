@@ -136,7 +136,8 @@ static const struct {
     {METADATA "\x04\x08\x01\x18\x05", 13, "x: node 1: found a message; expected computations"},
     {METADATA "\x04\x08\x01\x18\x07", 13, "x: node 1: found no known comm_type"},
     {METADATA "\x07\x08\x01\x18\x04\x2a\x01\x01", 16, "x: node 1: found a circle of needs"},
-    {METADATA "\x04\x08\x01\x18\x04\x04\x08\x01\x18\x04", 18, "x: node 1: found its number a second time"},
+    {METADATA "\x04\x08\x01\x18\x04\x04\x08\x01\x18\x04", 18,
+     "x: node 1: found its number a second time"},
     {METADATA "\x7f\x08\x01", 11, "found no whole message behind 0 nodes"},
     {METADATA, 8, "found nothing that a GPU does"},
 };
