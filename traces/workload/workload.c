@@ -9,12 +9,10 @@
 
 #define MIB 1048576ull
 
-struct named_rule {
+static const struct {
     const char *name;
     struct ar_fusion fusion;
-};
-
-static const struct named_rule named_rules[] = {
+} named_rules[] = {
     /* torch.nn.parallel.DistributedDataParallel: bucket_cap_mb=25, first bucket 1 MiB */
     {"ddp", {.first_bytes = MIB, .bytes = 25 * MIB, .closes_when_reached = 1}},
     /* Horovod, docs/tensor-fusion.rst: default fusion buffer of 64 MB, which it counts in MiB; 0
@@ -23,22 +21,6 @@ static const struct named_rule named_rules[] = {
     {"one", {.first_bytes = UINT64_MAX, .bytes = UINT64_MAX}},
     {"tensor", {.first_bytes = 0, .bytes = 0}},
 };
-
-/* K of groups:K. */
-static enum ar_status parse_groups(const char *where, const char *text, uint32_t *groups,
-                                   struct ar_error *err)
-{
-    uint64_t count;
-    struct ar_error ignored;
-    if (ar_parse_count("", text, 1, UINT32_MAX, &count, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"groups:%.20s\"; expected groups:K with a whole number of "
-                            "at least 1",
-                            where, text);
-    }
-    *groups = (uint32_t)count;
-    return AR_OK;
-}
 
 enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fusion *fusion,
                                struct ar_error *err)
@@ -51,9 +33,16 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
             is_named = true;
         }
     }
-    enum ar_status status = AR_OK;
     if (strncmp(text, "groups:", 7) == 0) {
-        status = parse_groups(where, text + 7, &parsed.groups, err);
+        uint64_t count;
+        struct ar_error ignored;
+        if (ar_parse_count("", text + 7, 1, UINT32_MAX, &count, &ignored) != AR_OK) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found \"groups:%.20s\"; expected groups:K with a whole number "
+                                "of at least 1",
+                                where, text + 7);
+        }
+        parsed.groups = (uint32_t)count;
     } else if (!is_named && (text[0] < '0' || text[0] > '9')) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%s\"; expected ddp, horovod, one, tensor or a size such "
@@ -68,11 +57,9 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
         }
         parsed.first_bytes = parsed.bytes;
     }
-    if (status == AR_OK) {
-        ar_copy_text(parsed.text, sizeof parsed.text, text);
-        *fusion = parsed;
-    }
-    return status;
+    ar_copy_text(parsed.text, sizeof parsed.text, text);
+    *fusion = parsed;
+    return AR_OK;
 }
 
 double ar_slowdown_advance(const struct ar_slowdown *slowdown, double now_s, double work_s,
