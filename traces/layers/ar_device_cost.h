@@ -248,7 +248,7 @@ struct ar_gemm {
 double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         const struct ar_gemm *gemm);
 
-/** The same with `bytes` of traffic instead of those, and without the kernel floor. */
+/** Time of the product with `bytes` of traffic, without the kernel floor. */
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
                            const struct ar_gemm *gemm, double bytes);
 

@@ -137,7 +137,7 @@ struct ar_logs {
 enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_logs **logs,
                             struct ar_error *err);
 
-/** The same from memory; `path` names it in messages. */
+/** Reads a text in memory in the same way; `path` names it in messages. */
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
                              struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err);
 

@@ -60,7 +60,7 @@ struct ar_recorded {
 enum ar_status ar_recorded_load(const char *path, struct ar_arena *arena,
                                 struct ar_recorded **recorded, struct ar_error *err);
 
-/** The same from memory; the text is changed. */
+/** Reads a text in memory in the same way, and changes it. */
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                                  struct ar_recorded **recorded, struct ar_error *err);
 

@@ -12,7 +12,7 @@
 
 enum { COLUMNS = 12, WORDS_MAX = 40, PHASES = 3 };
 
-/* How a step goes through its layers. */
+/* The groups and the order of the collectives of a step. */
 struct parallelism {
     const char *word;
     unsigned inner, outer;  /* groups of the collectives of activations and of weights */

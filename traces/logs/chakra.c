@@ -26,7 +26,7 @@ struct node {
     uint32_t compute, sent; /* the last task of each kind that whoever needs it has to wait for */
 };
 
-/* Where a number stands among the nodes. */
+/* The node of a number. */
 struct place {
     uint64_t id;
     uint32_t node;

@@ -95,7 +95,7 @@ bool ar_take_count(const char **rest, const char *key, uint64_t *count)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Half a unit of the last digit of a number. */
+/* Returns half a unit of the last digit of a number. */
 static double half_digit(const char *number)
 {
     const char *point = strchr(number, '.');

@@ -21,7 +21,7 @@ struct entry {
     struct ar_log_row row;
 };
 
-/* Where the texts of an entry go in its run. */
+/* Fields of an entry, and the fields of a run that they are copied to. */
 static const struct run_text {
     size_t from, to, size;
 } run_texts[] = {

@@ -259,7 +259,7 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
     return AR_OK;
 }
 
-/* Ranks are numbered without gaps; of those that JSON lists, the first of each process, too. They
+/* Checks that ranks are numbered without gaps, as are the first ones of each process in JSON. They
  * stand one after the other then. */
 static enum ar_status check_rank_numbers(const struct ar_log *log, struct ar_nccl_run *run,
                                          struct ar_error *err)
@@ -296,7 +296,7 @@ static int compare_hosts(const void *a, const void *b)
     return strcmp(first->host, second->host);
 }
 
-/* Ranks of the group of rank 0, which is the one that prints, and the hosts they are on. */
+/* Counts the ranks of the group of rank 0, which is the one that prints, and their hosts. */
 static enum ar_status count_nccl_ranks(struct ar_nccl_run *run, struct ar_log *log,
                                        struct ar_error *err)
 {

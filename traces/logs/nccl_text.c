@@ -11,7 +11,8 @@
 
 enum { PREFIX_BYTES_MAX = 120 };
 
-/* Behind `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it. */
+/* The text behind `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it; NULL: none.
+ */
 static char *behind_tag(char *line)
 {
     char *rest = ar_behind(line, "]<stdout>:");
@@ -19,7 +20,7 @@ static char *behind_tag(char *line)
     return rest != NULL && rest - line <= PREFIX_BYTES_MAX ? rest : NULL;
 }
 
-/* Behind `0: ` of srun --label, `[0] ` of Hydra. */
+/* The text behind `0: ` of srun --label, `[0] ` of Hydra; NULL: none. */
 static char *behind_label(char *line)
 {
     bool is_bracket = line[0] == '[';
@@ -32,7 +33,8 @@ static char *behind_label(char *line)
     return strncmp(end + strspn(end, " "), "NCCL ", 5) != 0 ? end : NULL;
 }
 
-/* Behind `2024-05-01T10:00:00.1Z ` of containers, `(head, rank=0, pid=3808) ` of Ray. */
+/* The text behind `2024-05-01T10:00:00.1Z ` of containers, `(head, rank=0, pid=3808) ` of Ray;
+ * NULL: none. */
 static char *behind_note(char *line)
 {
     size_t word = strcspn(line, " ");

@@ -6,7 +6,7 @@
 #include "ar_text.h"
 #include "log_reading.h"
 
-/* Its MB is 1e6 bytes; its rates are of many messages in flight. */
+/* MB of OSU are 1e6 bytes; its rates are those of many messages in flight. */
 static const struct ar_log_column osu_columns[] = {
     AR_LOG_ROW(count, payload_bytes, "Size"),
     AR_LOG_TIMING(time_s, "Latency", 1e-6),

@@ -46,7 +46,7 @@ struct ar_kineto;
 enum ar_status ar_kineto_load(const char *path, struct ar_arena *arena, struct ar_kineto **kineto,
                               struct ar_error *err);
 
-/** The same of a text; `path` begins error lines. */
+/** Reads a text in memory in the same way; `path` begins error lines. */
 enum ar_status ar_kineto_parse(const char *path, const void *text, size_t bytes,
                                struct ar_arena *arena, struct ar_kineto **kineto,
                                struct ar_error *err);

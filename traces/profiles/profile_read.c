@@ -21,7 +21,7 @@ enum { PIECE_BYTES = 1 << 16, EVENT_TEXT = 128, NUMBER_TEXT = 64, DEPTH_MAX = 64
 static const uint64_t text_max = (uint64_t)4 << 30;
 static const uint64_t value_max = (uint64_t)4 << 20;
 
-/* Hours of a profile, far above any. */
+/* Longest profile that is read: days, far above any. */
 #define US_MAX 1e12L
 
 /* The shape of an input of an operator; for a list of tensors, that of the first one. */
@@ -55,7 +55,7 @@ struct gpu {
     char name[EVENT_TEXT];
 };
 
-/* Where in the document a value stands. The dims of inputs are lists in a list, the lists of
+/* The place of a value in the document. The dims of inputs are lists in a list, the lists of
  * tensors one deeper. */
 enum place { NOWHERE, TOP, EVENTS, EVENT, ARGS, DIMS, TYPES, DEVICES, DEVICE, DISTRIBUTED };
 enum { INPUTS_DEPTH = 5 };
@@ -202,8 +202,8 @@ static uint64_t find_batch_read(const struct event *event)
     return 0;
 }
 
-/* Nodes of the backward pass, gradients, collectives, marks of steps and of their ends, operators
- * of the forward pass. */
+/* Keeps nodes of the backward pass, gradients, collectives, marks of steps and of their ends,
+ * operators of the forward pass. */
 static void keep_cpu_op(struct ar_kineto *kineto, const struct event *event, struct kineto_op *op)
 {
     static const char node_prefix[] = "autograd::engine::evaluate_function: ";

@@ -270,7 +270,7 @@ static enum ar_status find_optimizers(struct kineto_steps *steps, struct ar_erro
                                     kineto->path, steps->count);
 }
 
-/* Nodes and arrivals of gradients in the order of their begin. */
+/* Lists nodes and arrivals of gradients in the order of their begin. */
 static void find_step_nodes(struct kineto_steps *steps, struct ar_arena *arena)
 {
     const struct ar_kineto *kineto = steps->kineto;
@@ -329,7 +329,7 @@ struct interval {
     double start_s, end_s;
 };
 
-/* Nodes of a step by the number that the forward pass gave them. */
+/* A node of a step and the number that the forward pass gave it. */
 struct numbered {
     int64_t number;
     uint32_t node;
@@ -363,7 +363,7 @@ static void join_collectives(struct timeline *timeline, const struct ar_kineto *
     }
 }
 
-/* How long collectives ran between the end of the kernels so far and `until_s`. */
+/* Counts the time of collectives between the end of the kernels so far and `until_s`. */
 static double count_collective_s(struct timeline *timeline, double until_s)
 {
     double sum_s = 0;
@@ -423,7 +423,7 @@ static uint32_t find_numbered_node(const struct timeline *timeline, const struct
     return is_found ? list[first].node : KINETO_NONE;
 }
 
-/* Nodes of a step that have begun. */
+/* Counts the nodes of a step that have begun. */
 static size_t count_nodes_begun(const struct kineto_steps *steps, const struct kineto_step *step,
                                 double time_s)
 {
@@ -431,7 +431,8 @@ static size_t count_nodes_begun(const struct kineto_steps *steps, const struct k
                               time_s);
 }
 
-/* The forward pass of a node; it is another one's than before if nodes began since. */
+/* Adds time to the forward pass of a node. A new forward pass has begun if nodes began since the
+ * last one. */
 static void add_forward_time(struct timeline *timeline, struct kineto_step *step, uint32_t node,
                              double launched_s, double time_s)
 {

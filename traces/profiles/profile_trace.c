@@ -378,7 +378,8 @@ static void take_tensors(struct kineto_import *import, size_t first, size_t *end
     }
 }
 
-/* Nodes that ran kernels, the last one first; what others did belongs to the one before. */
+/* Makes layers of the nodes that ran kernels, the last one first; the time of other nodes belongs
+ * to the node before. */
 static void add_layers(struct kineto_import *import, uint32_t *nodes)
 {
     const struct kineto_step *step = import->last;

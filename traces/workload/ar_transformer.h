@@ -47,7 +47,7 @@ struct ar_transformer {
     const char *source;
 };
 
-/** How attention is computed: two products with the softmax between them in memory, or one kernel
+/** Kinds of attention: two products with the softmax between them in memory, or one kernel
  * that keeps no matrix of scores. FlashAttention-2 runs at the efficiencies of the cost table, its
  * forerunner at 40 % of the peak forward and 30 % backward, the middles of 30 to 50 and 25 to 35 %
  * on an A100 (arXiv:2307.08691, section 1). */
@@ -63,7 +63,7 @@ enum ar_attention_kind {
 };
 extern const char *const ar_attention_names[]; /**< NULL ends them */
 
-/** How a GPU holds its part. */
+/** The part of a model that a GPU has, and how it computes it. */
 struct ar_transformer_slice {
     uint32_t micro_batch; /**< sequences */
     uint32_t tp;

@@ -3,7 +3,7 @@
 #include "ar_csv.h"
 #include "ar_text.h"
 
-/* The same in all models: heads of both attentions, channels of a head of pairs and of the outer
+/* Constants of all models: heads of both attentions, channels of a head of pairs and of the outer
  * product, how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
 enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4 };
 
