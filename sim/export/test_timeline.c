@@ -1,9 +1,7 @@
 /* Exported timelines, read back with a JSON parser: valid, nested, and equal to the predictions. */
-#include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "exports.h"
 #include "test_cli.h"
@@ -225,10 +223,9 @@ static void expect_equal_prediction(const char *options, unsigned gpus, const ch
     struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster abci-v100 "
                                      "--gpus %u --ranks 0:%u:+1 %s",
                                      gpus, gpus - 1, options);
-    struct cli_table *row = cli_table(cli_good("$AR predict --quiet --format csv --cluster "
-                                               "abci-v100 --gpus %u %s %s",
-                                               gpus, options, precise)
-                                          .out);
+    struct cli_table *row = cli_rows("predict --quiet --cluster "
+                                     "abci-v100 --gpus %u %s %s",
+                                     gpus, options, precise);
     struct tally tally = read_timeline(export.out);
     double buckets = atof(cli_cell(row, 1, "buckets_count"));
     cr_expect_eq(tally.processes, gpus);
@@ -275,9 +272,8 @@ Test(timeline, of_one_gpu_is_its_compute)
     struct tally tally = read_timeline(cli_good("$AR export --format chrome-trace --cluster "
                                                 "abci-v100 --gpus 1 --algorithm ring " RESNET)
                                            .out);
-    struct cli_table *row = cli_table(cli_good("$AR predict --format csv --quiet --cluster "
-                                               "abci-v100 --gpus 1 --algorithm ring " RESNET)
-                                          .out);
+    struct cli_table *row = cli_rows("predict --quiet --cluster "
+                                     "abci-v100 --gpus 1 --algorithm ring " RESNET);
     cr_expect_eq(tally.tracks, 1);
     cr_expect_eq(tally.buckets, 0);
     cr_expect_eq(tally.wait_ns, 0);
@@ -292,7 +288,7 @@ Test(timeline, waits_for_what_the_backward_pass_does_not_hide)
     const char *options = "--cluster abci-v100 --gpus 64 --algorithm ring --quiet " RESNET;
     struct tally tally =
         read_timeline(cli_good("$AR export --format chrome-trace --ranks 5 %s", options).out);
-    struct cli_table *row = cli_table(cli_good("$AR predict --format csv %s", options).out);
+    struct cli_table *row = cli_rows("predict %s", options);
     cr_expect_eq(tally.processes, 1);
     /* Not the last rank to finish, but among the last. */
     cr_expect_leq((double)tally.wait_ns, cell_ns(row, "exposed_s") + 1.5);
@@ -318,8 +314,8 @@ Test(timeline, has_the_layers_by_name_whatever_the_name)
     struct tally tally = read_timeline(run.out);
     cr_expect_eq(tally.processes, 2);
     cr_expect_eq(tally.layers, 2 * 2, "a layer that takes no time is left out");
-    cr_expect_eq(cli_lines_with(run.out, "\"name\": \"a\\\"b\\\\\""), 4);
-    cr_expect_eq(cli_lines_with(run.out, "\"name\": \"rank 1 (node 1, GPU 0)\""), 1);
+    CLI_LINES(run.out, "\"name\": \"a\\\"b\\\\\"", 4);
+    CLI_LINES(run.out, "\"name\": \"rank 1 (node 1, GPU 0)\"", 1);
 }
 
 Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
