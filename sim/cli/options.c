@@ -20,6 +20,9 @@
         __VA_ARGS__, .key = AR_KEYS_COUNT                                                          \
     }
 
+/* An option that the files of a command do not depend on. */
+#define SHOWN(...) OWN(__VA_ARGS__, .is_shown_only = true)
+
 /* The options of commands that are no keys of a scenario. */
 static const struct option_row own_rows[] = {
     OWN("gpus", "LIST", OF(sweep) | OF(train), AT(gpus_list), NULL,
@@ -57,41 +60,35 @@ static const struct option_row own_rows[] = {
         "only rows whose names match, such as 'sony*'"),
     OWN("samples", "K", OF(reproduce), AT(samples), "100",
         "draws of what is not known, for the band of each row"),
-    OWN("format", "F",
-        COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-            OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
-        AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
-    OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
+    SHOWN("format", "F",
+          COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
+              OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
+          AT(format), "table", "of stdout: table, csv or json"),
+    SHOWN(
+        "columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
-        "a table what fits the terminal, else all",
-        .is_shown_only = true),
-    OWN("columns", "LIST", OF(compare) | OF(accuracy) | OF(train) | OF(trace), AT(columns), NULL,
+        "a table what fits the terminal, else all"),
+    SHOWN(
+        "columns", "LIST", OF(compare) | OF(accuracy) | OF(train) | OF(trace), AT(columns), NULL,
         "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
-        "default: in a table what fits the terminal, else all",
-        .is_shown_only = true),
+        "default: in a table what fits the terminal, else all"),
     OWN("format", "F", OF(export), AT(format), NULL,
         "simgrid-xml, chrome-trace, goal, astra-sim or tuner"),
-    OWN("out", "DIR", OF(sweep), AT(out), NULL,
-        "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
-        "DIR'",
-        .is_shown_only = true),
-    OWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv", .is_shown_only = true),
-    OWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
-        "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
-        "it",
-        .is_shown_only = true),
-    OWN("out", "DIR", OF(compare), AT(out), NULL,
-        "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
-        "pictures of them",
-        .is_shown_only = true),
-    OWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it",
-        .is_shown_only = true),
-    OWN("out", "DIR", OF(reproduce), AT(out), NULL,
-        "also write DIR/reproduce.csv, curves.csv and pictures of them", .is_shown_only = true),
-    OWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written",
-        .is_shown_only = true),
-    OWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout",
-        .is_shown_only = true),
+    SHOWN("out", "DIR", OF(sweep), AT(out), NULL,
+          "also write DIR/sweep.csv (and payload.csv; of layouts layouts.csv), for 'allreckon plot "
+          "DIR'"),
+    SHOWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv"),
+    SHOWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
+          "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
+          "it"),
+    SHOWN("out", "DIR", OF(compare), AT(out), NULL,
+          "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
+          "pictures of them"),
+    SHOWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it"),
+    SHOWN("out", "DIR", OF(reproduce), AT(out), NULL,
+          "also write DIR/reproduce.csv, curves.csv and pictures of them"),
+    SHOWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written"),
+    SHOWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout"),
     OWN("nodes", "N", OF(discover), AT(nodes), NULL, "how many such nodes there are"),
     OWN("fabric", "F", OF(discover), AT(fabric), NULL,
         "what joins them: non-blocking (one switch), rails (one for the HCAs of each number), "
@@ -109,18 +106,16 @@ static const struct option_row own_rows[] = {
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16, fp32, bf16, ...; default: the type of the gradients, or fp32"),
-    OWN("out", "P.csv", OF(predict), AT(out), NULL,
-        "of --operators: write where they lie, for --placement", .is_shown_only = true),
-    OWN("out", "DIR", OF(explain), AT(out), NULL,
+    SHOWN("out", "P.csv", OF(predict), AT(out), NULL,
+          "of --operators: write where they lie, for --placement"),
+    SHOWN(
+        "out", "DIR", OF(explain), AT(out), NULL,
         "of a step: also write its tasks (DIR/pipeline.csv) and its row (step.csv), for 'allreckon "
-        "report DIR'; of a workload with a picture; not of strategies with servers",
-        .is_shown_only = true),
-    OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",
-        .is_shown_only = true),
-    OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data",
-        .is_shown_only = true),
-    OWN("out", "FILE.html", OF(report), AT(out), NULL,
-        "where the page goes; default: DIR/report.html", .is_shown_only = true),
+        "report DIR'; of a workload with a picture; not of strategies with servers"),
+    SHOWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout"),
+    SHOWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data"),
+    SHOWN("out", "FILE.html", OF(report), AT(out), NULL,
+          "where the page goes; default: DIR/report.html"),
     OWN("hold-out", "COUNTS", OF(calibrate), AT(hold_out), NULL,
         "node counts not to fit but to judge by, or none; default: the largest, of some measured "
         "sets more. GPU counts, if rows of our own algorithms are of one node count"),
@@ -133,45 +128,38 @@ static const struct option_row own_rows[] = {
         "which of the measured times: out-of-place, in-place or mean"),
     OWN("ranks", "LIST", OF(export), AT(ranks), NULL,
         "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
-    OWN("jobs", "J", OF(sweep), AT(jobs), NULL,
-        "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
-        "machine",
-        .is_shown_only = true),
-    OWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors",
-        .is_shown_only = true),
+    SHOWN("jobs", "J", OF(sweep), AT(jobs), NULL,
+          "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
+          "machine"),
+    SHOWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors"),
     OWN("where", "KEY=VALUE", OF(plot), AT(where), NULL,
         "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
         "also KEY=VALUE,KEY=VALUE; repeatable",
         .is_joined = true),
-    OWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
-        .is_joined = true, .is_shown_only = true),
-    OWN("ascii", NULL, OF(plot), AT(ascii), NULL,
-        "also print text pictures; default on a terminal without --quiet", .is_shown_only = true),
+    SHOWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
+          .is_joined = true),
+    SHOWN("ascii", NULL, OF(plot), AT(ascii), NULL,
+          "also print text pictures; default on a terminal without --quiet"),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
-    OWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,
-        "also run the other engine, simgrid beside recurrence or closed, and print both rows",
-        .is_shown_only = true),
-    OWN("check", NULL, OF(links), AT(check), NULL,
-        "also run the other engine, simgrid beside recurrence or closed, and print both fractions",
-        .is_shown_only = true),
-    OWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all",
-        .is_shown_only = true),
-    OWN("best", NULL, OF(sweep), AT(best), NULL,
+    SHOWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,
+          "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
+    SHOWN(
+        "check", NULL, OF(links), AT(check), NULL,
+        "also run the other engine, simgrid beside recurrence or closed, and print both fractions"),
+    SHOWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),
+    SHOWN(
+        "best", NULL, OF(sweep), AT(best), NULL,
         "print only the fastest row of each GPU count (of collectives: and operation and payload), "
-        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed",
-        .is_shown_only = true),
-    OWN("resume", NULL, OF(sweep), AT(resume), NULL,
-        "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",
-        .is_shown_only = true),
-    OWN("force", NULL,
-        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-            OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) | OF(discover),
-        AT(force), NULL, "overwrite --out also if another command made what is there",
-        .is_shown_only = true),
-    OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",
-        .is_shown_only = true),
-    OWN("help", NULL, ~0u, AT(help), NULL, "this text", .is_shown_only = true),
+        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed"),
+    SHOWN("resume", NULL, OF(sweep), AT(resume), NULL,
+          "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
+    SHOWN("force", NULL,
+          OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
+              OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) | OF(discover),
+          AT(force), NULL, "overwrite --out also if another command made what is there"),
+    SHOWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
+    SHOWN("help", NULL, ~0u, AT(help), NULL, "this text"),
 };
 
 key_set key_bits(unsigned uses)
