@@ -38,8 +38,8 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
         AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
     }
     if (timing->graph == NULL && timeline_workers_shown(&timing->async) < timing->async.workers) {
-        ar_note(option_notes(options), "--out: of %" PRIu32 " workers the first %" PRIu32,
-                timing->async.workers, timeline_workers_shown(&timing->async));
+        ar_note(option_notes(options), "--out has the first %" PRIu32 " of %" PRIu32 " workers",
+                timeline_workers_shown(&timing->async), timing->async.workers);
         ar_note_flush(option_notes(options));
     }
     return AR_OK;

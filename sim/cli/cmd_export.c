@@ -193,10 +193,11 @@ static enum ar_status write_schedule(const struct options *options,
     ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
     double byte_ns = 1e9 / path.bandwidth_Bps;
     if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
-        ar_note(option_notes(options),
-                "LogGOPSim takes G in whole numbers: %.4g ns a byte become %.0f, unless you count "
-                "in a smaller unit (G, L, g and calcs alike; the first lines of the schedule)",
-                byte_ns, round(byte_ns));
+        ar_note(
+            option_notes(options),
+            "LogGOPSim takes whole numbers for G: %.4g ns a byte are rounded to %.0f, unless G, "
+            "L, g and the calcs are all counted in a smaller unit (see the first lines)",
+            byte_ns, round(byte_ns));
     }
     return AR_OK;
 }
@@ -226,7 +227,7 @@ static enum ar_status write_workload(const struct options *options, struct ar_sc
     AR_TRY(astra_workload_write(file, &timing, &left_out_s, err));
     if (left_out_s > 0) {
         ar_note(option_notes(options),
-                "%.4g ms of waits, copies and input have no place in a workload of ASTRA-sim",
+                "%.4g ms of waits, copies and input are left out: the format cannot hold them",
                 left_out_s * 1e3);
     }
     return AR_OK;
@@ -245,8 +246,8 @@ static void note_basis(const struct options *options, const struct ar_library *l
     }
     if (!is_fitted) {
         ar_note(notes,
-                "constants of %s, nothing is fitted: without a table it chooses by them, too; "
-                "'allreckon calibrate' fits a cluster",
+                "nothing is fitted: the table holds the choices that %s makes without it, too; "
+                "'allreckon calibrate' fits a cluster to measurements",
                 name);
         return;
     }
@@ -259,9 +260,10 @@ static void note_basis(const struct options *options, const struct ar_library *l
         }
     }
     if (missing != NULL) {
-        ar_note(notes,
-                "not measured: %s: their lines follow from the measured operations by %s's model",
-                missing, name);
+        ar_note(
+            notes,
+            "%s were not measured: their lines follow from the measured operations by %s's model",
+            missing, name);
     }
 }
 

@@ -169,8 +169,8 @@ enum ar_status command_discover(const struct options *options, struct ar_error *
     struct ar_topo *topo = NULL;
     if (options->arguments_count == 0) {
         return ar_error_set(err, AR_USAGE,
-                            "discover: found no file; expected what a machine says of itself, such "
-                            "as a topology file of NCCL");
+                            "discover: found no file; expected files that describe a node, such as "
+                            "NCCL's topology file");
     }
     if (options->out != NULL) {
         ar_copy_stem(name, sizeof name, options->out, ".topo");

@@ -63,8 +63,8 @@ enum ar_status option_check_messages(const struct options *options,
         return AR_OK;
     }
     return ar_error_set(err, AR_USAGE,
-                        "%s: --engine: found %s, which knows of no messages; expected recurrence, "
-                        "simgrid or closed",
+                        "%s: --engine: found %s, which times whole calls and no messages; expected "
+                        "recurrence, simgrid or closed",
                         options->command->name, scenario->engine->name);
 }
 

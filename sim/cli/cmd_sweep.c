@@ -181,8 +181,8 @@ static void note_layouts(FILE *notes, const struct sweep_command *sweep)
     char text[128];
     size_t length = 0;
     ar_note(notes,
-            "%zu layouts divide, %zu of them do not fit; %sthe fastest first, without what a "
-            "framework adds between kernels",
+            "%zu layouts divide the model, %zu of them do not fit into the memory of a GPU; %sthe "
+            "fastest first, without the time that a framework adds between kernels",
             space->points_count + space->too_large, space->too_large,
             space->gpus_count > 1 ? "by number of GPUs, " : "");
     for (size_t i = 0; i < space->gpus_count && length < 80; i++) {
@@ -192,7 +192,7 @@ static void note_layouts(FILE *notes, const struct sweep_command *sweep)
         }
     }
     if (length > 0) {
-        ar_note(notes, "no layout divides and fits on so many GPUs: %s%s", text,
+        ar_note(notes, "no layout of these numbers of GPUs divides and fits: %s%s", text,
                 length < 80 ? "" : ", ...");
     }
     if (sweep->tries_strategies) {

@@ -21,7 +21,7 @@ Test(cli_discover, a_discovered_cluster_goes_into_a_prediction)
 Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
 {
     static const struct cli_case rows[] = {
-        {"discover", 64, "discover: found no file; expected what a machine says of itself"},
+        {"discover", 64, "discover: found no file; expected files that describe a node"},
         {"discover missing.xml", 66, "missing.xml"},
         {"discover " MACHINES "static.xml --out mine.topo", 64,
          "discover: found files that lack values; expected also --nodes N --fabric "

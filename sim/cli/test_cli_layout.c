@@ -129,7 +129,7 @@ Test(cli_layout, a_sweep_says_which_numbers_of_gpus_have_no_layout)
 {
     struct cli_run run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 1,16,2 "
                                   "--mesh all --global-batch 64 --best");
-    CLI_LINES(run.err, "no layout divides and fits on so many GPUs: 1, 2", 1);
+    CLI_LINES(run.err, "no layout of these numbers of GPUs divides and fits: 1, 2", 1);
 }
 
 Test(cli_layout, sweeps_without_a_layout_say_why)

@@ -218,10 +218,10 @@ Test(cli_nccl, bad_input_is_one_line)
         {"calibrate " PUBLISHED " --cluster abci-v100 --tuning none --out x.topo", 64,
          "--tuning: unknown NCCL release \"none\""},
         {"links --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
-         "links: --engine: found nccl, which knows of no messages"},
+         "links: --engine: found nccl, which times whole calls and no messages"},
         {"export --format chrome-trace --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 "
          "--trace trace.csv",
-         64, "export: --engine: found nccl, which knows of no messages"},
+         64, "export: --engine: found nccl, which times whole calls and no messages"},
     };
     CLI_FAIL_ALL("", rows);
 }
