@@ -55,7 +55,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
 
 extern const struct ar_columns ar_accuracy_columns;
 
-/* --- where the error of held-out rows sits (accuracy_why.c) -------------------------------- */
+/* --- where the error of held-out rows comes from ------------------------------------------- */
 
 /** A held-out row: its prediction, that of a fit to it, too, and of the law time ~ nodes^x through
  * the same call on the two largest node counts that were fitted; NAN: there is none. */
