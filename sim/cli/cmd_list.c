@@ -52,12 +52,18 @@ static void show_operations(void)
     }
 }
 
-static enum ar_status show_cluster(const char *name, const char *path, struct ar_error *err)
+/* A shipped file while it is listed. */
+struct listed_file {
+    const char *name, *path;
+    struct ar_arena *arena;
+};
+
+static enum ar_status show_cluster(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_cluster *cluster;
-    AR_TRY(ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err));
-    printf("%-18s %s\n", name, ar_cluster_facts(cluster)->description);
+    AR_TRY(
+        ar_cluster_load(file->path, (struct ar_settings){.count = 0}, file->arena, &cluster, err));
+    printf("%-18s %s\n", file->name, ar_cluster_facts(cluster)->description);
     return AR_OK;
 }
 
@@ -71,19 +77,17 @@ static void show_fabrics(void)
          "ideal, dmodk or hash:SEED");
 }
 
-static enum ar_status show_trace(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_trace(const struct listed_file *file, struct ar_error *err)
 {
-    (void)path, (void)err;
-    puts(name);
+    (void)err;
+    puts(file->name);
     return AR_OK;
 }
 
-static enum ar_status show_workloads(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_workloads(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_transformers *transformers;
-    (void)name;
-    AR_TRY(ar_transformers_load(path, &arena, &transformers, err));
+    AR_TRY(ar_transformers_load(file->path, file->arena, &transformers, err));
     for (size_t i = 0; i < transformers->count; i++) {
         struct ar_transformer *model = &transformers->list[i];
         struct ar_error ignored;
@@ -112,12 +116,11 @@ static void show_evoformers(void)
     }
 }
 
-static enum ar_status show_operators(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_operators(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_operators *operators;
-    AR_TRY(ar_operators_load(path, &arena, &operators, err));
-    printf("%-18s %u operators\n", name, operators->count);
+    AR_TRY(ar_operators_load(file->path, file->arena, &operators, err));
+    printf("%-18s %u operators\n", file->name, operators->count);
     return AR_OK;
 }
 
@@ -135,28 +138,25 @@ static void show_strategies(void)
     }
 }
 
-static enum ar_status show_run(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_run(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    const struct training_file *file;
-    (void)path;
-    AR_TRY(training_file_load(name, &arena, &file, err));
-    printf("%-18s %s\n", name, file->title != NULL ? file->title : "");
+    const struct training_file *run;
+    AR_TRY(training_file_load(file->name, file->arena, &run, err));
+    printf("%-18s %s\n", file->name, run->title != NULL ? run->title : "");
     return AR_OK;
 }
 
-static enum ar_status show_published(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_published(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct published_rows rows = {.count = 0};
-    const struct ar_scenario given = ar_scenario_begin(&arena);
-    if (strcmp(name, "ranges") == 0) {
+    const struct ar_scenario given = ar_scenario_begin(file->arena);
+    if (strcmp(file->name, "ranges") == 0) {
         return AR_OK; /* what is not known of clusters, for all rows */
     }
-    AR_TRY(published_read_file(path, &given, &rows, err));
+    AR_TRY(published_read_file(file->path, &given, &rows, err));
     for (size_t i = 0; i < rows.count; i++) {
         const struct published *row = &rows.rows[i];
-        printf("%-18s %-18s %s%s\n", name, row->name, row->title,
+        printf("%-18s %-18s %s%s\n", file->name, row->name, row->title,
                published_is_context(row) ? " (not predicted)" : "");
     }
     return AR_OK;
@@ -167,12 +167,11 @@ static void show_no_framework(void)
     printf("%-18s %s\n", "none", "all terms off");
 }
 
-static enum ar_status show_framework(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_framework(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_framework *framework;
-    AR_TRY(ar_framework_load(path, &arena, &framework, err));
-    printf("%-18s %s\n", name, framework->description);
+    AR_TRY(ar_framework_load(file->path, file->arena, &framework, err));
+    printf("%-18s %s\n", file->name, framework->description);
     return AR_OK;
 }
 
@@ -197,14 +196,13 @@ static void show_engines(void)
     puts("");
 }
 
-static enum ar_status show_sets(const char *name, const char *path, struct ar_error *err)
+static enum ar_status show_sets(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_measured_index index = {.sets_count = 0};
-    if (strcmp(name, "index") != 0) {
+    if (strcmp(file->name, "index") != 0) {
         return AR_OK; /* a set */
     }
-    AR_TRY(ar_measured_index_read(path, &arena, &index, err));
+    AR_TRY(ar_measured_index_read(file->path, file->arena, &index, err));
     for (size_t i = 0; i < index.sets_count; i++) {
         printf("%-30s --cluster %s --engine %s: %s\n", index.sets[i].name, index.sets[i].cluster,
                index.sets[i].engine, index.sets[i].source);
@@ -221,7 +219,7 @@ static void show_columns(void)
 static const struct topic {
     const char *name;
     void (*before)(void);
-    enum ar_status (*show)(const char *name, const char *path, struct ar_error *err);
+    enum ar_status (*show)(const struct listed_file *file, struct ar_error *err);
     enum resource kind; /* of the files, if `show` is set */
     void (*after)(void);
 } topics[] = {
@@ -252,8 +250,10 @@ static void show_files(const struct topic *topic, FILE *notes)
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
         struct ar_error err;
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        const struct listed_file file = {names[i], path, &arena};
         if (resource_find(topic->kind, "list", names[i], path, &err) != AR_OK ||
-            topic->show(names[i], path, &err) != AR_OK) {
+            topic->show(&file, &err) != AR_OK) {
             printf("%-18s cannot be read: %s\n", names[i], err.text);
         }
     }

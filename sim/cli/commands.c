@@ -182,22 +182,22 @@ const struct command commands[] = {
     {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
      0, "fit a cluster to measured collectives, with errors", "LOG...|SET", ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to collectives that were measured on your "
-     "machine: logs of nccl-tests (text or -J), CSV of the "
-     "harness, tables of published results. "
+     "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results. "
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted. "
-     "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices "
-     "and constants are those of the release that --tuning or library.release names. With --out a "
+     "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices and "
+     "constants are those of the release that --tuning or library.release names. With --out a "
      "cluster file for --engine library, whose predictions have a 95 % band.\n\n"
      "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and "
      "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all "
-     "other engines. If all rows are of one node count, GPU counts are held out. Tables of "
-     "MPI collectives by the library's names of algorithms (validate/data/called.csv) are fitted "
-     "so, too.\n\n"
+     "other engines. If all rows are of one node count, GPU counts are held out. Tables of MPI "
+     "collectives by the library's names of algorithms (validate/data/called.csv) are fitted so, "
+     "too.\n\n"
      "The name of a measured set ('allreckon list sets'), or of a file of one alone, needs no "
      "--cluster: it has its cluster, settings, rows and what is held out. Of a table of several "
      "machines a shipped --cluster takes the rows of its own.\n\n"
      "Logs of osu_latency and osu_bw fit latency and bandwidth of the link that --pair names.\n\n"
-     "examples:\n  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
+     "examples:\n"
+     "  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
      "  allreckon calibrate fugaku_mpi --out mine-fugaku.topo\n"
      "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds --out "
      "mine-fitted.topo"},
@@ -429,9 +429,9 @@ static void write_collective_help(FILE *file, const struct ar_operation *operati
     char text[600];
     snprintf(
         text, sizeof text,
-        "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is "
-        "%s; it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one "
-        "is taken%s\n\n",
+        "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is %s; "
+        "it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one is "
+        "taken%s\n\n",
         operation->name, operation->payload,
         operation->has_root ? ", without --root rank 0." : ".");
     write_paragraphs(file, text);
@@ -454,8 +454,7 @@ static void write_command_help(FILE *file, const struct command *command)
               "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "
               "error where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, "
               "66 no such file, or none shipped by that name, 69 no SimGrid, 70 internal, 71 no "
-              "memory or processes, 74 I/O, "
-              "130 interrupted.");
+              "memory or processes, 74 I/O, 130 interrupted.");
 }
 
 void help_write(FILE *file, const struct command *command)
