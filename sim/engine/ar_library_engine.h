@@ -11,7 +11,7 @@
 size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
                                struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
-/** Bandwidth of the rings across the network, of the nodes that the library sees; 0: not said. */
+/** Bandwidth of the rings across the network, of the nodes that the library sees; 0: not known. */
 double ar_library_engine_net_bus(const struct ar_cluster_facts *facts);
 
 /** A measured call as the library sees it: hosts of one NVLink domain are one node to it. */

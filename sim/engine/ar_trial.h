@@ -56,7 +56,7 @@ enum {
     AR_MARKS_COUNT
 };
 
-/** What some ranks do when. */
+/** The times at which some ranks do something. */
 struct ar_timeline {
     const uint32_t *ranks; /**< those to observe */
     uint32_t ranks_count;

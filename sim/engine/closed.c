@@ -191,8 +191,8 @@ static uint32_t tree_last_part(const struct tree *tree)
     return tree->at->phase->parts - 1;
 }
 
-/* Sends the first part to every position, and the last one on from there. The hops stand in an
- * order in which none comes before what leads to it. */
+/* Sends the first part to every position, and the last one on from there. The hops lie in an
+ * order in which none comes before the hops that lead to it. */
 static void tree_walk(const struct tree *tree)
 {
     struct tree_position *positions = tree->positions;

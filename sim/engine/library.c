@@ -15,7 +15,7 @@
 #include "ar_text.h"
 
 /* Whether a text begins with one of the keys. */
-static bool is_one_of(const char *const *keys, size_t count, const char *text)
+static bool key_is_one_of(const char *const *keys, size_t count, const char *text)
 {
     for (size_t i = 0; i < count; i++) {
         if (strncmp(text, keys[i], strlen(keys[i])) == 0) {
@@ -31,8 +31,8 @@ bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
     static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
                                        "rack.",     "fabric",  "tree.",   "torus.",
                                        "dragonfly", "router.", "switch.", "collective."};
-    bool is_asked = !engine->has_band && is_one_of(asked, sizeof asked / sizeof asked[0], key);
-    return !is_asked && is_one_of(keys, sizeof keys / sizeof keys[0], key);
+    bool is_asked = !engine->has_band && key_is_one_of(asked, sizeof asked / sizeof asked[0], key);
+    return !is_asked && key_is_one_of(keys, sizeof keys / sizeof keys[0], key);
 }
 
 /* --- the library's table of a cluster ----------------------------------------------------- */
@@ -44,7 +44,7 @@ double ar_library_engine_net_bus(const struct ar_cluster_facts *facts)
     return facts->nvlink_domain_nodes > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
 }
 
-/* What the HCAs of a domain carry; 0: not known. */
+/* Bandwidth of all HCAs of a domain; 0: not known. */
 static double hcas_payload(const struct ar_cluster *cluster, uint32_t hcas)
 {
     double costs[AR_LINK_COSTS_COUNT];
@@ -112,8 +112,8 @@ struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
 
 /* --- checks ------------------------------------------------------------------------------- */
 
-static enum ar_status refuse_cluster(const struct ar_engine *engine, const char *cluster,
-                                     struct ar_error *err)
+static enum ar_status library_refuse_cluster(const struct ar_engine *engine, const char *cluster,
+                                             struct ar_error *err)
 {
     if (!engine->has_band) {
         return ar_error_set(err, AR_USAGE,
@@ -130,8 +130,9 @@ static enum ar_status refuse_cluster(const struct ar_engine *engine, const char 
 }
 
 /* A tree needs a release that has it, and before 2.10 nodes. */
-static enum ar_status check_tree(const struct ar_engine *engine, const struct ar_tuning *tuning,
-                                 const struct ar_library_run *run, struct ar_error *err)
+static enum ar_status library_check_tree(const struct ar_engine *engine,
+                                         const struct ar_tuning *tuning,
+                                         const struct ar_library_run *run, struct ar_error *err)
 {
     if (ar_tuning_has(tuning, AR_CALLS_TREE, run) || run->ranks == 1) {
         return AR_OK;
@@ -149,8 +150,9 @@ static enum ar_status check_tree(const struct ar_engine *engine, const struct ar
 }
 
 /* A library times what it calls. */
-static enum ar_status check_operation(const struct ar_engine *engine,
-                                      const struct ar_operation *operation, struct ar_error *err)
+static enum ar_status library_check_operation(const struct ar_engine *engine,
+                                              const struct ar_operation *operation,
+                                              struct ar_error *err)
 {
     enum ar_library_call call;
     if (!ar_library_call_find(operation, &call)) {
@@ -162,8 +164,9 @@ static enum ar_status check_operation(const struct ar_engine *engine,
     return AR_OK;
 }
 
-static enum ar_status refuse_algorithm(const struct ar_engine *engine,
-                                       const struct ar_collective *collective, struct ar_error *err)
+static enum ar_status library_refuse_algorithm(const struct ar_engine *engine,
+                                               const struct ar_collective *collective,
+                                               struct ar_error *err)
 {
     char names[128] = "auto";
     for (size_t i = 0; i < ar_algorithms_count; i++) {
@@ -179,12 +182,13 @@ static enum ar_status refuse_algorithm(const struct ar_engine *engine,
         engine->name, ar_algorithm_name(collective->algorithm), names);
 }
 
-static enum ar_status check(const struct ar_engine *engine, const struct ar_collective *collective,
-                            const struct ar_library *library, struct ar_error *err)
+static enum ar_status library_check(const struct ar_engine *engine,
+                                    const struct ar_collective *collective,
+                                    const struct ar_library *library, struct ar_error *err)
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
-    AR_TRY(check_operation(engine, collective->operation, err));
+    AR_TRY(library_check_operation(engine, collective->operation, err));
     if (ar_collective_groups(collective) > 1) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found %" PRIu32 " groups at once; expected one, since it "
@@ -193,16 +197,16 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
                             engine->name, ar_collective_groups(collective));
     }
     if (library == NULL) {
-        return refuse_cluster(engine, cluster, err);
+        return library_refuse_cluster(engine, cluster, err);
     }
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
     if (calls == AR_CALLS_NONE) {
-        return refuse_algorithm(engine, collective, err);
+        return library_refuse_algorithm(engine, collective, err);
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
-        AR_TRY(check_tree(engine, tuning, &runs[0], err));
+        AR_TRY(library_check_tree(engine, tuning, &runs[0], err));
     }
     for (size_t i = 0; i < count; i++) {
         if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
@@ -220,7 +224,7 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
 
 /* --- running ------------------------------------------------------------------------------ */
 
-static double time_in_band(const struct ar_library_prediction *prediction, enum ar_band band)
+static double prediction_in_band(const struct ar_library_prediction *prediction, enum ar_band band)
 {
     return band == AR_BAND_LOW    ? prediction->low_s
            : band == AR_BAND_HIGH ? prediction->high_s
@@ -228,8 +232,8 @@ static double time_in_band(const struct ar_library_prediction *prediction, enum 
 }
 
 /* Names the choices that were made. */
-static void write_options(struct ar_trial *trial, const char *head,
-                          const bool is_made[AR_CHOICES_COUNT])
+static void library_write_options(struct ar_trial *trial, const char *head,
+                                  const bool is_made[AR_CHOICES_COUNT])
 {
     int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
     for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
@@ -245,8 +249,8 @@ predictor(const struct ar_library *library, enum ar_calls calls, const struct ar
 
 /* The calls of a job one after the other. Their errors are of the same fit: the ends of their bands
  * add up, as if they always erred together. */
-static double job_time(const struct ar_trial *trial, predictor *predict, uint64_t elements,
-                       bool is_made[AR_CHOICES_COUNT])
+static double call_time_s(const struct ar_trial *trial, predictor *predict, uint64_t elements,
+                          bool is_made[AR_CHOICES_COUNT])
 {
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
@@ -254,14 +258,14 @@ static double job_time(const struct ar_trial *trial, predictor *predict, uint64_
     double time_s = 0;
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction prediction = predict(trial->library, calls, &runs[i]);
-        time_s += time_in_band(&prediction, trial->band);
+        time_s += prediction_in_band(&prediction, trial->band);
         is_made[prediction.choice] = true;
     }
     return time_s;
 }
 
 /* `head` begins the text of the options, which names the choices that were made. */
-static void run(struct ar_trial *trial, predictor *predict, const char *head)
+static void library_run_calls(struct ar_trial *trial, predictor *predict, const char *head)
 {
     bool is_made[AR_CHOICES_COUNT] = {false};
     double free_s = 0;
@@ -270,7 +274,7 @@ static void run(struct ar_trial *trial, predictor *predict, const char *head)
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         double start_s = ready_s > free_s ? ready_s : free_s;
         free_s = start_s + trial->jobs[i].copy_s +
-                 job_time(trial, predict, trial->jobs[i].elements, is_made);
+                 call_time_s(trial, predict, trial->jobs[i].elements, is_made);
         trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
     }
     if (trial->rank_finish_s != NULL) {
@@ -280,16 +284,16 @@ static void run(struct ar_trial *trial, predictor *predict, const char *head)
     }
     trial->messages_count = 0;
     trial->exact = false;
-    write_options(trial, head, is_made);
+    library_write_options(trial, head, is_made);
 }
 
-static enum ar_status run_library(struct ar_trial *trial, struct ar_error *err)
+static enum ar_status library_run(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows",
              trial->library->tuning.release->name, trial->library->rows_count);
-    run(trial, ar_library_predict, head);
+    library_run_calls(trial, ar_library_predict, head);
     ar_copy_text(trial->note, sizeof trial->note, "a model fitted to measurements");
     return AR_OK;
 }
@@ -298,25 +302,25 @@ const struct ar_engine ar_engine_library = {
     .name = "library",
     .title = "measured: what 'calibrate' fitted to the communication library, with its error",
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9}, /* a formula per all-reduce */
-    .check = check,
+    .check = library_check,
     .has_band = true,
     .predict_call = ar_library_predict,
-    .run = run_library,
+    .run = library_run,
 };
 
-static struct ar_library_prediction predict_nccl(const struct ar_library *library,
-                                                 enum ar_calls calls,
-                                                 const struct ar_library_run *run)
+static struct ar_library_prediction nccl_predict_call(const struct ar_library *library,
+                                                      enum ar_calls calls,
+                                                      const struct ar_library_run *run)
 {
     return ar_tuning_predict(&library->tuning, calls, run);
 }
 
-static enum ar_status run_nccl(struct ar_trial *trial, struct ar_error *err)
+static enum ar_status nccl_run(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.release->name);
-    run(trial, predict_nccl, head);
+    library_run_calls(trial, nccl_predict_call, head);
     ar_copy_text(trial->note, sizeof trial->note, "NCCL's own cost model, fitted to nothing");
     return AR_OK;
 }
@@ -325,7 +329,7 @@ const struct ar_engine ar_engine_nccl = {
     .name = "nccl",
     .title = "NCCL's own cost model by release (library.release): nothing fitted, no error known",
     .cost = {.trial_s = 50e-6, .rank_s = 100e-9},
-    .check = check,
-    .predict_call = predict_nccl,
-    .run = run_nccl,
+    .check = library_check,
+    .predict_call = nccl_predict_call,
+    .run = nccl_run,
 };

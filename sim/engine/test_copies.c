@@ -18,7 +18,7 @@ static const struct ar_call jobs[] = {
 
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
-/* The same without copies and waits. */
+/* The calls without copies and waits. */
 static void run_plain(const struct ar_collective *collective, const struct ar_engine *engine,
                       double ready_s, uint32_t index)
 {

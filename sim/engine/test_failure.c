@@ -18,7 +18,7 @@
 
 enum { DESCRIPTORS = 64 };
 
-/* What the child found, in memory that it shares with the test. */
+/* The findings of the child, in memory that it shares with the test. */
 struct report {
     enum ar_status status;
     struct ar_error err;
@@ -197,7 +197,7 @@ Test(failure, a_simulation_that_runs_out_of_memory_is_an_error)
 #endif
 }
 
-/* What a child of a simulation exits with. */
+/* The exit code of the child of a simulation. */
 static int exit_code_of(void (*run)(void))
 {
     int status = 0;

@@ -75,8 +75,8 @@ static inline struct ar_span ar_collective_part(const struct ar_collective *coll
                         lane % collective->channels);
 }
 
-/** Time before the first message of a collective on so many elements: its setup, and what
- * the kernel takes for fresh pages if the buffer is large (AR_LARGE_BUFFER_BYTES). */
+/** The time before the first message of a collective on so many elements: its setup, and the time
+ * that the kernel needs for fresh pages if the buffer is large (AR_LARGE_BUFFER_BYTES). */
 double ar_collective_setup_s(const struct ar_collective *collective, uint64_t elements);
 
 /** Messages of one collective on all lanes. */

@@ -1,5 +1,5 @@
 /** \file ar_link_load.h
- * What a collective sends over the links of a cluster.
+ * Bytes and messages of a collective on every link of a cluster.
  *
  * Bytes and messages follow from the moves of the algorithm and the paths of the cluster alone: no
  * clock, no engine, nothing is rounded. A message counts on every link of its path. Divided by the
@@ -25,7 +25,7 @@ struct ar_link_load {
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err);
 
-/** The same where the flows of the collective are known. */
+/** As ar_link_load_add(), of a collective whose flows are known. */
 void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
                             struct ar_link_load *loads);
 

@@ -49,8 +49,7 @@ struct ar_maxmin {
     double *left_Bps;  /* not yet given to settled flows */
     double *share_Bps; /* for each of the waiting flows; infinite where nobody waits */
     double *final_Bps; /* the same, where all that wait get no more elsewhere; else infinite */
-    /* The paths reduced to what matters: links with several flows, and what the others let through.
-     */
+    /* The rest of the paths: links with several flows, and the bandwidth of the other links. */
     uint32_t *links_left;
     size_t *begin;
     double *bounds_Bps;

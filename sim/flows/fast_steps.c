@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Ranks of groups stand for no others; nor does any whose lane has an order of its own. */
+/* Ranks of groups are like no others; nor is any whose lane has an order of its own. */
 uint32_t fast_steps_period(const struct exchange_scratch *scratch)
 {
     uint32_t positions = scratch->positions;

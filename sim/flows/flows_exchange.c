@@ -41,7 +41,8 @@ static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint
     return users->sender != SEVERAL_USERS || users->receiver != SEVERAL_USERS;
 }
 
-/* Whether all links of the present step are, and those of the steps that it stands for. */
+/* Whether all links of the present step, and of those that are like it, have one sender or one
+ * receiver. */
 static bool are_links_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
@@ -345,9 +346,8 @@ static void step_find_flows(struct exchange_scratch *scratch, const struct ar_ph
     scratch->flows_count = flow;
 }
 
-static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase,
-                                   uint32_t step, struct ar_exchange *exchange,
-                                   struct ar_exchange_step *made)
+static void step_resolve(struct flows_scratch *all, const struct ar_phase *phase, uint32_t step,
+                         struct ar_exchange *exchange, struct ar_exchange_step *made)
 {
     struct exchange_scratch *scratch = all->exchange;
     uint32_t period = folded_period(scratch);

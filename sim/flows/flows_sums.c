@@ -29,7 +29,7 @@ static size_t sums_flow(const struct sums_scratch *at, uint32_t lane, uint32_t s
     return 2 * (((size_t)lane * at->phase->period + stage) * at->positions + position);
 }
 
-/* Adds to links what the flows of a stage put on them, times `sign`. */
+/* Adds the buffers of the flows of a stage, times `sign`, to their links. */
 static void sums_add_stage(const struct sums_scratch *at, uint32_t stage, double sign,
                            double *loads)
 {

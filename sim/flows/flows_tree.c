@@ -15,7 +15,7 @@
  * together, each further one those of the round before, until they stay the same.
  *
  * Neglected: that a fast hop behind a slow one is idle between two parts,
- * and that who is held up elsewhere leaves room to others on its links. */
+ * and that a hop that waits for another one leaves room on its links. */
 #include "flows.h"
 
 #include <math.h>
@@ -30,8 +30,7 @@ enum { TURNS_OF_A_HOP = 4, TURNS_MAX = 4096 };
 enum { ROUNDS_MAX = 4 };
 #define SAME_TIME 0.01
 
-/* Times within this part of a turn are the same: sums in another order differ in the last digits.
- */
+/* A part of a turn: sums in another order may differ in the last digits. */
 #define FUZZ 1e-6
 
 /* When a hop is under way. */
@@ -43,6 +42,10 @@ struct hop_times {
     uint32_t next;      /* part without a rate so far */
     double slowest_Bps; /* of its parts with a rate */
 };
+
+/* What happens to a hop in a turn, in this order: the last part has left, the first part leaves, a
+ * part leaves. */
+enum { HOP_ENDS, HOP_BEGINS, PART_LEAVES, EVENTS };
 
 /* The hops to which something happens in each turn. */
 struct timetable {
@@ -98,9 +101,7 @@ struct ar_tree_rates {
     struct use *uses;                 /* [shared link], in the order in which hops come to them */
     double *shares_Bps;               /* [shared link]: of a hop */
     uint32_t uses_count;
-    struct timetable firsts;      /* the first part leaves, */
-    struct timetable each;        /* a part leaves: a hop stands there once for each, */
-    struct timetable ends;        /* the last part has left */
+    struct timetable events[EVENTS];
     double *rates_Bps;            /* [part][hop], at present */
     struct ar_tree_shares shares; /* at present */
     uint32_t answers_given;
@@ -108,7 +109,7 @@ struct ar_tree_rates {
     double *answers_Bps; /* [answer][part][hop]: pages that nobody writes to cost nothing */
 };
 
-/* A link before it has a number among the shared ones; there are fewer links. */
+/* In place of the number that a link gets among the shared ones; there are fewer links. */
 #define ALONE   UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
@@ -138,18 +139,9 @@ static void hop_find_links(struct ar_tree_rates *rates, const struct ar_path *pa
     }
 }
 
-/* Notes which links one hop uses, and which several; counts those of all hops. */
-static size_t path_count_links(const struct ar_path *path, uint32_t *number_of)
-{
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t *number = &number_of[path->links[i]];
-        *number = *number == 0 ? ALONE : SEVERAL;
-    }
-    return path->links_count;
-}
-
-/* The path of every hop: counts their links as long as there is no room for their ways, finds these
- * when there is. Returns how many links they have in all. */
+/* The path of every hop. As long as there is no room for their links, notes which links one hop
+ * uses, and which several; finds the links of each hop when there is. Returns how many links the
+ * paths have in all. */
 static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
 {
     struct ar_order order = ar_collective_order(rates->collective);
@@ -161,11 +153,14 @@ static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
             ar_cluster_path(rates->collective->cluster,
                             ar_order_rank(&order, lane, pattern->hops[i].from),
                             ar_order_rank(&order, lane, pattern->hops[i].to), &path);
-            if (rates->shared == NULL) {
-                links_count += path_count_links(&path, number_of);
-            } else {
+            for (uint32_t j = 0; j < path.links_count && rates->shared == NULL; j++) {
+                uint32_t *number = &number_of[path.links[j]];
+                *number = *number == 0 ? ALONE : SEVERAL;
+            }
+            if (rates->shared != NULL) {
                 hop_find_links(rates, &path, number_of, &rates->ways[i]);
             }
+            links_count += path.links_count;
         }
     }
     return links_count;
@@ -180,12 +175,6 @@ static void tree_find_links(struct ar_arena *arena, struct ar_tree_rates *rates)
     rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
     rates->shared = ar_arena_alloc(arena, tree_walk_paths(rates, number_of), sizeof *rates->shared);
     tree_walk_paths(rates, number_of);
-}
-
-static struct timetable timetable_make(struct ar_arena *arena, size_t entries)
-{
-    return (struct timetable){.begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof(uint32_t)),
-                              .hops = ar_arena_alloc(arena, entries, sizeof(uint32_t))};
 }
 
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
@@ -206,15 +195,18 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
             ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->positions),
         .answers_Bps =
             ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps),
-        .firsts = timetable_make(arena, hops),
-        .each = timetable_make(arena, hops * phase->parts),
-        .ends = timetable_make(arena, hops),
     };
+    for (int i = 0; i < EVENTS; i++) {
+        size_t entries = hops * (i == PART_LEAVES ? phase->parts : 1);
+        made->events[i] =
+            (struct timetable){.begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof(uint32_t)),
+                               .hops = ar_arena_alloc(arena, entries, sizeof(uint32_t))};
+    }
     tree_find_links(arena, made);
     return made;
 }
 
-/* A part on its way over a hop, which it occupies at some rate. */
+/* The latency of a part on a hop, and how long it occupies the hop at a rate. */
 static double tree_latency_s(const struct ar_tree_rates *rates, uint32_t hop)
 {
     return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
@@ -258,7 +250,7 @@ static double hop_own_pace_s(const struct ar_tree_rates *rates, uint32_t hop, do
 }
 
 /* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
- * stand in an order in which none comes before what leads to it. */
+ * lie in an order in which none comes before the hops that lead to it. */
 static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
 {
     const struct ar_collective *collective = rates->collective;
@@ -282,53 +274,44 @@ static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
     return end_s;
 }
 
-static double tree_longest_hop_s(const struct ar_tree_rates *rates)
-{
-    double longest_s = 0;
-    for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        longest_s = fmax(longest_s, rates->times[i].part_s + tree_latency_s(rates, i));
-    }
-    return longest_s;
-}
-
 static uint32_t turn_of_part(const struct ar_tree_rates *rates, const struct hop_times *times,
                              uint32_t part)
 {
     return (uint32_t)((times->start_s + part * times->pace_s) * rates->turns_per_s + FUZZ);
 }
 
-/* Counts what is in a turn. */
-static void timetable_count(struct timetable *timetable, uint32_t turn)
+/* Counts the events of a hop in their turns, or lists it there when those of all are counted. */
+static void hop_note_events(struct ar_tree_rates *rates, uint32_t hop, bool is_counting)
 {
-    timetable->begin[turn + 2]++;
-}
-
-/* After all of it was counted. */
-static void timetable_sum(struct timetable *timetable, uint32_t turns)
-{
-    for (uint32_t turn = 1; turn <= turns; turn++) {
-        timetable->begin[turn + 1] += timetable->begin[turn];
+    const struct hop_times *times = &rates->times[hop];
+    for (uint32_t i = 0; i < HOP_BEGINS + 1 + rates->parts; i++) {
+        uint32_t event = i < PART_LEAVES ? i : PART_LEAVES, part = i - event;
+        uint32_t turn = event == HOP_ENDS ? times->end : turn_of_part(rates, times, part);
+        struct timetable *timetable = &rates->events[event];
+        if (is_counting) {
+            timetable->begin[turn + 2]++;
+        } else {
+            timetable->hops[timetable->begin[turn + 1]++] = hop;
+        }
     }
-}
-
-static void timetable_add(struct timetable *timetable, uint32_t turn, uint32_t hop)
-{
-    timetable->hops[timetable->begin[turn + 1]++] = hop;
 }
 
 /* Cuts the time into turns, and sorts the hops by those in which something happens to them. */
 static void time_cut_into_turns(struct ar_tree_rates *rates)
 {
     uint32_t hops_count = rates->pattern->hops_count;
-    double end_s = 0;
+    double end_s = 0, longest_s = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         end_s = fmax(end_s, lane_start_hops(rates, lane));
     }
-    rates->turns_per_s = 1 / fmax(tree_longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
+    for (uint32_t i = 0; i < hops_count; i++) {
+        longest_s = fmax(longest_s, rates->times[i].part_s + tree_latency_s(rates, i));
+    }
+    rates->turns_per_s = 1 / fmax(longest_s / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
-    memset(rates->firsts.begin, 0, (TURNS_MAX + 4) * sizeof *rates->firsts.begin);
-    memset(rates->each.begin, 0, (TURNS_MAX + 4) * sizeof *rates->each.begin);
-    memset(rates->ends.begin, 0, (TURNS_MAX + 4) * sizeof *rates->ends.begin);
+    for (int i = 0; i < EVENTS; i++) {
+        memset(rates->events[i].begin, 0, (TURNS_MAX + 4) * sizeof(uint32_t));
+    }
     for (uint32_t i = 0; i < hops_count; i++) {
         struct hop_times *times = &rates->times[i];
         double end = (last_part_start_s(rates, times) + times->part_s) * rates->turns_per_s;
@@ -338,27 +321,20 @@ static void time_cut_into_turns(struct ar_tree_rates *rates)
         times->next = 0;
         times->slowest_Bps = HUGE_VAL;
         rates->turns = times->end > rates->turns ? times->end : rates->turns;
-        timetable_count(&rates->firsts, turn_of_part(rates, times, 0));
-        timetable_count(&rates->ends, times->end);
-        for (uint32_t part = 0; part < rates->parts; part++) {
-            timetable_count(&rates->each, turn_of_part(rates, times, part));
+        hop_note_events(rates, i, true);
+    }
+    for (int i = 0; i < EVENTS; i++) {
+        for (uint32_t turn = 1; turn <= rates->turns; turn++) {
+            rates->events[i].begin[turn + 1] += rates->events[i].begin[turn];
         }
     }
-    timetable_sum(&rates->firsts, rates->turns);
-    timetable_sum(&rates->each, rates->turns);
-    timetable_sum(&rates->ends, rates->turns);
     for (uint32_t i = 0; i < hops_count; i++) {
-        const struct hop_times *times = &rates->times[i];
-        timetable_add(&rates->firsts, turn_of_part(rates, times, 0), i);
-        timetable_add(&rates->ends, times->end, i);
-        for (uint32_t part = 0; part < rates->parts; part++) {
-            timetable_add(&rates->each, turn_of_part(rates, times, part), i);
-        }
+        hop_note_events(rates, i, false);
     }
 }
 
-/* A hop begins to use its links, or no longer does: what a hop gets there from now on; of nobody it
- * is infinite. */
+/* A hop begins to use its links, or no longer does. Finds what a hop gets there from now on; it is
+ * infinite where nobody is. */
 static inline void hop_change_flows(struct ar_tree_rates *rates, uint32_t hop, int by)
 {
     const struct hop_links *way = &rates->ways[hop];
@@ -370,17 +346,7 @@ static inline void hop_change_flows(struct ar_tree_rates *rates, uint32_t hop, i
     }
 }
 
-static void hop_enter(struct ar_tree_rates *rates, uint32_t hop)
-{
-    hop_change_flows(rates, hop, 1);
-}
-
-static void hop_leave(struct ar_tree_rates *rates, uint32_t hop)
-{
-    hop_change_flows(rates, hop, -1);
-}
-
-/* The rate that a hop gets now. */
+/* The share of its links that a hop has now. */
 static double hop_share_Bps(struct ar_tree_rates *rates, uint32_t hop)
 {
     const struct hop_links *way = &rates->ways[hop];
@@ -412,23 +378,21 @@ static void part_give_share(struct ar_tree_rates *rates, uint32_t hop)
     rates->rates_Bps[times->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
 }
 
-/* To all hops of a turn. */
-static void timetable_run(struct ar_tree_rates *rates, const struct timetable *timetable,
-                          uint32_t turn, void (*happen)(struct ar_tree_rates *rates, uint32_t hop))
-{
-    for (uint32_t i = timetable->begin[turn]; i < timetable->begin[turn + 1]; i++) {
-        happen(rates, timetable->hops[i]);
-    }
-}
-
-/* The hops that are under way, turn by turn. */
+/* Lets the hops come and go, turn by turn, and gives their parts the shares of then. */
 static void turns_run(struct ar_tree_rates *rates)
 {
     rates->shares.slowest_Bps = HUGE_VAL;
     for (uint32_t turn = 0; turn <= rates->turns; turn++) {
-        timetable_run(rates, &rates->ends, turn, hop_leave);
-        timetable_run(rates, &rates->firsts, turn, hop_enter);
-        timetable_run(rates, &rates->each, turn, part_give_share);
+        for (int event = 0; event < EVENTS; event++) {
+            const struct timetable *timetable = &rates->events[event];
+            for (uint32_t i = timetable->begin[turn]; i < timetable->begin[turn + 1]; i++) {
+                if (event == PART_LEAVES) {
+                    part_give_share(rates, timetable->hops[i]);
+                } else {
+                    hop_change_flows(rates, timetable->hops[i], event == HOP_BEGINS ? 1 : -1);
+                }
+            }
+        }
     }
 }
 

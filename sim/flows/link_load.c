@@ -1,12 +1,12 @@
 #include "ar_link_load.h"
 
-/* Bytes and messages of a hop in a phase, all calls. */
-struct hop_load {
+/* Elements and messages that go over a path in a phase, in all collectives together. */
+struct path_load {
     uint64_t elements;
     uint64_t messages_count;
 };
 
-/* Flows on a link at the time of one of them; others are of earlier times. */
+/* Flows on a link at the time of one of them; the others are of earlier times. */
 struct together {
     uint32_t time;
     uint32_t flows;
@@ -14,20 +14,26 @@ struct together {
     uint32_t groups; /* of the flows */
 };
 
-/* A phase of one collective, and room to add it up. */
+/* A phase of some collectives that differ in their elements alone. */
 struct phase_load {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
+    const uint64_t *elements; /* [collective] */
+    size_t count;
     struct ar_order order;
     uint32_t first_step;
-    struct hop_load *hops;     /* [hop of the pattern] */
-    uint64_t *sums;            /* [2 * ranks + 1] */
+    uint64_t *sums;            /* [2 * positions + 1]: room for a ring */
     struct together *together; /* [link] */
     uint32_t time;             /* of messages that are under way together */
     struct ar_phase_flows flows;
     struct ar_link_load *loads;
 };
+
+static uint64_t lane_elements(const struct phase_load *load, size_t collective, uint32_t lane)
+{
+    return ar_collective_part(load->collective, load->elements[collective], lane).count;
+}
 
 static struct ar_move load_move(const struct phase_load *load, uint64_t elements, uint32_t position,
                                 uint32_t step)
@@ -37,8 +43,59 @@ static struct ar_move load_move(const struct phase_load *load, uint64_t elements
                              load->first_step + step);
 }
 
-/* All hops lie on rings and send in every step. */
-static bool is_ring_phase(const struct phase_load *load)
+/* Adds up what a position sends, or receives, in every `stride`-th step from `first` to before
+ * `end`. */
+static struct path_load moves_load(const struct phase_load *load, uint32_t lane, uint32_t position,
+                                   uint32_t first, uint32_t end, uint32_t stride, bool is_sent)
+{
+    struct path_load sum = {.elements = 0};
+    for (size_t i = 0; i < load->count; i++) {
+        uint64_t elements = lane_elements(load, i, lane);
+        for (uint32_t step = first; step < end; step += stride) {
+            struct ar_move move = load_move(load, elements, position, step);
+            const struct ar_slice *span = is_sent ? &move.send_span : &move.receive_span;
+            bool is_there = is_sent ? move.sends : move.receive != AR_RECEIVE_NONE;
+            sum.messages_count += is_there;
+            sum.elements += is_there ? span->count : 0;
+        }
+    }
+    return sum;
+}
+
+/* Adds the load of a path of a lane, from a rank to another one, to those of its links. */
+static void path_add_load(struct phase_load *load, uint32_t lane, struct ar_flow flow,
+                          struct path_load path_load)
+{
+    struct ar_path path;
+    uint32_t group = lane / load->collective->channels;
+    ar_cluster_path(load->collective->cluster, flow.source, flow.destination, &path);
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        struct ar_link_load *link = &load->loads[path.links[i]];
+        struct together *on = &load->together[path.links[i]];
+        bool is_new = on->time != load->time;
+        *on = (struct together){.time = load->time,
+                                .flows = is_new ? 1 : on->flows + 1,
+                                .group = group,
+                                .groups = is_new ? 1 : on->groups + (on->group != group)};
+        link->flows_max = on->flows > link->flows_max ? on->flows : link->flows_max;
+        link->groups_max = on->groups > link->groups_max ? on->groups : link->groups_max;
+        link->bytes += path_load.elements * load->collective->element_bytes;
+        link->messages_count += path_load.messages_count;
+    }
+}
+
+static void hop_add_load(struct phase_load *load, uint32_t lane, uint32_t from, uint32_t to,
+                         struct path_load hop_load)
+{
+    struct ar_flow flow = {ar_order_rank(&load->order, lane, from),
+                           ar_order_rank(&load->order, lane, to)};
+    path_add_load(load, lane, flow, hop_load);
+}
+
+/* --- walks and trees ------------------------------------------------------------------------- */
+
+/* Whether all hops lie on rings and send in every step. */
+static bool has_steady_rings(const struct phase_load *load)
 {
     for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
         if (!load->pattern->walks[i].is_ring) {
@@ -52,231 +109,128 @@ static bool is_ring_phase(const struct phase_load *load)
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. */
-static void ring_add_load(const struct phase_load *load, const struct ar_walk *walk,
-                          uint64_t elements)
+static void ring_add_load(struct phase_load *load, const struct ar_walk *walk)
 {
     const struct ar_hop *hops = load->pattern->hops + walk->first;
-    uint32_t count = walk->count;
-    uint32_t steps = load->phase->steps;
-    uint32_t rest = steps % count;
+    uint32_t count = walk->count, steps = load->phase->steps;
     uint64_t *sums = load->sums; /* of the hops before, twice around */
     sums[0] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sums[i + 1] = sums[i] + load_move(load, elements, hops[i].from, 0).send_span.count;
+        sums[i + 1] = sums[i] + moves_load(load, walk->lane, hops[i].from, 0, 1, 1, true).elements;
     }
     for (uint32_t i = 0; i < count; i++) {
         sums[count + i + 1] = sums[count] + sums[i + 1];
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t end = count + i + 1;
-        load->hops[walk->first + i].elements +=
-            steps / count * sums[count] + sums[end] - sums[end - rest];
-        load->hops[walk->first + i].messages_count += steps;
+        uint64_t rest = sums[end] - sums[end - steps % count];
+        hop_add_load(load, walk->lane, hops[i].from, hops[i].to,
+                     (struct path_load){.elements = steps / count * sums[count] + rest,
+                                        .messages_count = steps * load->count});
     }
 }
 
-static void walk_add_load(const struct phase_load *load, const struct ar_walk *walk,
-                          uint64_t elements)
+static void walks_add_load(struct phase_load *load)
 {
-    for (uint32_t i = walk->first; i < walk->first + walk->count; i++) {
-        for (uint32_t step = 0; step < load->phase->steps; step++) {
-            struct ar_move move = load_move(load, elements, load->pattern->hops[i].from, step);
-            load->hops[i].elements += move.sends ? move.send_span.count : 0;
-            load->hops[i].messages_count += move.sends;
+    bool are_rings = has_steady_rings(load);
+    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
+        const struct ar_walk *walk = &load->pattern->walks[i];
+        const struct ar_hop *hops = load->pattern->hops + walk->first;
+        if (are_rings) {
+            ring_add_load(load, walk);
+        }
+        for (uint32_t hop = 0; hop < walk->count && !are_rings; hop++) {
+            hop_add_load(
+                load, walk->lane, hops[hop].from, hops[hop].to,
+                moves_load(load, walk->lane, hops[hop].from, 0, load->phase->steps, 1, true));
         }
     }
 }
 
 /* Every hop of a tree carries the whole buffer. */
-static void lane_add_tree_load(const struct phase_load *load, uint32_t lane, uint64_t elements)
+static void tree_add_load(struct phase_load *load)
 {
-    const uint32_t *lane_hops = load->pattern->lane_hops;
-    for (uint32_t i = lane_hops[lane]; i < lane_hops[lane + 1]; i++) {
-        load->hops[i].elements += elements;
-        load->hops[i].messages_count += load->phase->parts;
-    }
-}
-
-static void hop_find_path(const struct phase_load *load, uint32_t hop, uint32_t lane,
-                          struct ar_path *path)
-{
-    const struct ar_order *order = &load->order;
-    const struct ar_hop *ends = &load->pattern->hops[hop];
-    ar_cluster_path(load->collective->cluster, ar_order_rank(order, lane, ends->from),
-                    ar_order_rank(order, lane, ends->to), path);
-}
-
-/* Adds the bytes of a hop of a lane to the links of its path. */
-static void path_add_load(struct phase_load *load, uint32_t lane, const struct ar_path *path,
-                          const struct hop_load *hop)
-{
-    uint32_t group = lane / load->collective->channels;
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        struct ar_link_load *link = &load->loads[path->links[i]];
-        struct together *on = &load->together[path->links[i]];
-        bool is_new = on->time != load->time;
-        *on = (struct together){.time = load->time,
-                                .flows = is_new ? 1 : on->flows + 1,
-                                .group = group,
-                                .groups = is_new ? 1 : on->groups + (on->group != group)};
-        link->flows_max = on->flows > link->flows_max ? on->flows : link->flows_max;
-        link->groups_max = on->groups > link->groups_max ? on->groups : link->groups_max;
-        link->bytes += hop->elements * load->collective->element_bytes;
-        link->messages_count += hop->messages_count;
-    }
-}
-
-static void hops_add_load(struct phase_load *load)
-{
-    const struct ar_pattern *pattern = load->pattern;
-    struct ar_path path;
-    load->time++;
-    for (uint32_t i = 0, lane = 0; i < pattern->hops_count; i++) {
-        while (i >= pattern->lane_hops[lane + 1]) {
-            lane++;
+    for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
+        struct path_load whole = {.messages_count = load->phase->parts * load->count};
+        for (size_t i = 0; i < load->count; i++) {
+            whole.elements += lane_elements(load, i, lane);
         }
-        hop_find_path(load, i, lane, &path);
-        path_add_load(load, lane, &path, &load->hops[i]);
+        const uint32_t *first = &load->pattern->lane_hops[lane];
+        for (uint32_t i = first[0]; i < first[1]; i++) {
+            const struct ar_hop *hop = &load->pattern->hops[i];
+            hop_add_load(load, lane, hop->from, hop->to, whole);
+        }
     }
 }
 
-/* The message that a position sends in a step of an exchange, in all collectives together. */
-static void message_add_load(struct phase_load *load, const struct ar_order *order, uint32_t lane,
-                             uint32_t position, uint32_t step, const uint64_t *elements,
-                             size_t count)
-{
-    struct hop_load message = {.elements = 0};
-    struct ar_move move = {.sends = false};
-    struct ar_path path;
-    for (size_t i = 0; i < count; i++) {
-        move = load_move(load, ar_collective_part(load->collective, elements[i], lane).count,
-                         position, step);
-        message.elements += move.sends ? move.send_span.count : 0;
-        message.messages_count += move.sends;
-    }
-    if (move.sends) {
-        ar_cluster_path(load->collective->cluster, ar_order_rank(order, lane, position),
-                        ar_order_rank(order, lane, move.send_to), &path);
-        path_add_load(load, lane, &path, &message);
-    }
-}
+/* --- exchanges and sums ---------------------------------------------------------------------- */
 
 /* The steps of a phase that is at once are together, else each is for itself. */
-static void exchange_add_load(struct phase_load *load, const uint64_t *elements, size_t count)
+static void exchange_add_load(struct phase_load *load)
 {
-    const struct ar_order *order = &load->order;
-    uint32_t steps = load->phase->steps;
+    uint32_t steps = load->phase->steps, ranks = load->order.ranks;
     uint32_t together = load->phase->is_at_once ? steps : 1;
     for (uint32_t first = 0; first < steps; first += together) {
-        load->time++;
+        load->time += first > 0;
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-            for (uint32_t i = 0; i < together * order->ranks; i++) {
-                message_add_load(load, order, lane, i % order->ranks, first + i / order->ranks,
-                                 elements, count);
+            for (uint32_t i = 0; i < together * ranks; i++) {
+                uint32_t position = i % ranks, step = first + i / ranks;
+                struct ar_move move = load_move(load, 0, position, step);
+                if (move.sends) {
+                    hop_add_load(load, lane, position, move.send_to,
+                                 moves_load(load, lane, position, step, step + 1, 1, true));
+                }
             }
         }
     }
 }
 
-/* Bytes over one half of a path, to a switch or from it, in all parts. */
-static struct hop_load half_path_load(const struct phase_load *load, uint32_t lane, size_t place,
-                                      bool is_sent, const uint64_t *elements, size_t count)
+/* All stages are under way together. Flows come in pairs, to the switch and from it. */
+static void sums_add_load(struct phase_load *load)
 {
-    uint32_t positions = ar_shape_ranks(&load->collective->shape);
-    uint32_t position = (uint32_t)(place % positions), stage = (uint32_t)(place / positions);
-    struct hop_load half = {.elements = 0};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t part = ar_collective_part(load->collective, elements[i], lane).count;
-        for (uint32_t step = stage; step < load->phase->steps; step += load->phase->period) {
-            struct ar_move move = load_move(load, part, position, step);
-            bool is_there = is_sent ? move.sends : move.receive != AR_RECEIVE_NONE;
-            half.messages_count += is_there;
-            half.elements += !is_there ? 0
-                             : is_sent ? move.send_span.count
-                                       : move.receive_span.count;
-        }
-    }
-    return half;
-}
-
-/* Sums: all stages are under way together. */
-static void sums_add_load(struct phase_load *load, const uint64_t *elements, size_t count)
-{
-    struct ar_path path;
-    size_t each = 2 * (size_t)ar_shape_ranks(&load->collective->shape) * load->phase->period;
+    uint32_t positions = load->order.ranks, period = load->phase->period;
     ar_phase_flows_find(load->collective, load->phase, load->first_step, &load->flows);
-    load->time++;
     for (size_t i = 0; i < load->flows.flows_count; i++) {
-        const struct ar_flow *flow = &load->flows.flows[i];
-        uint32_t lane = (uint32_t)(i / each);
-        struct hop_load half =
-            half_path_load(load, lane, i % each / 2, i % 2 == 0, elements, count);
-        ar_cluster_path(load->collective->cluster, flow->source, flow->destination, &path);
+        size_t place = i / 2 % ((size_t)positions * period);
+        uint32_t lane = (uint32_t)(i / 2 / ((size_t)positions * period));
+        struct path_load half =
+            moves_load(load, lane, (uint32_t)(place % positions), (uint32_t)(place / positions),
+                       load->phase->steps, period, i % 2 == 0);
         if (half.messages_count > 0) {
-            path_add_load(load, lane, &path, &half);
+            path_add_load(load, lane, load->flows.flows[i], half);
         }
     }
 }
 
-/* The phase of one all-reduce. */
-static void walks_add_load(const struct phase_load *load, uint64_t elements)
-{
-    bool are_rings = is_ring_phase(load);
-    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
-        const struct ar_walk *walk = &load->pattern->walks[i];
-        struct ar_span part = ar_collective_part(load->collective, elements, walk->lane);
-        (are_rings ? ring_add_load : walk_add_load)(load, walk, part.count);
-    }
-    for (uint32_t i = 0;
-         load->phase->kind == AR_PHASE_TREE && i < ar_collective_lanes(load->collective); i++) {
-        lane_add_tree_load(load, i, ar_collective_part(load->collective, elements, i).count);
-    }
-}
-
-static void phase_add_load(struct phase_load *load, const uint64_t *elements, size_t count)
-{
-    if (load->phase->kind == AR_PHASE_EXCHANGE) {
-        exchange_add_load(load, elements, count);
-        return;
-    }
-    if (load->phase->kind == AR_PHASE_SUMS) {
-        sums_add_load(load, elements, count);
-        return;
-    }
-    for (uint32_t i = 0; i < load->pattern->hops_count; i++) {
-        load->hops[i] = (struct hop_load){.elements = 0};
-    }
-    for (size_t i = 0; i < count; i++) {
-        walks_add_load(load, elements[i]);
-    }
-    hops_add_load(load);
-}
+/* --- a collective ---------------------------------------------------------------------------- */
 
 void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
                             struct ar_link_load *loads)
 {
+    static void (*const add_load[])(struct phase_load *) = {[AR_PHASE_WALK] = walks_add_load,
+                                                            [AR_PHASE_TREE] = tree_add_load,
+                                                            [AR_PHASE_EXCHANGE] = exchange_add_load,
+                                                            [AR_PHASE_SUMS] = sums_add_load};
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_collective *collective = &flows->collective;
-    size_t positions = ar_shape_ranks(&collective->shape), hops_max = 1;
-    for (uint32_t i = 0; i < flows->phases_count; i++) {
-        uint32_t hops = flows->patterns[i].hops_count;
-        hops_max = hops > hops_max ? hops : hops_max;
-    }
+    size_t positions = ar_shape_ranks(&collective->shape);
     struct phase_load load = {
         .collective = collective,
-        .loads = loads,
+        .elements = elements,
+        .count = count,
         .order = ar_collective_order(collective),
-        .hops = ar_arena_alloc(&arena, hops_max, sizeof *load.hops),
         .sums = ar_arena_alloc(&arena, 2 * positions + 1, sizeof *load.sums),
         .together = ar_arena_alloc(&arena, ar_cluster_links_count(collective->cluster),
                                    sizeof *load.together),
+        .loads = loads,
     };
     ar_phase_flows_create(&arena, collective, flows->phases, flows->phases_count, &load.flows);
     for (uint32_t i = 0; i < flows->phases_count; i++) {
         load.phase = &flows->phases[i];
         load.pattern = &flows->patterns[i];
         if (load.phase->steps > 0) {
-            phase_add_load(&load, elements, count);
+            load.time++;
+            add_load[load.phase->kind](&load);
         }
         load.first_step += load.phase->steps;
     }

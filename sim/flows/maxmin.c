@@ -165,7 +165,7 @@ static double least_of_links(const double *of_links, const uint32_t *links, size
     return least_Bps;
 }
 
-/* Finds what each link would give, and the least of it for each open flow. */
+/* Finds the share that each link would give, and the least one of each open flow. */
 static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
 {
     for (uint32_t i = 0; i < maxmin->tight_count; i++) {
@@ -248,7 +248,7 @@ static void shares_make_room(struct ar_maxmin *maxmin)
 static void links_share_out(struct ar_maxmin *maxmin)
 {
     const struct ar_paths *paths = &maxmin->paths;
-    if (count_flows(maxmin, paths) == 1) { /* no two meet */
+    if (count_flows(maxmin, paths) == 1) { /* no link has two */
         memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
         return;
     }

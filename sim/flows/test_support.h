@@ -14,7 +14,8 @@
 /** Loads a shipped cluster; `settings` ends with NULL and may be NULL. */
 struct ar_cluster *support_cluster(const char *name, const char *const *settings);
 
-/** The same cluster with every time and cost multiplied by `factor`, every rate divided by it. */
+/** Loads a cluster anew with every time and cost multiplied by `factor`, every rate divided by it.
+ */
 struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor);
 
 const struct ar_algorithm *support_algorithm(const char *name);
@@ -23,7 +24,7 @@ const struct ar_algorithm *support_algorithm(const char *name);
 struct ar_collective support_collective(const struct ar_cluster *cluster, const char *algorithm,
                                         uint32_t x, uint32_t y);
 
-/** The same of an algorithm of any operation. */
+/** As support_collective(), by an algorithm of any operation. */
 struct ar_collective support_collective_of(const struct ar_cluster *cluster,
                                            const struct ar_algorithm *algorithm, uint32_t x,
                                            uint32_t y);

@@ -40,7 +40,7 @@ static bool bundle_has_whole_rows(const struct bundle *bundle, const struct ar_p
     return messages == phase->messages;
 }
 
-/* Walks stand lane after lane: the first of a lane. */
+/* The first walk of a lane; walks lie lane after lane. */
 static uint32_t lane_first_walk(const struct ar_pattern *pattern, uint32_t lane)
 {
     uint32_t low = 0, high = pattern->walks_count;
@@ -142,7 +142,7 @@ size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase 
     return rows * bundle->walks;
 }
 
-/* What a place receives the one before it sends, so every other row tells of two. */
+/* A place receives what the one before it sends, so every other row gives the bytes of two. */
 static void ring_fill_bytes(const struct ar_collective *collective, const struct bundle *bundle,
                             uint32_t first_step, uint64_t elements, double *bytes)
 {

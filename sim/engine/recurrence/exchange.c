@@ -78,7 +78,7 @@ static void step_find_even_times(const struct exchange_run *run,
     }
 }
 
-/* The same where each message has a size of its own. */
+/* As step_find_even_times(), where each message has a size of its own. */
 static void step_find_uneven_times(const struct exchange_run *run, uint32_t step,
                                    const struct ar_exchange_step *flows)
 {

@@ -143,7 +143,7 @@ static double ring_units_seconds(const struct ring_units *units, int64_t count)
     return units->begin_s + (double)count * units->unit_s;
 }
 
-/* Row of the arrays that stands for a row of places in a step. */
+/* The row of the arrays in which a row of places lies in a step. */
 static uint32_t ring_units_row(const struct ring_units *units, uint32_t place_row, int64_t step)
 {
     int64_t rows = units->bundle->rows;
@@ -327,7 +327,7 @@ static bool ring_has_equal_messages(const struct bundle_run *run)
     return true;
 }
 
-/* What repeats; false if nothing does. */
+/* Finds the rounds that may repeat; false if there are none. */
 static bool jump_find_rounds(struct jump *jump)
 {
     const struct bundle *bundle = jump->units.bundle;

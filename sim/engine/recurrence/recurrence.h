@@ -30,10 +30,10 @@ struct bundle_row {
 /** The hops of a phase on one lane, laid out for array arithmetic.
  *
  * Where all walks of a phase (rings, or chains) have the same number of hops, hop j of walk r is
- * place j * walks + r: the hops that stand at the same place of their walks lie beside each other,
+ * place j * walks + r: the hops at the same place of their walks lie beside each other,
  * and what place p sends arrives at place p + walks. A chain has a last row that only receives.
  *
- * What place p sends in a step, p + walks sends in the next (ar_verify() checks that), so the
+ * Place p + walks sends in a step what p sent in the one before (ar_verify() checks that), so the
  * lengths of the messages move along: place p sends in step s what place p - s * walks sent first,
  * or, before the first row, what the first row sent in its own step. */
 struct bundle {
@@ -134,7 +134,7 @@ struct recurrence {
     uint32_t rings_jumped; /**< bundles in which they did so far */
 };
 
-/** What a bundle does in a phase of a job. */
+/** A bundle in a phase of a job. */
 struct bundle_run {
     const struct recurrence *recurrence;
     const struct ar_phase *phase;

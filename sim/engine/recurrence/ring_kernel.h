@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/** What all hops of a ring have in common in a step. */
+/** A step of all hops of a ring. */
 struct ring_step {
     const double *arrived_s; /**< at the sender, in the step before */
     const double *oldest_s;  /**< arrival of the message `window` sends before */
@@ -35,8 +35,8 @@ void ring_kernel_begin(size_t count, const struct ring_step *step);
  * start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
 void ring_kernel_step(size_t count, const struct ring_step *step);
 
-/** The same for hops that need longer for each message than it takes to reduce one, so that
- * start + bytes * reduce <= free: start need not be known, and is left as it was. A later
+/** As ring_kernel_step(), for hops that need longer for each message than it takes to reduce one,
+ * so that start + bytes * reduce <= free: start need not be known, and is left as it was. A later
  * ring_kernel_step() finds the right one. */
 void ring_kernel_hidden(size_t count, const struct ring_step *step);
 
