@@ -32,6 +32,11 @@ static const struct ar_kineto_step *imported(const char *path,
     return step;
 }
 
+static const struct ar_kineto_step *imported_plain(const char *path)
+{
+    return imported(path, &(const struct ar_kineto_request){0});
+}
+
 static bool has_note(const struct ar_kineto_step *step, const char *part)
 {
     bool is_found = false;
@@ -56,8 +61,7 @@ static void expect_layer(const struct ar_trace *trace, uint32_t i, const char *n
  * 3 us, 30 us of the optimizer; each 1 us after the one before, but where a collective ran. */
 Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
 {
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     const struct ar_trace *trace = &step->trace;
     cr_assert_eq(trace->layers_count, 4);
     expect_layer(trace, 0, "Convolution.1", 100, 204);
@@ -73,8 +77,7 @@ Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
 
 Test(kineto, without_shapes_a_bucket_is_a_tensor_of_the_layer_that_completes_it)
 {
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     const struct ar_trace *trace = &step->trace;
     cr_assert_eq(trace->tensors_count, 2);
     cr_expect_eq(trace->layers[0].tensors_count, 1);
@@ -89,8 +92,7 @@ Test(kineto, without_shapes_a_bucket_is_a_tensor_of_the_layer_that_completes_it)
 
 Test(kineto, collectives_have_bytes_groups_and_the_time_when_they_were_ready)
 {
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
     const struct ar_kineto_collective *list = step->collectives;
     cr_assert_eq(step->collectives_count, 3);
     cr_expect_str_eq(list[0].operation, "broadcast");
@@ -110,8 +112,7 @@ Test(kineto, collectives_have_bytes_groups_and_the_time_when_they_were_ready)
 
 Test(kineto, shapes_say_gradients_batch_and_precision)
 {
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "shapes.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "shapes.json");
     const struct ar_trace *trace = &step->trace;
     cr_assert_eq(trace->layers_count, 5);
     expect_layer(trace, 2, "Addmm.1", 41, 82);
@@ -198,8 +199,7 @@ Test(kineto, a_list_of_tensors_has_the_size_of_its_first)
 
 Test(kineto, gradients_that_are_accumulated_are_summed_once)
 {
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "accumulated.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "accumulated.json");
     const struct ar_trace *trace = &step->trace;
     cr_assert_eq(trace->layers_count, 2);
     expect_layer(trace, 0, "Addmm.1", 41, 84);
@@ -246,7 +246,7 @@ Test(kineto, a_compressed_file_is_the_same_as_its_text)
     }
     fclose(plain);
     gzclose(packed);
-    const struct ar_kineto_step *step = imported(path, &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(path);
     unlink(path);
     cr_assert_eq(step->trace.layers_count, 4);
     expect_layer(&step->trace, 0, "Convolution.1", 100, 204);
@@ -287,8 +287,7 @@ Test(kineto, a_trace_that_is_written_is_read_as_it_was)
     char path[] = "/tmp/test_kineto_XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     struct ar_trace_file *read;
-    const struct ar_kineto_step *step =
-        imported(FIXTURES "shapes.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_step *step = imported_plain(FIXTURES "shapes.json");
     ar_trace_write(file, &step->trace);
     fclose(file);
     cr_assert_eq(ar_trace_file_load(path, &arena, &read, &err), AR_OK, "%s", err.text);
