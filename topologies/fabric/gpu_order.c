@@ -21,7 +21,7 @@
  *
  * There are as many orders as could fill all NVLinks of a GPU and serve all HCAs evenly, 64 at
  * most; if these are not found, the least number that serves the HCAs evenly, or none. */
-/* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */
+/* A step takes about 20 ns, so that a cluster is loaded in a few milliseconds. */
 enum { STEPS_OF_AN_ATTEMPT = 20000, STEPS_OF_ALL = 50000 };
 
 struct search {

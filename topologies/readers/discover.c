@@ -35,13 +35,9 @@ enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *a
 enum ar_status ar_discover_parse(struct ar_discovery *discovery, const char *path, char *text,
                                  size_t bytes, struct ar_error *err)
 {
-    enum { PATH_SHOWN = 200 };
-    size_t length = strlen(path);
     size_t blank = strspn(text, " \t\r\n");
-    struct source source = {.machine = discovery, .line = 1};
-    source.path = length <= PATH_SHOWN /* the end of a long path tells more than its start */
-                      ? ar_arena_text(discovery->arena, path)
-                      : ar_arena_format(discovery->arena, "...%s", path + length - PATH_SHOWN + 3);
+    struct source source = {
+        .machine = discovery, .path = ar_topo_shown_path(path, discovery->arena), .line = 1};
     return blank < bytes && text[blank] == '<' ? nccl_topology_read(&source, text, bytes, err)
                                                : text_dumps_read(&source, text, bytes, err);
 }
@@ -174,20 +170,27 @@ enum ar_status nic_find(const struct source *source, const char *name, uint64_t 
     return AR_OK;
 }
 
-enum ar_status nic_set_place(const struct source *source, struct nic *nic, int32_t near,
-                             struct ar_error *err)
+enum ar_status nic_add(const struct source *source, const char *name, uint64_t port, uint32_t group,
+                       const uint32_t *groups, uint32_t gpus_count, struct nic **nic,
+                       struct ar_error *err)
 {
-    bool is_known = nic->near != NIC_SOMEWHERE;
-    if (nic->near == near || (is_known && fact_is_set(source->machine, TOPO_HCAS))) {
+    int32_t near = NIC_ON_HOST;
+    for (uint32_t g = gpus_count; g > 0; g--) {
+        near = groups[g - 1] == group ? (int32_t)g - 1 : near;
+    }
+    AR_TRY(nic_find(source, name, port, nic, err));
+    bool is_known = (*nic)->near != NIC_SOMEWHERE;
+    if ((*nic)->near == near || (is_known && fact_is_set(source->machine, TOPO_HCAS))) {
         return AR_OK;
     }
     if (is_known) {
-        return source_refuse(
-            source, err, "found NIC %.40s %s; expected what %.120s says (or --set hcas=N)",
-            nic->name, near < 0 ? "on the host" : "on a switch with other GPUs", nic->near_source);
+        return source_refuse(source, err,
+                             "found NIC %.40s %s; expected what %.120s says (or --set hcas=N)",
+                             (*nic)->name, near < 0 ? "on the host" : "on a switch with other GPUs",
+                             (*nic)->near_source);
     }
-    nic->near = near;
-    nic->near_source = source_text(source, nic->name);
+    (*nic)->near = near;
+    (*nic)->near_source = source_text(source, (*nic)->name);
     return AR_OK;
 }
 

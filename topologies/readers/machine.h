@@ -68,12 +68,17 @@ enum ar_status fact_add_count(const struct source *source, unsigned fact, uint64
 /** Whether a setting gives a key. */
 bool fact_is_set(const struct ar_discovery *machine, unsigned fact);
 
-/** The NIC of a name and port (0 and 1: the first one), made if it is new; then where it is and how
- * fast. Refused if another file says otherwise. */
+/** The NIC of a name and port (0 and 1: the first one), made if it is new. */
 enum ar_status nic_find(const struct source *source, const char *name, uint64_t port,
                         struct nic **nic, struct ar_error *err);
-enum ar_status nic_set_place(const struct source *source, struct nic *nic, int32_t near,
-                             struct ar_error *err);
+
+/** The same for a NIC below the PCIe switch `group`, if one of the GPUs is in that group, else on
+ * the host. Refused if another file says otherwise. */
+enum ar_status nic_add(const struct source *source, const char *name, uint64_t port, uint32_t group,
+                       const uint32_t *groups, uint32_t gpus_count, struct nic **nic,
+                       struct ar_error *err);
+
+/** Sets how fast a NIC is. Refused if another file says otherwise. */
 enum ar_status nic_set_rate(const struct source *source, struct nic *nic, double rate_bps,
                             struct ar_error *err);
 

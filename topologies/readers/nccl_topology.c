@@ -415,40 +415,17 @@ static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error
     return fact_add(source, TOPO_PCIE_BANDWIDTH, text, "PCIe link of a GPU, raw", err);
 }
 
-static enum ar_status add_gpus(const struct reader *reader, struct ar_error *err)
+static enum ar_status add_gpus(const struct reader *reader, const uint32_t *groups,
+                               struct ar_error *err)
 {
-    uint32_t groups[AR_TOPO_GPUS_MAX];
     if (reader->gpus_count == 0) {
         return AR_OK;
     }
     reader->source->line = reader->gpus[0].line;
     AR_TRY(fact_add_count(reader->source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
-    for (uint32_t g = 0; g < reader->gpus_count; g++) {
-        groups[g] = reader->gpus[g].top;
-    }
     AR_TRY(facts_add_switches(reader->source, reader->gpus_count, groups, err));
     AR_TRY(add_pcie_rate(reader, err));
     return add_models(reader, err);
-}
-
-static enum ar_status add_nics(const struct reader *reader, struct ar_error *err)
-{
-    struct source *source = reader->source;
-    for (uint32_t i = 0; i < reader->nics_count; i++) {
-        const struct network_device *device = &reader->nics[i];
-        struct nic *nic = NULL;
-        int32_t near = NIC_ON_HOST;
-        for (uint32_t g = reader->gpus_count; g > 0; g--) {
-            near = reader->gpus[g - 1].top == device->top ? (int32_t)g - 1 : near;
-        }
-        source->line = device->line;
-        AR_TRY(nic_find(source, device->name, device->port, &nic, err));
-        AR_TRY(nic_set_place(source, nic, near, err));
-        if (device->rate_bps > 0) {
-            AR_TRY(nic_set_rate(source, nic, device->rate_bps, err));
-        }
-    }
-    return AR_OK;
 }
 
 /* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, become notes. */
@@ -496,9 +473,22 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
 {
     struct source *source = reader->source;
     uint64_t end_line = source->line;
+    uint32_t groups[AR_TOPO_GPUS_MAX];
     keep_confirmed(reader);
-    AR_TRY(add_gpus(reader, err));
-    AR_TRY(add_nics(reader, err));
+    for (uint32_t g = 0; g < reader->gpus_count; g++) {
+        groups[g] = reader->gpus[g].top;
+    }
+    AR_TRY(add_gpus(reader, groups, err));
+    for (uint32_t i = 0; i < reader->nics_count; i++) {
+        const struct network_device *device = &reader->nics[i];
+        struct nic *nic;
+        source->line = device->line;
+        AR_TRY(nic_add(source, device->name, device->port, device->top, groups, reader->gpus_count,
+                       &nic, err));
+        if (device->rate_bps > 0) {
+            AR_TRY(nic_set_rate(source, nic, device->rate_bps, err));
+        }
+    }
     source->line = end_line;
     if (reader->gpus_count == 0 && reader->classless > 0) {
         discovery_note(source->machine,

@@ -189,23 +189,6 @@ static void find_nvlink_switch(struct matrix *matrix)
     }
 }
 
-static enum ar_status matrix_add_nics(const struct matrix *matrix, struct source *source,
-                                      struct ar_error *err)
-{
-    for (size_t i = matrix->gpus_count; i < matrix->count; i++) {
-        struct nic *nic = NULL;
-        int32_t near = NIC_ON_HOST;
-        for (size_t g = matrix->gpus_count; g > 0; g--) {
-            bool is_near = group_of_device(matrix, g - 1) == group_of_device(matrix, i);
-            near = is_near ? (int32_t)g - 1 : near;
-        }
-        source->line = matrix->devices[i].line != 0 ? matrix->devices[i].line : matrix->line;
-        AR_TRY(nic_find(source, matrix->devices[i].name, 0, &nic, err));
-        AR_TRY(nic_set_place(source, nic, near, err));
-    }
-    return AR_OK;
-}
-
 static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *source,
                                        struct ar_error *err)
 {
@@ -229,7 +212,14 @@ static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *sou
     if (matrix->has_near || matrix->has_other_pairs) {
         AR_TRY(facts_add_switches(source, gpus, groups, err));
     }
-    return matrix_add_nics(matrix, source, err);
+    for (size_t i = gpus; i < matrix->count; i++) {
+        const struct device *device = &matrix->devices[i];
+        struct nic *nic;
+        source->line = device->line != 0 ? device->line : matrix->line;
+        AR_TRY(nic_add(source, device->name, 0, (uint32_t)group_of_device(matrix, i), groups, gpus,
+                       &nic, err));
+    }
+    return AR_OK;
 }
 
 /* --- HCAs ------------------------------------------------------------------------------------- */

@@ -100,17 +100,21 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
                                      topo->path);
 }
 
+const char *ar_topo_shown_path(const char *path, struct ar_arena *arena)
+{
+    size_t length = strlen(path);
+    return length <= PATH_MAX_IN_MESSAGES
+               ? ar_arena_text(arena, path)
+               : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
+}
+
 /* An empty file with room for so many lines and for all keys more. */
 static struct ar_topo *create_with_room(const char *path, size_t lines, struct ar_arena *arena)
 {
     struct ar_topo *made = ar_arena_alloc(arena, 1, sizeof *made);
-    size_t length = strlen(path);
     made->arena = arena;
     made->lines = ar_arena_alloc(arena, lines + AR_TOPO_KEYS_COUNT, sizeof *made->lines);
-    made->path = /* the end of a long path tells more than its start */
-        length <= PATH_MAX_IN_MESSAGES
-            ? ar_arena_text(arena, path)
-            : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
+    made->path = ar_topo_shown_path(path, arena);
     return made;
 }
 

@@ -202,6 +202,9 @@ struct ar_topo_entries {
     struct ar_topo_entry list[AR_TOPO_KEYS_COUNT];
 };
 
+/** A path for messages, where the end of a long one tells more than its start. */
+const char *ar_topo_shown_path(const char *path, struct ar_arena *arena);
+
 /** Takes the entries of a file. */
 void ar_topo_take(const struct ar_topo *topo, struct ar_topo_entries *entries);
 
