@@ -30,7 +30,6 @@ struct ar_arena {
     size_t bytes;                   /**< taken so far */
     size_t bytes_max;               /**< that may be taken; 0: no limit */
     const char *input;              /**< file read last, named if bytes_max is passed; NULL: none */
-    bool is_broken;                 /**< always false; goes with AR_NEED */
     uint64_t number;                /**< counts the arenas of a guarded thread; 0: not guarded */
     struct ar_arena *older, *newer; /**< of the same thread, if guarded */
 };

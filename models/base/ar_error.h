@@ -60,16 +60,4 @@ enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, stru
         }                                                                                          \
     } while (0)
 
-/** Reports that memory for `what` could not be had; returns AR_NO_MEMORY. */
-enum ar_status ar_error_no_memory(struct ar_error *err, const char *what);
-
-/** Leaves the function with AR_NO_MEMORY, unless the memory for `what` was had: `had` is a pointer,
- * or several joined by &&. */
-#define AR_NEED(had, err, what)                                                                    \
-    do {                                                                                           \
-        if (!(had)) {                                                                              \
-            return ar_error_no_memory(err, what);                                                  \
-        }                                                                                          \
-    } while (0)
-
 #endif

@@ -83,7 +83,7 @@ _Noreturn static void leave_guard(const struct ar_error *err)
 _Noreturn void ar_memory_fail(const char *what)
 {
     struct ar_error err;
-    (void)ar_error_no_memory(&err, what);
+    (void)ar_error_set(&err, AR_NO_MEMORY, "out of memory for %s", what);
     leave_guard(&err);
 }
 

@@ -35,8 +35,3 @@ enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err)
 {
     return ar_error_blame(status, AR_USAGE, err);
 }
-
-enum ar_status ar_error_no_memory(struct ar_error *err, const char *what)
-{
-    return ar_error_set(err, AR_NO_MEMORY, "out of memory for %s", what);
-}

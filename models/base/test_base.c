@@ -39,9 +39,6 @@ Test(error, setting_an_error_returns_its_status_and_formats_its_line)
                  AR_BAD_DATA);
     cr_expect_eq(err.status, AR_BAD_DATA);
     cr_expect_str_eq(err.text, "x.csv:17: expected 0.5");
-    cr_expect_eq(ar_error_no_memory(&err, "the ranks"), AR_NO_MEMORY);
-    cr_expect_eq(err.status, AR_NO_MEMORY);
-    cr_expect_str_eq(err.text, "out of memory for the ranks");
 }
 
 Test(error, a_line_longer_than_its_room_is_cut_and_terminated)

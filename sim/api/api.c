@@ -106,7 +106,7 @@ static enum ar_status set_key(struct allreckon *prediction, const char *name, co
     }
     char *text = strdup(value);
     if (text == NULL) {
-        return ar_error_no_memory(&prediction->err, "a prediction");
+        return ar_error_set(&prediction->err, AR_NO_MEMORY, "out of memory for a prediction");
     }
     prediction->settings[prediction->settings_count++] = (struct setting){key, text};
     return AR_OK;
@@ -170,7 +170,8 @@ int allreckon_run(struct allreckon *prediction)
     ar_row_clear(&prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
     if (notes == NULL) {
-        return return_code(prediction, ar_error_no_memory(&prediction->err, "the notes"));
+        return return_code(prediction, ar_error_set(&prediction->err, AR_NO_MEMORY,
+                                                    "out of memory for the notes"));
     }
     struct request request = {prediction, &arena, notes};
     enum ar_status status = ar_memory_guard(run_request, &request, &prediction->err);

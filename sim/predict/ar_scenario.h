@@ -250,7 +250,6 @@ enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct a
 
 /** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */
-enum ar_status ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash,
-                                struct ar_error *err);
+void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash);
 
 #endif

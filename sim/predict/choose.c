@@ -122,7 +122,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
                               what, choice.count, choice.best.engine->name);
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
-    return scenario->choice != NULL ? AR_OK : ar_error_no_memory(err, "the choice of a shape");
+    return AR_OK;
 }
 
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario)

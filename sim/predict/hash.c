@@ -40,8 +40,7 @@ static void add_loaded(const struct ar_scenario *scenario, uint64_t *hash)
     }
 }
 
-enum ar_status ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash,
-                                struct ar_error *err)
+void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -52,11 +51,10 @@ enum ar_status ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *ha
             fputc('\n', file);
         }
     }
-    bool is_whole = file != NULL && fclose(file) == 0;
-    if (is_whole) {
-        ar_hash_bytes(hash, text, bytes);
-        add_loaded(scenario, hash);
+    if (file == NULL || fclose(file) != 0) {
+        ar_memory_fail("a fingerprint");
     }
+    ar_hash_bytes(hash, text, bytes);
+    add_loaded(scenario, hash);
     free(text);
-    return is_whole ? AR_OK : ar_error_no_memory(err, "a fingerprint");
 }

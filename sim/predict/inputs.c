@@ -33,8 +33,7 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
         return ar_framework_load(file->path, inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:
         file->library = ar_arena_alloc(inputs->arena, 1, sizeof *file->library);
-        return file->library != NULL ? ar_library_table_read(file->path, file->library, err)
-                                     : ar_error_no_memory(err, file->path);
+        return ar_library_table_read(file->path, file->library, err);
     case RESOURCE_RECORDED:
         return ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:

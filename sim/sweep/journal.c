@@ -179,7 +179,7 @@ static enum ar_status file_open_nameless(struct journal *journal, struct ar_erro
     journal->file = fdopen(file, "a+");
     if (journal->file == NULL) {
         close(file);
-        return ar_error_no_memory(err, "the rows of a sweep");
+        ar_memory_fail("the rows of a sweep");
     }
     return AR_OK;
 }

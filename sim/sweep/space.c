@@ -337,7 +337,7 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     if (variants_repeats_seed(&space->variants, number, adding.variant)) {
         return AR_OK;
     }
-    AR_TRY(ar_scenario_hash(adding.variant, &space->fingerprint, err));
+    ar_scenario_hash(adding.variant, &space->fingerprint);
     AR_TRY(read_gpus(space, adding.variant, err));
     AR_TRY(check_shapes(space, err));
     if (space->has_steps) {
@@ -527,7 +527,7 @@ static enum ar_status add_layout(struct space *space, uint32_t number, struct ar
     ar_hash_text(&space->fingerprint, scenario->cluster_name);
     ar_hash_text(&space->fingerprint, scenario->engine->name);
     ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
-    AR_TRY(ar_scenario_hash(scenario, &space->fingerprint, err));
+    ar_scenario_hash(scenario, &space->fingerprint);
     if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
         ar_note_before(space->request->notes, scenario, NULL, 0);
     }

@@ -582,7 +582,7 @@ static enum ar_status parse_document(struct reader *reader, const char *text, si
     reader->source->line = XML_GetCurrentLineNumber(reader->parser);
     enum XML_Error code = XML_GetErrorCode(reader->parser);
     if (parsed != XML_STATUS_OK && code == XML_ERROR_NO_MEMORY) {
-        return ar_error_no_memory(err, reader->source->path);
+        ar_memory_fail(reader->source->path);
     }
     return parsed == XML_STATUS_OK
                ? add_facts(reader, err)
@@ -598,7 +598,7 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
     reader->source = source;
     reader->parser = XML_ParserCreate(NULL);
     if (reader->parser == NULL) {
-        return ar_error_no_memory(err, source->path);
+        ar_memory_fail(source->path);
     }
     enum ar_status status = parse_document(reader, text, bytes, err);
     XML_ParserFree(reader->parser);
