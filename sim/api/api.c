@@ -154,7 +154,7 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     if (ar_scenario_kind(&scenario)->is_collective) {
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
     }
-    ar_note_platform(notes, &scenario);
+    ar_note_assumed(notes, &scenario);
     ar_note_before(notes, &scenario, inputs, 0);
     AR_TRY(ar_run(&scenario, &prediction->row, err));
     if (prediction->row.exact == 0) {

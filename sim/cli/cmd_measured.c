@@ -138,7 +138,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
         ar_set_ask_algorithm(sets.one, &request.rows);
     }
     scenario.cluster = cluster;
-    ar_note_platform(request.rows.notes, &scenario);
+    ar_note_assumed(request.rows.notes, &scenario);
     return ar_calibrate_run(&request, cluster, &view, options->arena, err);
 }
 
@@ -166,7 +166,7 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     scenario->cluster = cluster;
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    ar_note_platform(option_notes(options), scenario);
+    ar_note_assumed(option_notes(options), scenario);
     if (scenario->algorithm == NULL &&
         !ar_engine_times_calls(scenario->engine)) { /* it refuses `auto` */
         struct ar_collective choice = {

@@ -83,7 +83,7 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
-    ar_note_platform(option_notes(options), scenario);
+    ar_note_assumed(option_notes(options), scenario);
     return AR_OK;
 }
 

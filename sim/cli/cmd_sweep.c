@@ -215,7 +215,7 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
         note_collectives(notes, space);
     }
     AR_TRY(variants_scenario(&space->variants, space->variants.count - 1, &scenario, err));
-    ar_note_platform(notes, scenario);
+    ar_note_assumed(notes, scenario);
     ar_note_sweep(notes, scenario, space->gpus, space->gpus_count);
     return AR_OK;
 }

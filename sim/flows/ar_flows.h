@@ -7,7 +7,7 @@
  *
  * - **walks**: every position keeps its peers, so the messages of a step are a fixed set of flows.
  *   The rate of a hop is its max-min fair share while all these flows of all lanes are under way
- *   together (ar_maxmin.h); on a platform file, what SimGrid gives it.
+ *   together (ar_maxmin.h).
  * - **trees**: hops like those of walks. The rate of each part on each hop depends on its size, and
  *   is found when somebody asks for it (ar_flows_tree_shares()).
  * - **exchanges**: peers change from step to step. The messages of a step, on all lanes, are taken

@@ -76,7 +76,7 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 
 /** The values of the cluster file whose source is "assumed". */
-void ar_note_platform(FILE *notes, const struct ar_scenario *scenario);
+void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario);
 
 /** How many of so many rows are not exact, if any. */
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count);

@@ -128,7 +128,7 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
 }
 
 /* Values that the cluster file marks as assumed. */
-void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
+void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
 {
     static const char begin[] = "assumed, to be changed by --set:";
     const struct ar_cluster *cluster = scenario->cluster;
