@@ -65,46 +65,100 @@ uint32_t build_message(struct ar_build *build, const struct ar_action *action, u
 
 /* --- parameters and gradients ----------------------------------------------------------------- */
 
-static double trace_parameters(const struct ar_trace *trace, uint32_t first, uint32_t layers)
+/* --- what differs between the layers of a trace and those of a transformer ----------------------
+ */
+
+struct build_model {
+    struct ar_parameters (*parameters)(const struct ar_build *build, const struct ar_run *run);
+    double (*run_s)(const struct ar_build *build, const struct ar_run *run);
+    double (*optimizer_s)(const struct ar_build *build, uint32_t stage, double parts);
+    double (*overhead_s)(const struct ar_layout *layout); /* of a step, outside layers */
+};
+
+static struct ar_parameters trace_parameters(const struct ar_build *build, const struct ar_run *run)
 {
+    const struct ar_trace *trace = build->layout->trace;
     uint64_t elements = 0;
-    for (uint32_t i = first; i < first + layers; i++) {
+    for (uint32_t i = run->first; i < run->first + run->layers; i++) {
         const struct ar_layer *layer = &trace->layers[i];
         for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
             elements += trace->tensor_elements[layer->tensors_first + tensor];
         }
     }
-    return (double)elements;
+    return (struct ar_parameters){.dense = (double)elements};
 }
 
-static struct ar_parameters count_parameters(const struct ar_build *build, uint32_t first,
-                                             uint32_t layers, bool has_embedding, bool has_head)
+static double trace_run_s(const struct ar_build *build, const struct ar_run *run)
+{
+    double time_s = 0;
+    for (uint32_t i = 0; i < run->layers; i++) {
+        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
+        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
+    }
+    return time_s;
+}
+
+static double trace_optimizer_s(const struct ar_build *build, uint32_t stage, double parts)
+{
+    (void)stage;
+    return build->layout->trace->optimizer_s / parts;
+}
+
+static double trace_overhead_s(const struct ar_layout *layout)
+{
+    return layout->trace->step_overhead_s;
+}
+
+static const struct build_model build_trace = {trace_parameters, trace_run_s, trace_optimizer_s,
+                                               trace_overhead_s};
+
+static struct ar_parameters transformer_parameters(const struct ar_build *build,
+                                                   const struct ar_run *run)
 {
     const struct ar_layout *layout = build->layout;
-    if (layout->trace != NULL) {
-        return (struct ar_parameters){.dense = trace_parameters(layout->trace, first, layers)};
-    }
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
     double experts, none;
-    double dense =
-        ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) * layers;
-    dense += has_embedding
-                 ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none)
-                 : 0;
-    dense +=
-        has_head ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none) : 0;
-    return (struct ar_parameters){.dense = dense, .experts = experts * layers};
+    double dense = ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) *
+                   run->layers;
+    const enum ar_transformer_part ends[] = {AR_PART_EMBEDDING, AR_PART_HEAD};
+    for (int i = 0; i < 2; i++) {
+        bool has_end = i == 0 ? run->has_embedding : run->has_head;
+        dense +=
+            has_end ? ar_transformer_part_parameters(layout->model, tp, ep, ends[i], &none) : 0;
+    }
+    return (struct ar_parameters){.dense = dense, .experts = experts * run->layers};
 }
+
+static double transformer_run_s(const struct ar_build *build, const struct ar_run *run)
+{
+    const double *times =
+        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
+    return run->layers * times[AR_PART_LAYER] +
+           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
+           (run->has_head ? times[AR_PART_HEAD] : 0);
+}
+
+static double transformer_optimizer_s(const struct ar_build *build, uint32_t stage, double parts)
+{
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    return (all.dense + all.experts) / parts * build->times->optimizer_s;
+}
+
+static const struct build_model build_transformer = {transformer_parameters, transformer_run_s,
+                                                     transformer_optimizer_s, NULL};
 
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
 {
-    return count_parameters(build, run->first, run->layers, run->has_embedding, run->has_head);
+    return build->model->parameters(build, run);
 }
 
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
 {
-    uint32_t layers = ar_layout_chunk_layers(build->layout) * build->pipeline.chunks;
-    return count_parameters(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
+    const struct ar_run all = {.layers =
+                                   ar_layout_chunk_layers(build->layout) * build->pipeline.chunks,
+                               .has_embedding = stage == 0,
+                               .has_head = stage == build->pipeline.stages - 1};
+    return build->model->parameters(build, &all);
 }
 
 /* The collective that sums gradients along axes: of sparse ones every rank gathers those of all,
@@ -214,7 +268,7 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after)
 {
-    return build->layout->trace != NULL
+    return build->layout->workload != NULL
                ? build_shards(build, operation, run->first, edge, &run->action, after)
                : build_gradients(build, run->stage, operation, build_run_parameters(build, run),
                                  &run->action, after);
@@ -243,15 +297,6 @@ static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t 
     return exchange;
 }
 
-static double optimizer_time(const struct ar_build *build, uint32_t stage, double parts)
-{
-    if (build->layout->trace != NULL) {
-        return build->layout->trace->optimizer_s / parts;
-    }
-    struct ar_parameters all = build_stage_parameters(build, stage);
-    return (all.dense + all.experts) / parts * build->times->optimizer_s;
-}
-
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
 {
     const struct ar_transformer *model = build->layout->model;
@@ -267,7 +312,7 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
         ar_graph_need(build->graph, sent, build->ends[0]);
         ar_graph_need(build->graph, sent, task);
     }
-    uint32_t optimizer = build_compute(build, stage, optimizer_time(build, stage, parts),
+    uint32_t optimizer = build_compute(build, stage, build->model->optimizer_s(build, stage, parts),
                                        AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
     if (is_tied) {
@@ -336,23 +381,6 @@ static void add_experts(struct ar_build *build, const struct ar_run *run, uint32
     }
 }
 
-static double find_run_time(const struct ar_build *build, const struct ar_run *run)
-{
-    double time_s = 0;
-    for (uint32_t i = 0; build->layout->trace != NULL && i < run->layers; i++) {
-        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
-        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
-    }
-    if (build->layout->trace != NULL) {
-        return time_s;
-    }
-    const double *times =
-        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
-    return run->layers * times[AR_PART_LAYER] +
-           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
-           (run->has_head ? times[AR_PART_HEAD] : 0);
-}
-
 /* A head that is split by its columns finds the maximum of each token's logits, the sum of their
  * exponentials and the logit of its target together: one fp32 number of each. */
 static void add_loss(struct ar_build *build, const struct ar_run *run)
@@ -378,7 +406,7 @@ uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         hidden = add_hidden_tensor(build, run, task);
     }
     uint32_t computed =
-        build_compute(build, run->stage, find_run_time(build, run), duty, &run->action);
+        build_compute(build, run->stage, build->model->run_s(build, run), duty, &run->action);
     task = task != AR_NO_TASK ? task : computed;
     ar_graph_need(build->graph, task, ready);
     if (computed != AR_NO_TASK) {
@@ -487,8 +515,8 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
         left[chunk] = pipeline->batches;
     }
-    if (layout->trace != NULL) {
-        (void)build_compute(build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
+    if (build->model->overhead_s != NULL) {
+        (void)build_compute(build, stage, build->model->overhead_s(layout), AR_DUTY_FORWARD,
                             &(struct ar_action){.is_backward = false});
     }
     for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
@@ -522,7 +550,9 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
                                    const struct ar_part_times *times, struct ar_arena *arena)
 {
     const struct ar_placed *placed = layout->placed;
-    struct ar_build build = {.layout = layout, .times = times};
+    struct ar_build build = {.layout = layout,
+                             .times = times,
+                             .model = layout->trace != NULL ? &build_trace : &build_transformer};
     if (placed != NULL) {
         return ar_operators_graph(placed->operators, placed->devices, placed->devices_count,
                                   &placed->hops, arena);
@@ -533,7 +563,7 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
     } else {
         build.pipeline = ar_layout_pipeline(layout);
         build.graph = ar_graph_create(arena, build.pipeline.stages);
-        build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
+        build.graph->has_series = layout->workload != NULL && layout->strategy->sends_buckets;
         build_stages(&build);
     }
     return build.graph;

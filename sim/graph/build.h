@@ -8,6 +8,7 @@
 
 /** Fills the graph, of one role, with a recorded step. */
 struct ar_build;
+struct build_model;
 void build_recorded(struct ar_build *build);
 
 /** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
@@ -24,6 +25,7 @@ struct ar_run {
 struct ar_build {
     const struct ar_layout *layout;
     const struct ar_part_times *times;
+    const struct build_model *model; /**< its layers: of a trace, or of a transformer */
     struct ar_graph *graph;
     struct ar_pipeline pipeline;
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */

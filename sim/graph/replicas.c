@@ -10,7 +10,7 @@
 
 uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
 {
-    bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->trace != NULL;
+    bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->workload != NULL;
     bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
     return is_single ? 1 : ar_layout_chunk_layers(build->layout);
 }
@@ -28,7 +28,7 @@ static void send_buckets(struct ar_build *build, const struct ar_run *run)
 
 static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    if (build->layout->trace != NULL && run->action.is_backward) {
+    if (build->layout->workload != NULL && run->action.is_backward) {
         send_buckets(build, run);
         return;
     }
@@ -65,7 +65,7 @@ const struct ar_strategy ar_strategy_data = {
 
 static void zero1_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    bool is_sent = build->layout->trace != NULL ? run->action.is_backward
+    bool is_sent = build->layout->workload != NULL ? run->action.is_backward
                                                 : build->layout->overlaps && run->ends_batches;
     if (is_sent) {
         (void)build_run_shards(build, run, &ar_operation_reduce_scatter, BUILD_ENDS, task);
@@ -82,7 +82,7 @@ static void zero1_end(struct ar_build *build, uint32_t stage)
     }
     uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
                                          build_last(build, stage, AR_STREAM_GRADIENTS));
-    if (build->layout->trace != NULL) {
+    if (build->layout->workload != NULL) {
         (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
     } else {
         (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
@@ -123,7 +123,7 @@ static uint32_t zero3_before(struct ar_build *build, const struct ar_run *run)
     enum build_edge edge = run->action.is_backward ? BUILD_BEGINS : BUILD_ENDS;
     uint32_t gathered = build_run_shards(build, run, &ar_operation_all_gather, edge,
                                          build->ends[build->layout->prefetch]);
-    build->goes_on = build->layout->trace != NULL && gathered == AR_NO_TASK;
+    build->goes_on = build->layout->workload != NULL && gathered == AR_NO_TASK;
     if (!build->goes_on) {
         send_waiting(build);
     }
@@ -144,7 +144,7 @@ static bool ends_bucket(const struct ar_build *build, uint32_t layer)
 static void zero3_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     if (run->action.is_backward &&
-        (build->layout->trace == NULL || ends_bucket(build, run->first))) {
+        (build->layout->workload == NULL || ends_bucket(build, run->first))) {
         send_waiting(build);
         build->waiting = *run;
         build->waiting_for = task;

@@ -92,7 +92,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         return ar_scenario_check(scenario, err);
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
-    if (scenario->trace == NULL && scenario->payload_bytes == 0) {
+    if (ar_scenario_kind(scenario)->is_collective && scenario->payload_bytes == 0) {
         return AR_OK; /* there is nothing to be fast at yet */
     }
     bool is_free = wants_algorithm(scenario);

@@ -177,7 +177,7 @@ static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, stru
 {
     const struct space *space = adding->space;
     adding->ring = UINT32_MAX;
-    if (adding->points == &space->steps && adding->variant->layout.strategy->is_asynchronous) {
+    if (adding->points == &space->steps && ar_scenario_kind(adding->variant)->graph == NULL) {
         return add_servers(adding, ranks, err);
     }
     if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
