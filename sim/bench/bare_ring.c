@@ -43,7 +43,7 @@ static uint64_t part_bytes(const struct rank *rank, uint64_t part)
     return (end - begin) * ELEMENT_BYTES;
 }
 
-static void swap(sg_mailbox_t to, sg_mailbox_t from, uint64_t bytes)
+static void exchange_messages(sg_mailbox_t to, sg_mailbox_t from, uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
     void *received;
@@ -60,7 +60,7 @@ static void run_ring(const struct rank *rank)
     sg_mailbox_t mine = mailbox_of(rank->index);
     for (uint64_t step = 0; step < 2 * (ranks - 1); step++) {
         uint64_t part = (rank->index + 2 * ranks - step) % ranks;
-        swap(right, mine, part_bytes(rank, part));
+        exchange_messages(right, mine, part_bytes(rank, part));
     }
 }
 
@@ -70,8 +70,8 @@ static void run_pairwise(const struct rank *rank)
     uint64_t ranks = rank->ranks;
     for (uint64_t step = 1; step < ranks; step++) {
         uint64_t to = (rank->index + step) % ranks, from = (rank->index + ranks - step) % ranks;
-        swap(mailbox_of(rank->index * ranks + to), mailbox_of(from * ranks + rank->index),
-             part_bytes(rank, step));
+        exchange_messages(mailbox_of(rank->index * ranks + to),
+                          mailbox_of(from * ranks + rank->index), part_bytes(rank, step));
     }
 }
 
