@@ -462,8 +462,7 @@ static enum ar_status take_predictions(struct reproduction *reproduction,
 struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct reproduce_summary summary = {
-        .median_error_frac = NAN, .largest_error_frac = NAN, .median_width_frac = NAN};
+    struct reproduce_summary summary = {.predicted = 0};
     double *errors = ar_arena_alloc(&arena, rows->count + 1, sizeof *errors);
     double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
     for (size_t i = 0; i < rows->count; i++) {
@@ -477,15 +476,10 @@ struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
             summary.inside += strcmp(row->inside, "yes") == 0;
         }
     }
-    ar_sort(errors, summary.predicted);
-    ar_sort(widths, summary.banded);
-    if (summary.predicted > 0) {
-        summary.median_error_frac = ar_quantile(errors, summary.predicted, 0.5);
-        summary.largest_error_frac = errors[summary.predicted - 1];
-    }
-    if (summary.banded > 0) {
-        summary.median_width_frac = ar_quantile(widths, summary.banded, 0.5);
-    }
+    struct ar_library_error error = ar_library_error_of(errors, summary.predicted, 0);
+    summary.median_error_frac = error.median_frac;
+    summary.largest_error_frac = error.worst_frac;
+    summary.median_width_frac = ar_library_error_of(widths, summary.banded, 0).median_frac;
     return summary;
 }
 
