@@ -31,7 +31,7 @@ const char *ar_tier_name(enum ar_tier tier)
     return names[tier];
 }
 
-static const char *text_of(const struct ar_cluster *cluster, enum ar_topo_key key)
+static const char *entry_text(const struct ar_cluster *cluster, enum ar_topo_key key)
 {
     const struct ar_topo_entry *entry = ar_topo_entries_find(&cluster->entries, key);
     return entry != NULL ? entry->text : "";
@@ -72,8 +72,8 @@ static void fill_facts(struct ar_cluster *cluster)
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
     cluster->facts = (struct ar_cluster_facts){
-        .name = text_of(cluster, TOPO_NAME),
-        .description = text_of(cluster, TOPO_DESCRIPTION),
+        .name = entry_text(cluster, TOPO_NAME),
+        .description = entry_text(cluster, TOPO_DESCRIPTION),
         .nodes_count = values->count[TOPO_NODES],
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
@@ -83,9 +83,9 @@ static void fill_facts(struct ar_cluster *cluster)
         .copy_s_per_byte = values->number[TOPO_GPU_COPY_COST],
         .message = message_cost(values->number),
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
-        .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
+        .device_cost = entry_text(cluster, TOPO_GPU_COST_TABLE),
         .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
-        .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
+        .links_fitted = entry_text(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,
         .nvlink_domain_nodes = domain_nodes > 0 ? domain_nodes : 1,
@@ -98,12 +98,12 @@ static void fill_facts(struct ar_cluster *cluster)
         .has_cpu_vendor = values->is_given[TOPO_CPU_VENDOR],
         .has_library_collnet = has_collnet,
         .has_hcas_on_switches = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH,
-        .library_release = text_of(cluster, TOPO_LIBRARY_RELEASE),
+        .library_release = entry_text(cluster, TOPO_LIBRARY_RELEASE),
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
         .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
         .library_net_latency_s = values->number[TOPO_LIBRARY_NET_LATENCY],
-        .library_cost = text_of(cluster, TOPO_LIBRARY_COST_TABLE),
+        .library_cost = entry_text(cluster, TOPO_LIBRARY_COST_TABLE),
     };
 }
 

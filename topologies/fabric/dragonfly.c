@@ -19,7 +19,7 @@ static uint32_t global_links(const struct ar_dragonfly *dragonfly)
 }
 
 /* Cables that join each two of so many things, and the number of that of `a` and `b`. */
-static uint64_t count_pairs(uint64_t things)
+static uint64_t pairs_of_things(uint64_t things)
 {
     return things * (things - 1) / 2;
 }
@@ -28,14 +28,14 @@ static uint32_t pair_of(uint32_t things, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b;
     uint32_t high = a < b ? b : a;
-    return (uint32_t)(count_pairs(things) - count_pairs(things - low)) + high - low - 1;
+    return (uint32_t)(pairs_of_things(things) - pairs_of_things(things - low)) + high - low - 1;
 }
 
 /* The lower one of a pair. */
 static uint32_t low_of(uint32_t things, uint32_t pair)
 {
     uint32_t low = 0;
-    while (count_pairs(things) - count_pairs(things - low - 1) <= pair) {
+    while (pairs_of_things(things) - pairs_of_things(things - low - 1) <= pair) {
         low++;
     }
     return low;
@@ -44,14 +44,14 @@ static uint32_t low_of(uint32_t things, uint32_t pair)
 static uint64_t cables_of_group(const struct ar_dragonfly *dragonfly)
 {
     uint64_t routers = dragonfly->routers;
-    return dragonfly->spines > 0 ? routers * spine_links(dragonfly) : count_pairs(routers);
+    return dragonfly->spines > 0 ? routers * spine_links(dragonfly) : pairs_of_things(routers);
 }
 
 uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly)
 {
     uint64_t groups = dragonfly->groups;
-    return 2 *
-           (groups * cables_of_group(dragonfly) + count_pairs(groups) * global_links(dragonfly));
+    return 2 * (groups * cables_of_group(dragonfly) +
+                pairs_of_things(groups) * global_links(dragonfly));
 }
 
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index)

@@ -41,7 +41,8 @@ struct search {
     uint32_t starts[AR_TOPO_GPUS_MAX], ends[AR_TOPO_GPUS_MAX]; /* of orders so far, per HCA */
 };
 
-static bool extend_order(struct search *search, uint32_t order, uint32_t place, uint64_t visited);
+static bool extend_gpu_order(struct search *search, uint32_t order, uint32_t place,
+                             uint64_t visited);
 
 static bool nvlink_fits(const struct search *search, uint32_t order, uint32_t a, uint32_t b)
 {
@@ -102,7 +103,7 @@ static bool finish_order(struct search *search, uint32_t order)
     }
     serve_hcas(search, order, 1);
     bool is_found = order + search->stride >= search->count ||
-                    extend_order(search, order + search->stride, 0, 0);
+                    extend_gpu_order(search, order + search->stride, 0, 0);
     if (!is_found) {
         serve_hcas(search, order, -1);
         if (search->are_cycles) {
@@ -116,14 +117,15 @@ static bool begin_order(struct search *search, uint32_t order)
 {
     for (uint32_t gpu = 0; gpu < search->gpus; gpu++) {
         search->gpu[order][0] = (uint8_t)gpu;
-        if (may_start(search, order, gpu) && extend_order(search, order, 1, 1ull << gpu)) {
+        if (may_start(search, order, gpu) && extend_gpu_order(search, order, 1, 1ull << gpu)) {
             return true;
         }
     }
     return false;
 }
 
-static bool extend_order(struct search *search, uint32_t order, uint32_t place, uint64_t visited)
+static bool extend_gpu_order(struct search *search, uint32_t order, uint32_t place,
+                             uint64_t visited)
 {
     if (place == search->gpus) {
         return finish_order(search, order);
@@ -143,7 +145,7 @@ static bool extend_order(struct search *search, uint32_t order, uint32_t place, 
         }
         search->gpu[order][place] = (uint8_t)next;
         use_nvlink(search, here, next, 1);
-        if (extend_order(search, order, place + 1, visited | 1ull << next)) {
+        if (extend_gpu_order(search, order, place + 1, visited | 1ull << next)) {
             return true;
         }
         use_nvlink(search, here, next, -1);
@@ -175,7 +177,7 @@ static bool attempt_search(struct search *search)
     memset(search->starts, 0, sizeof search->starts);
     memset(search->ends, 0, sizeof search->ends);
     search->steps_left = steps;
-    bool is_found = extend_order(search, 0, 0, 0);
+    bool is_found = extend_gpu_order(search, 0, 0, 0);
     search->steps_of_all_left -= steps - search->steps_left;
     if (is_found) {
         memcpy(search->orders->gpu, search->gpu, sizeof search->gpu);
@@ -318,7 +320,7 @@ static bool are_all_alike(const struct ar_topo_values *values)
 /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its start. So
  * with an even number C of HCAs, C/2 shifts by the GPUs of an HCA and their ways back begin and end
  * at each HCA once; with an odd one, C shifts do. Then all of them are shifted by one GPU more. */
-static uint32_t shift_of(uint32_t gpus, uint32_t hcas, uint32_t channel, bool *is_backwards)
+static uint32_t zigzag_shift(uint32_t gpus, uint32_t hcas, uint32_t channel, bool *is_backwards)
 {
     uint32_t round = channel / hcas;
     uint32_t within = channel % hcas;
@@ -334,7 +336,7 @@ static void shift_zigzags(uint32_t gpus, uint32_t hcas, struct ar_gpu_orders *or
         orders->count <= AR_GPU_ORDERS_MAX ? orders->count : AR_GPU_ORDERS_MAX / hcas * hcas;
     for (uint32_t channel = 0; channel < orders->count; channel++) {
         bool is_backwards;
-        uint32_t shift = shift_of(gpus, hcas, channel, &is_backwards);
+        uint32_t shift = zigzag_shift(gpus, hcas, channel, &is_backwards);
         for (uint32_t i = 0; i < gpus; i++) {
             uint32_t index = is_backwards ? gpus - 1 - i : i;
             orders->gpu[channel][i] = (uint8_t)((ar_zigzag(gpus, index) + shift) % gpus);

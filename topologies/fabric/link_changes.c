@@ -166,10 +166,10 @@ static bool is_meant(const char *name, const char *full, uint32_t cables, uint32
                                  : number == AR_ALL_CABLES || number == own);
 }
 
-static enum ar_status report_unknown(const struct ar_cluster *cluster,
-                                     const struct ar_setting *setting, const char *name,
-                                     struct ar_link_range candidates, struct ar_arena *arena,
-                                     struct ar_error *err)
+static enum ar_status report_unknown_link(const struct ar_cluster *cluster,
+                                          const struct ar_setting *setting, const char *name,
+                                          struct ar_link_range candidates, struct ar_arena *arena,
+                                          struct ar_error *err)
 {
     const char **names = names_of(cluster, candidates, arena);
     size_t names_count = 2 * (size_t)candidates.count;
@@ -207,9 +207,10 @@ static bool is_changed(const struct ar_cluster *cluster, struct ar_link_change c
 }
 
 /* Adds a change of all links that a name means. */
-static enum ar_status add_links(const struct ar_setting *setting, const char *name,
-                                struct ar_link_change change, struct ar_link_range candidates,
-                                struct ar_cluster *cluster, struct ar_error *err)
+static enum ar_status add_link_changes(const struct ar_setting *setting, const char *name,
+                                       struct ar_link_change change,
+                                       struct ar_link_range candidates, struct ar_cluster *cluster,
+                                       struct ar_error *err)
 {
     uint32_t old_count = cluster->changes_count;
     struct ar_link_change *changes =
@@ -244,10 +245,10 @@ static enum ar_status add_change(const struct ar_setting *setting, const char *n
     struct ar_link_range candidates = candidates_of(cluster, name);
     uint32_t old_count = cluster->changes_count;
     change.setting = cluster->settings_count;
-    AR_TRY(add_links(setting, name, change, candidates, cluster, err));
+    AR_TRY(add_link_changes(setting, name, change, candidates, cluster, err));
     if (cluster->changes_count == old_count) {
         struct ar_arena arena AR_ENDS_HERE = {NULL};
-        return report_unknown(cluster, setting, name, candidates, &arena, err);
+        return report_unknown_link(cluster, setting, name, candidates, &arena, err);
     }
     struct ar_cluster_parameter *parameter = &cluster->settings[cluster->settings_count++];
     parameter->key = change.is_down ? "down-link" : "slow-link";

@@ -120,7 +120,7 @@ static void write_node_links(const struct writer *writer, uint32_t node)
 
 /* All links, in one zone before the others: SimGrid looks a link up zone by zone, so that links in
  * the zones of 1024 nodes make loading eight times slower. */
-static void write_links(const struct writer *writer)
+static void write_tree_links(const struct writer *writer)
 {
     bool is_one_zone = writer->is_star && writer->levels_count == 0;
     if (!is_one_zone) {
@@ -366,7 +366,7 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
     count_groups(&writer);
     bool is_one_zone = writer.is_star && writer.levels_count == 0;
     write_begin(cluster, is_one_zone ? "Cluster" : "DijkstraCache", file);
-    write_links(&writer);
+    write_tree_links(&writer);
     if (is_one_zone) {
         write_star_nodes(&writer, 0, nodes_count);
     } else {

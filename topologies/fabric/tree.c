@@ -43,7 +43,7 @@ static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_er
                : AR_OK;
 }
 
-static enum ar_status check_rails(const struct ar_cluster *cluster, struct ar_error *err)
+static enum ar_status tree_check_rails(const struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
     const char *expected = NULL;
@@ -178,7 +178,7 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
     AR_TRY(check_lists(cluster, err));
-    AR_TRY(check_rails(cluster, err));
+    AR_TRY(tree_check_rails(cluster, err));
     tree->levels_count = 0;
     tree->rails = 1;
     if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] > 1) {
@@ -280,7 +280,7 @@ static bool ascend_tree(struct climb *climb, uint32_t level, uint32_t from, uint
     return false;
 }
 
-static void add_links(const struct climb *climb, struct ar_path *path)
+static void tree_add_links(const struct climb *climb, struct ar_path *path)
 {
     const struct ar_tree_level *levels = climb->cluster->tree.levels;
     for (uint32_t i = 0; i < climb->levels_count; i++) {
@@ -332,7 +332,7 @@ static void route_cables(const struct ar_cluster *cluster, struct ar_port from, 
     }
     uint32_t port = to.node * hcas + (hcas > 1 ? to.hca : 0);
     if (ascend_tree(&climb, 0, 0, port)) {
-        add_links(&climb, path);
+        tree_add_links(&climb, path);
     } else {
         ar_path_fail(climb.blocked, path);
     }
@@ -369,7 +369,7 @@ static uint32_t level_of(const struct ar_fat_tree *tree, uint32_t index)
     return level;
 }
 
-static double tree_bandwidth(const struct ar_cluster *cluster, uint32_t index)
+static double tree_link_bandwidth(const struct ar_cluster *cluster, uint32_t index)
 {
     return cluster->tree.levels[level_of(&cluster->tree, index)].bandwidth_Bps;
 }
@@ -445,7 +445,7 @@ struct part {
 };
 
 /* The racks in the group that has a link. */
-static struct part part_of(const struct ar_fat_tree *tree, uint32_t index)
+static struct part tree_part_of(const struct ar_fat_tree *tree, uint32_t index)
 {
     uint32_t level = level_of(tree, index);
     uint32_t group = (index - tree->levels[level].first_link) / 2 / tree->levels[level].links;
@@ -494,7 +494,7 @@ static enum ar_status tree_check_reach(const struct ar_cluster *cluster, uint32_
                                        uint32_t ranks, struct ar_error *err)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
-    struct part part = part_of(tree, index);
+    struct part part = tree_part_of(tree, index);
     uint64_t racks = tree->levels[0].count / tree->rails;
     uint64_t rack_gpus = (uint64_t)tree->levels[0].children * cluster->facts.gpus_per_node;
     bool has_inside = tree->rails > 1 && part.count == 1;
@@ -511,7 +511,7 @@ static enum ar_status tree_check_reach(const struct ar_cluster *cluster, uint32_
 static bool tree_is_idle(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
-    struct part part = part_of(tree, index);
+    struct part part = tree_part_of(tree, index);
     uint64_t rack_gpus = (uint64_t)tree->levels[0].children * cluster->facts.gpus_per_node;
     bool has_inside = tree->rails > 1 && part.count == 1;
     return ranks <= part.first * rack_gpus ||
@@ -521,7 +521,7 @@ static bool tree_is_idle(const struct ar_cluster *cluster, uint32_t index, uint3
 const struct ar_fabric ar_fabric_fat_tree = {
     .make = tree_make,
     .route = tree_route,
-    .bandwidth = tree_bandwidth,
+    .bandwidth = tree_link_bandwidth,
     .name = tree_name,
     .cables = tree_cables,
     .candidates = tree_candidates,

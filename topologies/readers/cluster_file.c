@@ -9,7 +9,7 @@
 #include "machine.h"
 
 /* The value of a key: that of a setting, else of a file. */
-static struct fact value_of(const struct ar_discovery *machine, unsigned fact)
+static struct fact fact_value(const struct ar_discovery *machine, unsigned fact)
 {
     const struct ar_topo_entry *entry =
         fact < AR_TOPO_KEYS_COUNT ? ar_topo_entries_find(&machine->set, (enum ar_topo_key)fact)
@@ -19,18 +19,18 @@ static struct fact value_of(const struct ar_discovery *machine, unsigned fact)
 
 static bool has_value(const struct ar_discovery *machine, unsigned fact)
 {
-    return value_of(machine, fact).text != NULL;
+    return fact_value(machine, fact).text != NULL;
 }
 
 static bool is_value(const struct ar_discovery *machine, unsigned fact, const char *text)
 {
-    const char *value = value_of(machine, fact).text;
+    const char *value = fact_value(machine, fact).text;
     return value != NULL && strcmp(value, text) == 0;
 }
 
 static uint32_t count_of(const struct ar_discovery *machine, unsigned fact)
 {
-    const char *text = value_of(machine, fact).text;
+    const char *text = fact_value(machine, fact).text;
     return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
@@ -196,11 +196,11 @@ static void derive_nvlink(struct ar_discovery *machine, unsigned generation)
     char rate[AR_UNIT_TEXT], source[2 * AR_TOPO_TEXT_MAX];
     const struct gpu_kind *kind = &gpu_kinds[generation];
     bool is_switch = is_value(machine, TOPO_NVLINK_PAIRS, "switch");
-    const char *from = value_of(machine, FACT_LINKS).source;
+    const char *from = fact_value(machine, FACT_LINKS).source;
     uint32_t links = count_of(machine, FACT_LINKS);
     if (links == 0 && is_switch) { /* all that a GPU has lead to switches */
         links = kind->links;
-        from = value_of(machine, TOPO_GPU_GENERATION).source;
+        from = fact_value(machine, TOPO_GPU_GENERATION).source;
     }
     if (links == 0 || !has_value(machine, TOPO_NVLINK_PAIRS) ||
         is_value(machine, TOPO_NVLINK_PAIRS, "none")) {
@@ -232,7 +232,7 @@ static void derive_constants(struct ar_discovery *machine, unsigned generation)
     bool is_known = generation < AR_GPU_GENERATIONS_COUNT;
     unsigned like = is_known ? generation : machine->is_amd ? AR_GPU_CDNA2 : AR_GPU_AMPERE;
     const struct gpu_kind *kind = &gpu_kinds[like];
-    const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
+    const char *pairs = fact_value(machine, TOPO_NVLINK_PAIRS).text;
     bool has_nvlink = pairs != NULL && strcmp(pairs, "none") != 0;
     bool is_whole = pairs != NULL && (strcmp(pairs, "switch") == 0 || strcmp(pairs, "all") == 0);
     const struct {
@@ -357,7 +357,7 @@ static void add_missing_fabric(struct missing *missing, const struct ar_discover
 /* NVLinks, and PCIe where they are not; of both if nobody says which pairs of GPUs have NVLinks. */
 static void add_missing_links(struct missing *missing, const struct ar_discovery *machine)
 {
-    const char *pairs = value_of(machine, TOPO_NVLINK_PAIRS).text;
+    const char *pairs = fact_value(machine, TOPO_NVLINK_PAIRS).text;
     bool has_rate = has_value(machine, TOPO_NVLINK_BANDWIDTH);
     bool has_generation = has_value(machine, TOPO_GPU_GENERATION);
     bool has_switches = count_of(machine, TOPO_PCIE_SWITCHES) > 0;
@@ -390,20 +390,21 @@ static void add_missing_links(struct missing *missing, const struct ar_discovery
 }
 
 /* Rails are of several HCAs. */
-static enum ar_status check_rails(const struct ar_discovery *machine, struct ar_error *err)
+static enum ar_status check_rails_have_hcas(const struct ar_discovery *machine,
+                                            struct ar_error *err)
 {
     return fact_is_set(machine, TOPO_TREE_RAILS) && count_of(machine, TOPO_HCAS) == 1 &&
                    !is_value(machine, TOPO_TREE_RAILS, "none")
                ? ar_error_set(err, AR_USAGE,
                               "%s: found rails for nodes with one HCA (%.200s); expected several "
                               "HCAs, or --fabric non-blocking",
-                              value_of(machine, TOPO_TREE_RAILS).source,
-                              value_of(machine, TOPO_HCAS).source)
+                              fact_value(machine, TOPO_TREE_RAILS).source,
+                              fact_value(machine, TOPO_HCAS).source)
                : AR_OK;
 }
 
 /* Asks for all that is missing at once, also for keys that only some answers need. */
-static enum ar_status check_missing(const struct ar_discovery *machine, struct ar_error *err)
+static enum ar_status check_missing_keys(const struct ar_discovery *machine, struct ar_error *err)
 {
     struct missing missing = {.used = 0};
     bool has_several = !is_value(machine, TOPO_NODES, "1");
@@ -439,12 +440,12 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     }
     derive_hcas(machine, is_count ? gpus : 0,
                 is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
-    AR_TRY(check_rails(machine, err));
-    AR_TRY(check_missing(machine, err));
+    AR_TRY(check_rails_have_hcas(machine, err));
+    AR_TRY(check_missing_keys(machine, err));
     derive_constants(machine, generation);
     derive_value(machine, TOPO_NAME, name, "name of this file");
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
-        struct fact value = value_of(machine, key);
+        struct fact value = fact_value(machine, key);
         if (value.text != NULL) {
             AR_TRY(ar_topo_set(made, ar_topo_keys[key].name, value.text, value.source, err));
         }

@@ -89,8 +89,8 @@ enum ar_status source_refuse(const struct source *source, struct ar_error *err, 
 }
 
 /* Texts of files go into a cluster file: one line of plain characters, without ';'. */
-static enum ar_status check_text(const struct source *source, const char *text,
-                                 struct ar_error *err)
+static enum ar_status fact_check_text(const struct source *source, const char *text,
+                                      struct ar_error *err)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
@@ -124,8 +124,8 @@ enum ar_status fact_add(const struct source *source, unsigned fact, const char *
 {
     struct ar_discovery *machine = source->machine;
     struct fact *known = &machine->facts[fact];
-    AR_TRY(check_text(source, text, err));
-    AR_TRY(check_text(source, what, err));
+    AR_TRY(fact_check_text(source, text, err));
+    AR_TRY(fact_check_text(source, what, err));
     if (known->text == NULL) {
         *known = (struct fact){ar_arena_text(machine->arena, text), source_text(source, what)};
         return AR_OK;
@@ -151,7 +151,7 @@ enum ar_status nic_find(const struct source *source, const char *name, uint64_t 
                         struct nic **nic, struct ar_error *err)
 {
     struct ar_discovery *machine = source->machine;
-    AR_TRY(check_text(source, name, err));
+    AR_TRY(fact_check_text(source, name, err));
     const char *whole = port > 1 ? ar_arena_format(machine->arena, "%.60s/%" PRIu64, name, port)
                                  : ar_arena_format(machine->arena, "%.60s", name);
     for (size_t i = 0; i < machine->nics_count; i++) {

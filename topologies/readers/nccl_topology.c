@@ -119,7 +119,7 @@ static enum ar_status attribute_count(const struct source *source, const char *c
     return ar_parse_count(place, text, 0, max, count, err);
 }
 
-static const char *keep_text(const struct reader *reader, const char *text)
+static const char *keep_attribute(const struct reader *reader, const char *text)
 {
     return ar_arena_format(reader->source->machine->arena, "%.40s", text != NULL ? text : "");
 }
@@ -138,7 +138,7 @@ static enum ar_status begin_cpu(struct reader *reader, const char *const *attrib
                              host);
     }
     if (host != NULL && reader->host == NULL) {
-        reader->host = keep_text(reader, host);
+        reader->host = keep_attribute(reader, host);
     }
     if (vendor == NULL) {
         return AR_OK;
@@ -219,7 +219,7 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
     }
     struct open_pci *pci = &reader->open[reader->open_count++];
     reader->tops += reader->open_count == 1;
-    *pci = (struct open_pci){.busid = keep_text(reader, find_attribute(attributes, "busid")),
+    *pci = (struct open_pci){.busid = keep_attribute(reader, find_attribute(attributes, "busid")),
                              .line = reader->source->line,
                              .pci = vendor << 16 | (device & 0xffff),
                              .gpu = NONE,
@@ -290,7 +290,7 @@ static enum ar_status begin_link(struct reader *reader, const char *const *attri
             (struct peer){.gpu = gpu,
                           .count = (uint32_t)count,
                           .line = source->line,
-                          .busid = target != NULL ? keep_text(reader, target) : NULL};
+                          .busid = target != NULL ? keep_attribute(reader, target) : NULL};
     }
     reader->links_line = reader->links_line == 0 ? source->line : reader->links_line;
     return AR_OK;
@@ -306,7 +306,7 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
     const char *shown = find_attribute(attributes, "speed");
     AR_TRY(attribute_count(source, attributes, "speed", 0, 100000000, &speed_Mbps, err));
     AR_TRY(attribute_count(source, attributes, "port", 0, 255, &port, err));
-    struct network_device nic = {.name = keep_text(reader, name != NULL ? name : "unnamed"),
+    struct network_device nic = {.name = keep_attribute(reader, name != NULL ? name : "unnamed"),
                                  .line = source->line,
                                  .port = port,
                                  .top = reader->open_count > 1 ? reader->tops : NONE,
@@ -429,7 +429,7 @@ static enum ar_status add_gpus(const struct reader *reader, const uint32_t *grou
 }
 
 /* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, become notes. */
-static enum ar_status add_links(const struct reader *reader, struct ar_error *err)
+static enum ar_status add_nvlinks(const struct reader *reader, struct ar_error *err)
 {
     struct source *source = reader->source;
     struct links *links = ar_arena_alloc(source->machine->arena, 1, sizeof *links);
@@ -497,7 +497,7 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
                        source->path, reader->classless);
         return AR_OK;
     }
-    return reader->has_gpus ? add_links(reader, err) : AR_OK;
+    return reader->has_gpus ? add_nvlinks(reader, err) : AR_OK;
 }
 
 /* --- XML -------------------------------------------------------------------------------------- */

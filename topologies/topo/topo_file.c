@@ -73,8 +73,8 @@ static enum ar_status add_line(struct ar_topo *topo, uint32_t number, const char
 }
 
 /* Cuts the content into lines. */
-static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t size,
-                                 struct ar_error *err)
+static enum ar_status topo_read_lines(struct ar_topo *topo, char *content, size_t size,
+                                      struct ar_error *err)
 {
     uint32_t number = 0;
     bool has_values = false;
@@ -133,7 +133,7 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
         lines += content[i] == '\n';
     }
     struct ar_topo *loaded = create_with_room(path, lines, arena);
-    AR_TRY(read_lines(loaded, content, size, err));
+    AR_TRY(topo_read_lines(loaded, content, size, err));
     *topo = loaded;
     return AR_OK;
 }
@@ -170,7 +170,7 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 }
 
 /* Whether a line has this text, whatever ends it on other systems. */
-static bool is_line(const struct line *line, const char *text)
+static bool line_has_text(const struct line *line, const char *text)
 {
     size_t length = strcspn(line->text, "\r");
     return length == strlen(text) && strncmp(line->text, text, length) == 0;
@@ -181,11 +181,11 @@ static size_t end_of_block(const struct ar_topo *topo, size_t first, const char 
                            const char *end)
 {
     size_t last = first;
-    if (!is_line(&topo->lines[first], begin)) {
+    if (!line_has_text(&topo->lines[first], begin)) {
         return first;
     }
     while (last < topo->lines_count && !topo->lines[last].is_entry &&
-           !is_line(&topo->lines[last], end)) {
+           !line_has_text(&topo->lines[last], end)) {
         last++;
     }
     return last < topo->lines_count && !topo->lines[last].is_entry ? last + 1 : first;

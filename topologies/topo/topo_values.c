@@ -193,8 +193,8 @@ static const struct {
              [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
              [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"}};
 
-static enum ar_status parse_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
-                                   double *number, struct ar_error *err)
+static enum ar_status parse_entry_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
+                                         double *number, struct ar_error *err)
 {
     AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
     return *number >= kinds[kind].min && *number <= kinds[kind].max
@@ -280,7 +280,7 @@ static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_to
         uint32_t whole = 0;
         double *number = &values->list[entry->key][count];
         AR_TRY(are_counts ? parse_count(&part, &whole, err)
-                          : parse_number(&part, KIND_RATE, number, err));
+                          : parse_entry_number(&part, KIND_RATE, number, err));
         *number = are_counts ? whole : *number;
         at += length + (at[length] == 'x');
         at += strspn(at, " \t");
@@ -305,7 +305,8 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_SECONDS:
     case KIND_COST:
     case KIND_SIZE:
-        return parse_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key], err);
+        return parse_entry_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key],
+                                  err);
     case KIND_CHOICE:
         return parse_choice(entry, &values->count[entry->key], err);
     case KIND_COUNTS:
@@ -411,7 +412,7 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
 enum { MISSING_SIZE = 400 };
 
 /* Pairs of GPUs with an NVLink. */
-static uint32_t count_pairs(const struct ar_topo_values *values)
+static uint32_t count_nvlink_pairs(const struct ar_topo_values *values)
 {
     uint32_t count = 0;
     for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
@@ -424,13 +425,13 @@ static uint32_t count_pairs(const struct ar_topo_values *values)
 
 bool ar_topo_has_nvlink(const struct ar_topo_values *values)
 {
-    return values->is_switched || count_pairs(values) > 0;
+    return values->is_switched || count_nvlink_pairs(values) > 0;
 }
 
 bool ar_topo_needs_pcie(const struct ar_topo_values *values)
 {
     uint32_t gpus = values->count[TOPO_GPUS];
-    return !values->is_switched && gpus > 1 && count_pairs(values) < gpus * (gpus - 1) / 2;
+    return !values->is_switched && gpus > 1 && count_nvlink_pairs(values) < gpus * (gpus - 1) / 2;
 }
 
 /* Whether there are several racks, or rails that are joined above. */
@@ -442,7 +443,7 @@ static bool has_racks(const struct ar_topo_values *values)
     return are_rails_joined || (rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES]);
 }
 
-static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
+static bool key_is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
 {
     uint32_t fabric = values->count[TOPO_FABRIC];
     bool is_dragonfly = fabric == AR_FABRIC_DRAGONFLY || fabric == AR_FABRIC_DRAGONFLY_PLUS;
@@ -477,8 +478,8 @@ static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *value
     }
 }
 
-static enum ar_status check_needs(const struct ar_topo_entries *entries,
-                                  const struct ar_topo_values *values, struct ar_error *err)
+static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
+                                      const struct ar_topo_values *values, struct ar_error *err)
 {
     static const char *const nouns[] = {[KIND_NAME] = "a name",
                                         [KIND_COUNT] = "at least 1",
@@ -495,7 +496,7 @@ static enum ar_status check_needs(const struct ar_topo_entries *entries,
     for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
         const struct ar_topo_key_row *key = &ar_topo_keys[i];
         bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
-        if ((values->is_given[i] && !is_zero) || !is_needed(key->need, values)) {
+        if ((values->is_given[i] && !is_zero) || !key_is_needed(key->need, values)) {
             continue;
         }
         char expected[120];
@@ -604,5 +605,5 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
     AR_TRY(check_attached(entries, values, err));
     AR_TRY(check_fabric(entries, values, err));
     AR_TRY(check_nvswitch(entries, values, err));
-    return check_needs(entries, values, err);
+    return check_key_needs(entries, values, err);
 }

@@ -32,7 +32,7 @@ static const struct own_actor *own_actor_self(void)
 
 enum { NAME_SIZE = 48 };
 
-static const char *mailbox_name(uint32_t actor, uint32_t tag, char name[NAME_SIZE])
+static const char *actor_mailbox_name(uint32_t actor, uint32_t tag, char name[NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, "actor-%" PRIu32 ".%" PRIu32, actor, tag);
     return name;
@@ -41,7 +41,7 @@ static const char *mailbox_name(uint32_t actor, uint32_t tag, char name[NAME_SIZ
 static sg_mailbox_t mailbox_of_actor(uint32_t actor, uint32_t tag)
 {
     char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(actor, tag, name));
+    return sg_mailbox_by_name(actor_mailbox_name(actor, tag, name));
 }
 
 /* A parcel, and what SimGrid moves of its message. */
@@ -129,7 +129,7 @@ static void own_actor_run(void *data)
     struct ar_actors *actors = own->actors;
     for (uint32_t tag = 0; tag < actors->tags_count; tag++) {
         char name[NAME_SIZE];
-        sg_mailbox_set_receiver(mailbox_name(own->number, tag, name));
+        sg_mailbox_set_receiver(actor_mailbox_name(own->number, tag, name));
     }
     sg_barrier_wait(own->all_know);
     actors->run(&calls, own->number, actors->data);

@@ -134,7 +134,7 @@ uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier
 /* --- the module ------------------------------------------------------------------------------- */
 
 /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
-static void start_simgrid(const struct simgrid_task *task)
+static void child_start_simgrid(const struct simgrid_task *task)
 {
     const char *const options[] = {
         "allreckon",
@@ -185,14 +185,14 @@ static bool write_answer(const struct simgrid_task *task, int answer)
     return ferror(file) == 0 && fclose(file) == 0;
 }
 
-static bool run_task(struct simgrid_task *task, int answer)
+static bool child_run_task(struct simgrid_task *task, int answer)
 {
     static const struct child_kind *const kinds[SIMGRID_KINDS_COUNT] = {
         [SIMGRID_TRIAL] = &child_trial,
         [SIMGRID_GRAPH] = &child_graph,
         [SIMGRID_ACTORS] = &child_actors};
     const struct child_kind *kind = kinds[task->kind];
-    start_simgrid(task);
+    child_start_simgrid(task);
     simgrid_load_platform(task->platform_path);
     child_watch(SIMGRID_STALL_S);
     kind->start(task->data);
@@ -208,5 +208,5 @@ extern const struct simgrid_module ar_simgrid_module;
 
 __attribute__((visibility("default"))) const struct simgrid_module ar_simgrid_module = {
     .version = sg_version_get,
-    .run = run_task,
+    .run = child_run_task,
 };

@@ -111,8 +111,8 @@ static void flights_add(struct flights *flights, struct flight flight)
 
 enum { NAME_SIZE = 64 };
 
-static const char *mailbox_name(const struct actor *actor, uint32_t from, char kind, uint32_t to,
-                                char name[NAME_SIZE])
+static const char *message_mailbox_name(const struct actor *actor, uint32_t from, char kind,
+                                        uint32_t to, char name[NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, "%" PRIu32 ".%" PRIu32 ":%" PRIu32 "%c%" PRIu32, actor->run->number,
              actor->lane, from, kind, to);
@@ -122,14 +122,14 @@ static const char *mailbox_name(const struct actor *actor, uint32_t from, char k
 static sg_mailbox_t mailbox_between(const struct actor *actor, uint32_t from, uint32_t to)
 {
     char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(actor, from, '>', to, name));
+    return sg_mailbox_by_name(message_mailbox_name(actor, from, '>', to, name));
 }
 
 /* The mailbox of an exchange has no receiver yet, so that a message starts when both have come. */
 static sg_mailbox_t exchange_mailbox(const struct actor *actor, uint32_t from, uint32_t to)
 {
     char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(actor, from, '=', to, name));
+    return sg_mailbox_by_name(message_mailbox_name(actor, from, '=', to, name));
 }
 
 static void find_path(const struct actor *actor, uint32_t from, uint32_t to, struct ar_path *path)
@@ -139,7 +139,7 @@ static void find_path(const struct actor *actor, uint32_t from, uint32_t to, str
                     actor_at(run, actor->lane, to)->rank, path);
 }
 
-static uint64_t bytes_of(const struct actor *actor, struct ar_slice span)
+static uint64_t bytes_of_slice(const struct actor *actor, struct ar_slice span)
 {
     return span.count * actor->run->collective->element_bytes;
 }
@@ -193,7 +193,7 @@ void actor_declare_receiver(const struct actor *actor)
             if (step != AR_NEVER) {
                 char name[NAME_SIZE];
                 sg_mailbox_set_receiver(
-                    mailbox_name(actor, move.receive_from, '>', actor->position, name));
+                    message_mailbox_name(actor, move.receive_from, '>', actor->position, name));
             }
         }
         first_step += phases[i].steps;
@@ -231,7 +231,7 @@ static sg_comm_t put_message(const struct actor *actor, sg_mailbox_t mailbox, en
 static void send_message(struct actor *actor, const struct ar_move *move)
 {
     struct link_end *out = connection_to(actor, &actor->out, actor->position, move->send_to);
-    uint64_t bytes = bytes_of(actor, move->send_span);
+    uint64_t bytes = bytes_of_slice(actor, move->send_span);
     wait_for_slot(actor, out);
     flights_await_left(&actor->flights, out->peer); /* one message at a time */
     struct flight flight = {
@@ -251,7 +251,7 @@ static void reduce_received(const struct actor *actor, const struct ar_move *mov
 {
     bool adds = move->receive == AR_RECEIVE_REDUCE;
     double s_per_byte = adds ? actor->reduce_s_per_byte : actor->move_s_per_byte;
-    child_sleep_for((double)bytes_of(actor, move->receive_span) * s_per_byte);
+    child_sleep_for((double)bytes_of_slice(actor, move->receive_span) * s_per_byte);
 }
 
 static void receive_message(struct actor *actor, const struct ar_move *move)
@@ -260,7 +260,7 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
     const struct link_end *in =
         connection_to(actor, &actor->in, move->receive_from, actor->position);
     child_await(sg_mailbox_get_async(in->mailbox, &payload),
-                latency_over(actor, in, bytes_of(actor, move->receive_span)));
+                latency_over(actor, in, bytes_of_slice(actor, move->receive_span)));
     reduce_received(actor, move);
 }
 
@@ -283,19 +283,19 @@ static sg_comm_t put_exchanged(const struct actor *actor, const struct ar_move *
     struct ar_path path;
     find_path(actor, actor->position, move->send_to, &path);
     return put_message(actor, exchange_mailbox(actor, actor->position, move->send_to), path.tier,
-                       path.bandwidth_Bps, bytes_of(actor, move->send_span));
+                       path.bandwidth_Bps, bytes_of_slice(actor, move->send_span));
 }
 
 static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
 {
     child_await(comm, latency_between(actor, move->receive_from, actor->position,
-                                      bytes_of(actor, move->receive_span)));
+                                      bytes_of_slice(actor, move->receive_span)));
 }
 
 static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
 {
     child_await(comm, latency_between(actor, actor->position, move->send_to,
-                                      bytes_of(actor, move->send_span)));
+                                      bytes_of_slice(actor, move->send_span)));
 }
 
 /* A step of an exchange: it ends when what it sends and what it receives have arrived. */

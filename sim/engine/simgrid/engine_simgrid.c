@@ -51,8 +51,8 @@ static void add_routes(struct routes *routes, const struct ar_flow *pairs, size_
     routes->count += count;
 }
 
-static enum ar_status add_collective(const struct ar_collective *collective, struct routes *routes,
-                                     struct ar_error *err)
+static enum ar_status add_collective_routes(const struct ar_collective *collective,
+                                            struct routes *routes, struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     size_t count;
@@ -82,7 +82,7 @@ static enum ar_status find_routes(const struct ar_graph_trial *trial, struct rou
                 add_routes(routes, &pair, 1);
             }
         } else if (kind == AR_TASK_COLLECTIVE && !*is_known) {
-            AR_TRY(add_collective(&trial->sendings[task->work].collective, routes, err));
+            AR_TRY(add_collective_routes(&trial->sendings[task->work].collective, routes, err));
         }
         *is_known = true;
     }
@@ -101,7 +101,7 @@ static void note_waited_for(struct ar_graph *graph, struct ar_task *task, uint32
 }
 
 /* Messages and collectives get the mean time of their tasks. */
-static void time_works(struct ar_graph *graph)
+static void time_works_by_tasks(struct ar_graph *graph)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct {
@@ -178,7 +178,7 @@ static enum ar_status run_graph(struct ar_graph_trial *trial, struct ar_error *e
     AR_TRY(simgrid_task_run(&task, err));
     AR_TRY(simgrid_describe(trial->options, sizeof trial->options, err));
     take_times(graph, own.times);
-    time_works(graph);
+    time_works_by_tasks(graph);
     trial->end_s = ar_graph_end_s(graph);
     trial->messages_count = ar_graph_trial_messages(trial);
     trial->memory_bytes = task.memory_bytes;

@@ -58,7 +58,7 @@ static inline struct collective_run *graph_collective(const struct graph_run *ru
 
 static const char tables[] = "the tasks of its ranks";
 
-static void list_needs(struct graph_run *run)
+static void list_waiting_tasks(struct graph_run *run)
 {
     const struct ar_graph *graph = run->graph;
     run->needed_first = child_alloc(graph->tasks_count + 2, sizeof *run->needed_first, tables);
@@ -91,7 +91,7 @@ static bool is_alike(const struct graph_run *run, uint32_t one, uint32_t other)
            sendings[one].collective.element_bytes == sendings[other].collective.element_bytes;
 }
 
-static void add_collective(struct graph_run *run, uint32_t work, enum ar_stream stream)
+static void add_collective_run(struct graph_run *run, uint32_t work, enum ar_stream stream)
 {
     struct collective_run **own = &run->collectives[(size_t)work * AR_STREAMS_COUNT + stream];
     for (uint32_t i = 0; *own == NULL && i < run->graph->works_count; i++) {
@@ -123,7 +123,7 @@ static void create_collectives(struct graph_run *run)
             run->channels_max = sending->collective.channels;
         }
         if (work->kind == AR_TASK_COLLECTIVE) {
-            add_collective(run, graph->tasks[i].work, graph->tasks[i].stream);
+            add_collective_run(run, graph->tasks[i].work, graph->tasks[i].stream);
         }
     }
 }
@@ -168,7 +168,7 @@ static void graph_create(struct graph_run *run, const struct ar_graph_trial *tri
             run->there_s = child_alloc(times, sizeof *run->there_s, tables);
         }
     }
-    list_needs(run);
+    list_waiting_tasks(run);
     create_collectives(run);
     create_streams(run);
 }
@@ -180,7 +180,7 @@ static uint32_t rank_of(const struct stream *stream)
     return stream->role * stream->run->places + stream->place;
 }
 
-static size_t index_of(const struct stream *stream, uint32_t task)
+static size_t task_index(const struct stream *stream, uint32_t task)
 {
     return (size_t)task * stream->run->places + stream->place;
 }
@@ -189,13 +189,13 @@ static size_t index_of(const struct stream *stream, uint32_t task)
 
 static void await_needs(struct stream *stream, uint32_t task)
 {
-    while (stream->run->missing[index_of(stream, task)] > 0) { /* woken for another reason */
+    while (stream->run->missing[task_index(stream, task)] > 0) { /* woken for another reason */
         stream->waits_for = task;
         sg_sem_acquire(stream->wake);
         stream->waits_for = AR_NO_TASK;
     }
     if (stream->run->there_s != NULL) {
-        child_sleep_for(stream->run->there_s[index_of(stream, task)] - simgrid_get_clock());
+        child_sleep_for(stream->run->there_s[task_index(stream, task)] - simgrid_get_clock());
     }
 }
 
@@ -210,10 +210,10 @@ static void end_task(const struct stream *stream, uint32_t task)
         const struct stream *waiting =
             graph_stream(run, other->role, other->stream, stream->place, 0);
         if (latency_s > 0 && run->graph->works[other->work].kind == AR_TASK_COMPUTE) {
-            double *there_s = &run->there_s[index_of(stream, number)];
+            double *there_s = &run->there_s[task_index(stream, number)];
             *there_s = fmax(*there_s, simgrid_get_clock() + latency_s);
         }
-        if (--run->missing[index_of(stream, number)] == 0 && waiting->waits_for == number) {
+        if (--run->missing[task_index(stream, number)] == 0 && waiting->waits_for == number) {
             sg_sem_release(waiting->wake);
         }
     }
@@ -245,7 +245,7 @@ static void set_busy(struct stream *stream, bool is_busy)
     }
 }
 
-static void run_computation(struct stream *stream, const struct ar_task *task)
+static void stream_compute(struct stream *stream, const struct ar_task *task)
 {
     const struct graph_run *run = stream->run;
     const struct ar_graph_trial *trial = run->trial;
@@ -327,17 +327,17 @@ static void lead_task(struct stream *stream, uint32_t number)
     const struct ar_work *work = &run->graph->works[task->work];
     await_needs(stream, number);
     child_sleep_for(task->wait_s);
-    run->begin_s[index_of(stream, number)] = simgrid_get_clock();
+    run->begin_s[task_index(stream, number)] = simgrid_get_clock();
     set_busy(stream, true);
     child_sleep_for(task->copy_s);
     if (work->kind == AR_TASK_COMPUTE) {
-        run_computation(stream, task);
+        stream_compute(stream, task);
     } else if (work->every > 0) {
         child_sleep_for(task->count * work->time_s); /* nobody waits for others */
     } else {
         take_part(stream, task);
     }
-    run->end_s[index_of(stream, number)] = simgrid_get_clock();
+    run->end_s[task_index(stream, number)] = simgrid_get_clock();
     set_busy(stream, false);
     end_task(stream, number);
 }

@@ -86,8 +86,8 @@ static enum ar_status open_in_memory(const char *what, int *file, struct ar_erro
                                      strerror(errno));
 }
 
-static enum ar_status write_platform(const struct simgrid_task *task, int platform,
-                                     struct ar_error *err)
+static enum ar_status write_task_platform(const struct simgrid_task *task, int platform,
+                                          struct ar_error *err)
 {
     uint32_t nodes = (task->ranks - 1) / ar_cluster_facts(task->cluster)->gpus_per_node + 1;
     int copy = dup(platform);
@@ -106,7 +106,7 @@ static enum ar_status open_files(const struct simgrid_task *task, struct task_fi
                                  struct ar_error *err)
 {
     AR_TRY(open_in_memory("platform", &files->platform, err));
-    AR_TRY(write_platform(task, files->platform, err));
+    AR_TRY(write_task_platform(task, files->platform, err));
     AR_TRY(open_in_memory("answer", &files->answer, err));
     return open_in_memory("log", &files->log, err);
 }
