@@ -235,7 +235,7 @@ static enum ar_status write_workload(const struct options *options, struct ar_sc
 
 /* --- NCCL's tuner plug-in --------------------------------------------------------------------- */
 
-/* Notes what the table rests on; `operation`: the only one that it has, NULL: all. */
+/* Notes the measurements and constants behind a table of one operation (NULL: of all). */
 static void note_basis(const struct options *options, const struct ar_library *library,
                        bool is_fitted, const struct ar_operation *operation)
 {

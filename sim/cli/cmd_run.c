@@ -12,7 +12,7 @@
 #include "made_by.h"
 #include "resource.h"
 
-#define LONG_S 1.0 /* notes are not held back for longer */
+#define LONG_S 1.0 /* notes appear at once if the command takes longer */
 
 /* Whether a list of strategies, as a sweep has them, names one that makes operators. */
 static bool names_placed_strategy(const char *list)

@@ -57,7 +57,7 @@ enum {
 #define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
 COMMAND_LIST(X)
 #undef X
-/** Compares a trace of measured times, if that is what the only argument is. */
+/** Whether the only argument of compare is a trace of measured times; compares its layers. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
 enum ar_status command_collective(const struct options *options, struct ar_error *err);

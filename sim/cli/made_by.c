@@ -177,7 +177,7 @@ static bool has_parameter(const struct parameters *parameters, const char *name)
     return false;
 }
 
-/* Adds the options that decide the contents, unless `more` says what they stand for. */
+/* Adds the options that decide the contents, unless `more` has them already. */
 static void add_options(const struct options *options, const struct parameters *more,
                         struct parameters *parameters)
 {

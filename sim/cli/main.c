@@ -10,8 +10,8 @@
 #include "commands.h"
 #include "ranks.h"
 
-/* A stream that was closed by the caller would be the number of the next file or pipe that is
- * opened, and what is printed would go there. Such a stream becomes one that can only fail. */
+/* The number of a stream that the caller closed would go to the next file or pipe that is opened,
+ * and text would be printed there. Such a stream becomes one that can only fail. */
 static void occupy_standard_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
@@ -42,7 +42,7 @@ static void flush_stdout(int *cause)
     }
 }
 
-/* Nothing is said to have been written until it was. */
+/* Reports output that could not be written, also after the command has succeeded. */
 static enum ar_status finish_stdout(int cause, struct ar_error *err)
 {
     flush_stdout(&cause);
@@ -55,7 +55,7 @@ struct notes {
     FILE *stream; /* that commands write to */
     FILE *kept;
     int stdout_cause;
-    char *text; /* of what was kept */
+    char *text; /* of `kept` */
     size_t bytes;
 };
 

@@ -114,13 +114,19 @@ static struct cli_run run_line(const char *line)
     };
 }
 
+/* Writes the line of a function with arguments as of printf(). */
+#define FORMAT_LINE(text, line)                                                                    \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, line);                                                                 \
+        vsnprintf(text, sizeof text, line, arguments);                                             \
+        va_end(arguments);                                                                         \
+    } while (0)
+
 struct cli_run cli_run(const char *line, ...)
 {
     char text[LINE_SIZE / 2];
-    va_list arguments;
-    va_start(arguments, line);
-    vsnprintf(text, sizeof text, line, arguments);
-    va_end(arguments);
+    FORMAT_LINE(text, line);
     return run_line(text);
 }
 
@@ -135,22 +141,14 @@ static size_t lines_without(const char *text, const char *prefix)
     return count;
 }
 
-static struct cli_run expect_good(const char *line)
-{
-    struct cli_run run = run_line(line);
-    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", line, run.code, run.err);
-    cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", line, run.err);
-    return run;
-}
-
 struct cli_run cli_good(const char *line, ...)
 {
     char text[LINE_SIZE / 2];
-    va_list arguments;
-    va_start(arguments, line);
-    vsnprintf(text, sizeof text, line, arguments);
-    va_end(arguments);
-    return expect_good(text);
+    FORMAT_LINE(text, line);
+    struct cli_run run = run_line(text);
+    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", text, run.code, run.err);
+    cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", text, run.err);
+    return run;
 }
 
 const char *cli_good_on_terminal(const char *command)
@@ -169,13 +167,9 @@ const char *cli_good_on_terminal(const char *command)
 
 struct cli_table *cli_rows(const char *line, ...)
 {
-    char text[LINE_SIZE / 2] = "$AR ";
-    va_list arguments;
-    va_start(arguments, line);
-    vsnprintf(text + strlen(text), sizeof text - strlen(text), line, arguments);
-    va_end(arguments);
-    strcat(text, " --format csv");
-    return cli_table(expect_good(text).out);
+    char text[LINE_SIZE / 2];
+    FORMAT_LINE(text, line);
+    return cli_table(cli_good("$AR %s --format csv", text).out);
 }
 
 void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment)
@@ -192,10 +186,7 @@ void cli_expect_error(const struct cli_run *run, const char *line, int code, con
 struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
 {
     char text[LINE_SIZE / 2];
-    va_list arguments;
-    va_start(arguments, line);
-    vsnprintf(text, sizeof text, line, arguments);
-    va_end(arguments);
+    FORMAT_LINE(text, line);
     struct cli_run run = run_line(text);
     cli_expect_error(&run, text, code, fragment);
     return run;
@@ -204,10 +195,7 @@ struct cli_run cli_stops(int code, const char *fragment, const char *line, ...)
 struct cli_run cli_fails(int code, const char *fragment, const char *line, ...)
 {
     char text[LINE_SIZE / 2];
-    va_list arguments;
-    va_start(arguments, line);
-    vsnprintf(text, sizeof text, line, arguments);
-    va_end(arguments);
+    FORMAT_LINE(text, line);
     size_t files = cli_files_count();
     struct cli_run run = cli_stops(code, fragment, "%s", text);
     cr_expect_eq(cli_files_count(), files, "%s: left a file", text);

@@ -1,5 +1,5 @@
 /** \file test_cli.h
- * For tests of the command line: runs the built program in a new directory and keeps what it says.
+ * For tests of the command line: runs the built program in a new directory and keeps its output.
  */
 #ifndef AR_TEST_CLI_H
 #define AR_TEST_CLI_H

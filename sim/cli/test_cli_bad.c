@@ -197,7 +197,7 @@ Test(cli_bad, names_and_paths_of_inputs)
     CLI_FAIL_ALL("predict --gpus 4 --algorithm ring", rows);
 }
 
-/* A broken copy of trace.csv or cluster.topo, made by a command, and what is said of it. */
+/* A broken copy of trace.csv or cluster.topo, made by a command, and the error that it gives. */
 Test(cli_bad, contents_of_inputs)
 {
     static const struct {

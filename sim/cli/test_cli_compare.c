@@ -144,7 +144,7 @@ Test(cli_compare, accuracy_has_three_estimates_of_a_set)
     cr_expect_gt(cli_number(rows, 1, "held_out_median_frac"), 0);
 }
 
-/* Sends around the ranks are no collective here: that is what is said of them. */
+/* Sends around the ranks are no collective here; the error says so. */
 Test(cli_compare, rows_of_what_is_not_modelled_are_named)
 {
     cli_write("sends.csv", "collective,gpus,nodes,payload_bytes,time_us\n"

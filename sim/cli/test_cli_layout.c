@@ -292,7 +292,7 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
     CLI_REFUSE(64, "boxing", cases);
 }
 
-/* Nothing is fitted to these rows; what was reached must not be lost unseen. */
+/* Nothing is fitted to these rows. Predictions must not become worse unnoticed. */
 Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
 {
     static const struct {

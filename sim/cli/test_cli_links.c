@@ -27,7 +27,7 @@ Test(cli_load, busy_is_bytes_over_bandwidth_over_the_time_of_the_engine)
     }
 }
 
-/* On these the estimates were up to 9 % below what the busiest link needs. */
+/* Estimates of these cases were once up to 9 % below the time that the busiest link needs. */
 Test(cli_load, no_link_is_busy_for_longer_than_the_all_reduce_takes)
 {
     static const char *const lines[] = {

@@ -49,7 +49,7 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
          8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
         {"--algorithm ring --gpus 4 --payload 1MiB --set nvlink.pairs=none", /* PCIe */
          8.4 + 6 * 5.7 + 1048576 * 1.5 / 132e3},
-        /* Other generations, vendors and releases; a row stands for its minor version. */
+        /* Other generations, vendors and releases; a row holds for its minor version. */
         {"--algorithm auto --gpus 4 --payload 4MiB --set library.release=2.21.5 --set "
          "gpu.generation=hopper --set nvlink.pairs=switch",
          25 + 4194304 / (132e3 * 5 / 6)},

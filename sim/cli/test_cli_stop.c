@@ -276,7 +276,7 @@ Test(cli_resume, without_a_journal_it_starts_from_the_beginning)
     CLI_LINES(run.err, "note: 0 of 27 rows are there, 27 to compute", 1);
 }
 
-/* A journal that is not to be touched, the command that meets it, and what is said. */
+/* A journal that must not be changed, the command that finds it, and its error. */
 Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
 {
     static const struct {

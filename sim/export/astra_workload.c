@@ -43,7 +43,7 @@ struct writer {
     struct pass forward, backward;
     const struct slot *sent; /* with the last collective beside; NULL: none */
     uint32_t computed;       /* the last task of the compute stream */
-    uint32_t sent_after;     /* the one that the last collective beside stands behind */
+    uint32_t sent_after;     /* the computation in front of the last collective beside */
     double update_s, left_out_s;
 };
 
@@ -82,7 +82,7 @@ static void add_compute(struct writer *writer, struct pass *pass, const struct a
     }
 }
 
-/* A collective stands behind the last computation if it may, else behind one of no time. */
+/* A collective goes behind the last computation if it may, else behind one of no time. */
 static void add_collective(struct writer *writer, struct pass *pass, const struct ar_task *task)
 {
     bool is_beside = task->stream != AR_STREAM_COMPUTE;

@@ -53,8 +53,8 @@ enum { GOAL_OPERATIONS_MAX = 10000000 };
 enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const char *made_by,
                           struct ar_error *err);
 
-/** Writes the workload of a step that was run; `*left_out_s` becomes the time that has no place in
- * it. AR_USAGE with what it cannot say. */
+/** Writes the workload of a step that was run; `*left_out_s` becomes the time that the format
+ * cannot hold. AR_USAGE names what else it cannot. */
 enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, double *left_out_s,
                                     struct ar_error *err);
 

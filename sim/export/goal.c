@@ -251,7 +251,8 @@ static enum ar_status write_rank(struct writer *writer, struct ar_error *err)
         }
     }
     uint64_t before[AR_STREAMS_COUNT] = {0};
-    for (uint32_t i = 0; i < graph->tasks_count; i++) { /* labels stand before what names them */
+    for (uint32_t i = 0; i < graph->tasks_count;
+         i++) { /* labels come before the lines that name them */
         if (graph->tasks[i].role == writer->role) {
             AR_TRY(write_needs(writer, i, before[graph->tasks[i].stream], err));
             before[graph->tasks[i].stream] = writer->ends[i];
