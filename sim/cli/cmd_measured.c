@@ -215,29 +215,6 @@ static enum ar_status compare_sets(const struct options *options, const struct s
                               options->arguments[0]);
 }
 
-/* Whether the file is of measured sets, and the command line says nothing that asks for another
- * cluster, engine or algorithm. Else a cluster must be named. */
-static enum ar_status check_sets(const struct options *options, const struct sets *sets,
-                                 bool *is_of_set, struct ar_error *err)
-{
-    const char *other = options->engine != NULL      ? "--engine"
-                        : options->algorithm != NULL ? "--algorithm"
-                                                     : NULL;
-    *is_of_set = false;
-    if (option_key(options, AR_KEY_CLUSTER) != NULL) {
-        return AR_OK;
-    }
-    if (sets->count == 0) {
-        return expect_cluster(options, sets, err);
-    }
-    *is_of_set = true;
-    return other == NULL ? AR_OK
-                         : ar_error_set(err, AR_USAGE,
-                                        "compare: found %s without --cluster; expected --cluster, "
-                                        "too (%.100s alone is a measured set, which has its own)",
-                                        other, options->arguments[0]);
-}
-
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -245,7 +222,10 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct ar_comparison comparison;
     const char *subject = "predicted by a fit to the shipped rows of its set";
     struct parameters parameters = {0};
-    bool is_of_set = false;
+    bool has_cluster = option_key(options, AR_KEY_CLUSTER) != NULL;
+    const char *other = options->engine != NULL      ? "--engine"
+                        : options->algorithm != NULL ? "--algorithm"
+                                                     : NULL;
     if (command_layers_takes(options)) {
         return command_layers(options, err);
     }
@@ -253,9 +233,17 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     AR_TRY(made_by_check_directory(
         options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
     AR_TRY(read_sets(options, &sets, err));
-    AR_TRY(check_sets(options, &sets, &is_of_set, err));
-    AR_TRY(is_of_set ? compare_sets(options, &sets, &comparison, err)
-                     : compare_cluster(options, &sets, &comparison, &subject, &parameters, err));
+    if (!has_cluster && sets.count == 0) {
+        return expect_cluster(options, &sets, err);
+    }
+    if (!has_cluster && other != NULL) { /* a measured set has its own */
+        return ar_error_set(err, AR_USAGE,
+                            "compare: found %s without --cluster; expected --cluster, "
+                            "too (%.100s alone is a measured set, which has its own)",
+                            other, options->arguments[0]);
+    }
+    AR_TRY(has_cluster ? compare_cluster(options, &sets, &comparison, &subject, &parameters, err)
+                       : compare_sets(options, &sets, &comparison, err));
     if (options->out != NULL) {
         AR_TRY(ar_comparison_save(&comparison, options->out, err));
         AR_TRY(made_by_sign(options, NULL, &parameters, err));

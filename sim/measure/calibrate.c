@@ -282,23 +282,20 @@ static enum ar_status note_residuals(const struct ar_calibrate_request *request,
 {
     const struct ar_measured *measured = calibration->measured;
     struct ar_comparison corrected = ar_comparison_begin(measured->rows_count, arena);
-    struct ar_error_sum sum = {
-        .errors = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *sum.errors)};
     AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         if (is_fitted[i] && ar_estimate_takes(&measured->rows[i])) {
-            ar_error_sum_add(&sum,
-                             ar_comparison_add(&corrected, &measured->rows[i], AR_COMPARED_FITTED,
-                                               &estimate->predictions[i], NULL),
-                             false);
+            ar_comparison_add(&corrected, &measured->rows[i], AR_COMPARED_FITTED,
+                              &estimate->predictions[i], NULL);
         }
     }
+    ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, &corrected);
     ar_note(
         request->rows.notes,
         "%s has the fitted numbers: fitted rows are %.1f %% off in the median. 'compare FILE' and "
         "'accuracy' of a measured set also correct each row by the fitted ones beside it: %.1f %%",
         request->out, ar_comparison_median(&calibration->compared, AR_COMPARED_FITTED) * 100,
-        ar_error_sum_end(&sum).median_frac * 100);
+        ar_comparison_median(&corrected, AR_COMPARED_FITTED) * 100);
     return AR_OK;
 }
 
