@@ -26,7 +26,7 @@ set(rows
   "ar_trial ar_trial.h ar_scenario.h"
   "ar_predict ar_trial.h sweep.h"
   "ar_sweep ar_scenario.h options.h"
-  "ar_report ar_scenario.h options.h"
+  "ar_export ar_scenario.h options.h"
   "ar_plots ar_csv.h ar_cluster.h")
 
 foreach(row ${rows})
