@@ -5,8 +5,8 @@
 
 enum { LARGE = 16000000 };
 
-static struct ar_cluster *load(const char *name, const char *const *settings, const char *slow,
-                               const char *down)
+static struct ar_cluster *cluster_with_links(const char *name, const char *const *settings,
+                                             const char *slow, const char *down)
 {
     struct ar_cluster *cluster = support_cluster(name, settings);
     struct ar_error err;
@@ -24,7 +24,7 @@ static struct ar_cluster *load(const char *name, const char *const *settings, co
 Test(link_changes, a_ring_takes_the_time_of_its_slow_link)
 {
     const char *settings[] = {"hca.bandwidth=10GB/s", "net.latency=10us", NULL};
-    struct ar_cluster *cluster = load("flat", settings, "node-3.hca-0.out:4", NULL);
+    struct ar_cluster *cluster = cluster_with_links("flat", settings, "node-3.hca-0.out:4", NULL);
     struct ar_collective ring = support_collective(cluster, "ring", 8, 1);
     double expected_s = 14 * (LARGE / 8 * 4.0) / (10e9 / 4) + 10e-6;
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -44,7 +44,7 @@ Test(link_changes, recurrence_and_simulation_agree_on_rings_with_a_slow_link)
                                        "node-0.nvlink-1-2:20", "node-1.pcie-1:9"};
     const char *settings[] = {"rack.nodes=2", NULL};
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
-        struct ar_cluster *cluster = load("abci-v100", settings, slow[i], NULL);
+        struct ar_cluster *cluster = cluster_with_links("abci-v100", settings, slow[i], NULL);
         struct ar_collective ring = support_collective(cluster, "ring", 16, 1);
         for (uint64_t elements = 1000; elements <= LARGE; elements *= 100) {
             double simulated_s = trials_simulate(&ring, elements);
@@ -57,8 +57,8 @@ Test(link_changes, recurrence_and_simulation_agree_on_rings_with_a_slow_link)
 
 Test(link_changes, both_channels_of_a_node_with_one_hca_left_get_half_of_it)
 {
-    struct ar_cluster *whole = load("abci-v100", NULL, NULL, NULL);
-    struct ar_cluster *down = load("abci-v100", NULL, NULL, "node-1.hca-0");
+    struct ar_cluster *whole = cluster_with_links("abci-v100", NULL, NULL, NULL);
+    struct ar_cluster *down = cluster_with_links("abci-v100", NULL, NULL, "node-1.hca-0");
     struct ar_collective ring = support_collective(whole, "ring", 16, 1);
     ring.channels = 2;
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -80,8 +80,8 @@ Test(link_changes, both_channels_of_a_node_with_one_hca_left_get_half_of_it)
 Test(link_changes, a_ring_over_a_down_nvlink_pays_the_latency_of_pcie)
 {
     const char *settings[] = {"pcie.latency=103.4us", NULL};
-    struct ar_cluster *whole = load("abci-v100", settings, NULL, NULL);
-    struct ar_cluster *down = load("abci-v100", settings, NULL, "node-0.nvlink-0-1");
+    struct ar_cluster *whole = cluster_with_links("abci-v100", settings, NULL, NULL);
+    struct ar_cluster *down = cluster_with_links("abci-v100", settings, NULL, "node-0.nvlink-0-1");
     struct ar_collective ring = support_collective(whole, "ring", 4, 1);
     double whole_s = trials_simulate(&ring, 4);
     ring.cluster = down;
@@ -97,7 +97,7 @@ Test(link_changes, a_ring_over_a_down_nvlink_pays_the_latency_of_pcie)
 
 Test(link_changes, the_closed_form_names_the_slow_link)
 {
-    struct ar_cluster *cluster = load("abci-v100", NULL, "node-2.hca-1.out:4", NULL);
+    struct ar_cluster *cluster = cluster_with_links("abci-v100", NULL, "node-2.hca-1.out:4", NULL);
     struct ar_collective ring = support_collective(cluster, "ring", 16, 1);
     ring.channels = 2;
     struct ar_closed_time time = support_closed(&ring, LARGE);
@@ -109,7 +109,7 @@ Test(link_changes, the_closed_form_names_the_slow_link)
 
 Test(link_changes, a_cluster_cut_in_two_is_refused_before_it_runs)
 {
-    struct ar_cluster *cluster = load("flat", NULL, NULL, "node-5.hca-0.in");
+    struct ar_cluster *cluster = cluster_with_links("flat", NULL, NULL, "node-5.hca-0.in");
     static struct test_trial test;
     const struct ar_call job = {.ready_s = 0, .elements = 1000};
     for (uint32_t ranks = 5; ranks <= 6; ranks++) {

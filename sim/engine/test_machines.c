@@ -7,8 +7,8 @@
 
 static const uint64_t elements = 25557032; /* of 2 bytes */
 
-static struct ar_collective make(const struct ar_cluster *cluster, const char *algorithm,
-                                 uint32_t x, uint32_t y)
+static struct ar_collective case_make(const struct ar_cluster *cluster, const char *algorithm,
+                                      uint32_t x, uint32_t y)
 {
     struct ar_collective collective = support_collective(cluster, algorithm, x, y);
     collective.channels =
@@ -26,7 +26,7 @@ Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
         struct ar_cluster *cluster = support_cluster(names[i], NULL);
         const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
         uint32_t ranks = 2 * facts->gpus_per_node;
-        struct ar_collective ring = make(cluster, "ring", ranks, 1);
+        struct ar_collective ring = case_make(cluster, "ring", ranks, 1);
         double simulated_s = trials_simulate(&ring, elements);
         double min_s =
             2.0 * (double)elements * 2 * (ranks - 1) / ranks / (facts->hcas_per_node * 10.227e9);
@@ -42,7 +42,7 @@ Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
 Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
 {
     struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
-    struct ar_collective ring = make(cluster, "ring", 8, 1);
+    struct ar_collective ring = case_make(cluster, "ring", 8, 1);
     ring.channels = 6;
     double bricks_s = 2.0 * (double)elements * 2 * 7 / 8 / (6 * 24.24e9);
     double reduction_s = (double)elements * 2 * 7 / 8 / 6 * 3.846e-12;
@@ -62,9 +62,9 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
         struct ar_cluster *cluster = support_cluster(names[i], NULL);
         uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
         const struct ar_collective cases[] = {
-            make(cluster, "ring", 2 * gpus, 1),
-            make(cluster, "torus2d", gpus, 2),
-            make(cluster, "hierarchical", gpus, 2),
+            case_make(cluster, "ring", 2 * gpus, 1),
+            case_make(cluster, "torus2d", gpus, 2),
+            case_make(cluster, "hierarchical", gpus, 2),
         };
         static const double tolerances[] = {1e-6, 0.07, 0.20};
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {

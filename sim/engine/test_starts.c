@@ -13,8 +13,8 @@ static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 25557},
 
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
-static void run(struct test_trial *test, const struct ar_collective *collective,
-                const struct ar_engine *engine, struct ar_timeline *timeline)
+static void starts_run(struct test_trial *test, const struct ar_collective *collective,
+                       const struct ar_engine *engine, struct ar_timeline *timeline)
 {
     struct ar_error err = {.text = ""};
     /* Fewer jobs where a simulation takes long. */
@@ -31,8 +31,8 @@ static struct test_trial computed;
 
 static void expect_equal_finishes(const struct ar_collective *collective)
 {
-    run(&simulated, collective, &ar_engine_simgrid, NULL);
-    run(&computed, collective, &ar_engine_recurrence, NULL);
+    starts_run(&simulated, collective, &ar_engine_simgrid, NULL);
+    starts_run(&computed, collective, &ar_engine_recurrence, NULL);
     const char *name = collective->algorithm->name;
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     cr_expect(computed.trial.exact, "%s of %u: not called exact", name, ranks);
@@ -84,12 +84,12 @@ Test(starts, that_differ_are_estimates_where_phases_may_overlap)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective torus = support_collective(flat, "torus2d", 8, 8);
-    run(&simulated, &torus, &ar_engine_simgrid, NULL);
+    starts_run(&simulated, &torus, &ar_engine_simgrid, NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i]) || ar_engine_simulates(ar_engines[i])) {
             continue;
         }
-        run(&computed, &torus, ar_engines[i], NULL);
+        starts_run(&computed, &torus, ar_engines[i], NULL);
         cr_expect_not(computed.trial.exact, "%s", ar_engines[i]->name);
         cr_expect_neq(computed.trial.note[0], '\0');
         double off = computed.times[1].finish_s / simulated.times[1].finish_s - 1;
@@ -110,7 +110,7 @@ Test(starts, that_are_late_hold_up_every_rank)
         if (ar_algorithms[i]->shapes != AR_SHAPES_FLAT) {
             collective.shape = (struct ar_shape){.x = 8, .y = 4};
         }
-        run(&computed, &collective, &ar_engine_recurrence, NULL);
+        starts_run(&computed, &collective, &ar_engine_recurrence, NULL);
         for (uint32_t rank = 0; rank < 32; rank++) {
             double last_s = ar_trial_ready(&computed.trial, JOBS - 1, rank);
             for (uint32_t other = 0; other < 32; other++) {
@@ -131,8 +131,8 @@ static void expect_equal_marks(const struct ar_collective *collective, double re
     struct ar_timeline second = {observed, OBSERVED, marks_computed};
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    run(&simulated, collective, &ar_engine_simgrid, &first);
-    run(&computed, collective, &ar_engine_recurrence, &second);
+    starts_run(&simulated, collective, &ar_engine_simgrid, &first);
+    starts_run(&computed, collective, &ar_engine_recurrence, &second);
     for (uint32_t place = 0; place < JOBS * OBSERVED * collective->channels; place++) {
         const double *a = marks_simulated + (size_t)place * AR_MARKS_COUNT;
         const double *b = marks_computed + (size_t)place * AR_MARKS_COUNT;

@@ -8,20 +8,20 @@
 
 /* The first phase of a tree, with as many parts as asked for. */
 struct bed {
-    struct ar_flows *plan;
+    struct ar_flows *flows;
     struct ar_phase phase;
     const struct ar_pattern *pattern;
     struct ar_tree_rates *rates;
     struct ar_arena arena;
 };
 
-static struct bed make(const struct ar_collective *tree, uint32_t parts)
+static struct bed tree_make(const struct ar_collective *tree, uint32_t parts)
 {
     struct ar_error err = {.text = ""};
     struct bed bed = {.arena = {NULL}};
-    cr_assert(ar_flows_create(tree, &bed.plan, &err) == AR_OK, "%s", err.text);
-    bed.pattern = bed.plan->patterns;
-    bed.phase = bed.plan->phases[0];
+    cr_assert(ar_flows_create(tree, &bed.flows, &err) == AR_OK, "%s", err.text);
+    bed.pattern = bed.flows->patterns;
+    bed.phase = bed.flows->phases[0];
     bed.phase.parts = parts;
     bed.rates = flows_tree_create(&bed.arena, tree, &bed.phase, bed.pattern);
     return bed;
@@ -30,7 +30,7 @@ static struct bed make(const struct ar_collective *tree, uint32_t parts)
 static void drop(struct bed *bed)
 {
     ar_arena_end(&bed->arena);
-    ar_flows_destroy(bed->plan);
+    ar_flows_destroy(bed->flows);
 }
 
 static void path_of(const struct ar_collective *tree, const struct ar_pattern *pattern,
@@ -79,7 +79,7 @@ Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
     struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
     uint32_t *on_link = calloc(ar_cluster_links_count(dgx2), sizeof *on_link);
     for (tree.channels = 1; tree.channels <= 16; tree.channels += 5) {
-        struct bed bed = make(&tree, 1);
+        struct bed bed = tree_make(&tree, 1);
         const struct ar_tree_shares *shares = flows_tree_find(bed.rates, 64);
         for (uint32_t hop = 0; hop < bed.pattern->hops_count; hop++) {
             double expected_Bps = share_by_hand(&tree, bed.pattern, hop, on_link);
@@ -96,7 +96,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective tree = support_collective(abci, "tree", 4, 2);
-    struct bed bed = make(&tree, 8);
+    struct bed bed = tree_make(&tree, 8);
     for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
         const struct ar_tree_shares *shares = flows_tree_find(bed.rates, bytes);
         for (uint32_t i = 0; i < 8 * bed.pattern->hops_count; i++) {
@@ -115,7 +115,7 @@ Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
     struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
     struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
     tree.channels = 16;
-    struct bed bed = make(&tree, 8);
+    struct bed bed = tree_make(&tree, 8);
     double small_Bps = flows_tree_find(bed.rates, 100)->slowest_Bps;
     double large_Bps = flows_tree_find(bed.rates, 1e6)->slowest_Bps;
     cr_expect_gt(small_Bps, 1.5 * large_Bps);

@@ -8,8 +8,8 @@
 /* A recurrence ready to run one channel, its ranks at pseudo-random times. */
 static const struct ar_message_cost no_cost = {.is_any = false};
 
-static void make(struct ar_arena *arena, const struct ar_flows *plan, struct ar_trial *trial,
-                 uint32_t channel, struct recurrence *recurrence)
+static void bundles_make(struct ar_arena *arena, const struct ar_flows *flows,
+                         struct ar_trial *trial, uint32_t channel, struct recurrence *recurrence)
 {
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
@@ -18,7 +18,7 @@ static void make(struct ar_arena *arena, const struct ar_flows *plan, struct ar_
                                       .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
-    recurrence->flows = plan;
+    recurrence->flows = flows;
     recurrence_create(arena, recurrence);
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
@@ -71,15 +71,15 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_error err = {.text = ""};
-    struct ar_flows *plan;
+    struct ar_flows *flows;
     struct ar_arena arena = {NULL};
     struct recurrence arrays;
     struct recurrence moves;
     char what[80];
-    cr_assert(ar_flows_create(collective, &plan, &err) == AR_OK, "%s", err.text);
+    cr_assert(ar_flows_create(collective, &flows, &err) == AR_OK, "%s", err.text);
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        make(&arena, plan, &trial, channel, &arrays);
-        make(&arena, plan, &trial, channel, &moves);
+        bundles_make(&arena, flows, &trial, channel, &arrays);
+        bundles_make(&arena, flows, &trial, channel, &moves);
         snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u", collective->algorithm->name,
                  collective->shape.x, collective->shape.y, collective->window, channel);
         cr_expect_eq(regular_phases(&arrays), phases_with_steps(&arrays), "%s", what);
@@ -91,7 +91,7 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         expect_same_states(&arrays, &moves, what);
         ar_arena_end(&arena);
     }
-    ar_flows_destroy(plan);
+    ar_flows_destroy(flows);
 }
 
 static void compare_windows(struct ar_collective collective)

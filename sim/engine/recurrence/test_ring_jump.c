@@ -26,9 +26,9 @@ static double start_of(enum starts starts, uint32_t position, uint32_t *state)
     }
 }
 
-static void run(struct ar_arena *arena, const struct ar_flows *plan, struct ar_trial *trial,
-                uint32_t channel, enum starts starts, double jumps_from, uint64_t elements,
-                struct recurrence *recurrence)
+static void ring_run_lane(struct ar_arena *arena, const struct ar_flows *flows,
+                          struct ar_trial *trial, uint32_t channel, enum starts starts,
+                          double jumps_from, uint64_t elements, struct recurrence *recurrence)
 {
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
@@ -37,7 +37,7 @@ static void run(struct ar_arena *arena, const struct ar_flows *plan, struct ar_t
                                       .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12,
                                       .cost = &no_cost};
-    recurrence->flows = plan;
+    recurrence->flows = flows;
     recurrence_create(arena, recurrence);
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
@@ -79,16 +79,16 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
 {
     struct ar_trial trial = {.collective = *collective};
     struct ar_error err = {.text = ""};
-    struct ar_flows *plan;
+    struct ar_flows *flows;
     struct ar_arena arena = {NULL};
     struct recurrence jumps;
     struct recurrence walks;
     uint32_t rings_jumped = 0;
     char what[120];
-    cr_assert(ar_flows_create(collective, &plan, &err) == AR_OK, "%s", err.text);
+    cr_assert(ar_flows_create(collective, &flows, &err) == AR_OK, "%s", err.text);
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        run(&arena, plan, &trial, channel, starts, 0, elements, &jumps);
-        run(&arena, plan, &trial, channel, starts, INFINITY, elements, &walks);
+        ring_run_lane(&arena, flows, &trial, channel, starts, 0, elements, &jumps);
+        ring_run_lane(&arena, flows, &trial, channel, starts, INFINITY, elements, &walks);
         snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u, %.0f elements, starts %d",
                  collective->algorithm->name, collective->shape.x, collective->shape.y,
                  collective->window, channel, (double)elements, (int)starts);
@@ -96,7 +96,7 @@ static uint32_t compare(const struct ar_collective *collective, uint64_t element
         rings_jumped += jumps.rings_jumped;
         ar_arena_end(&arena);
     }
-    ar_flows_destroy(plan);
+    ar_flows_destroy(flows);
     return rings_jumped;
 }
 
