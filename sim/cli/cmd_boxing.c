@@ -29,22 +29,6 @@ static const struct ar_column columns[] = {
 #undef X
 };
 
-/* The mesh of the command line, or one axis of all GPUs. */
-static enum ar_status read_boxing_mesh(const struct options *options, struct ar_mesh *mesh,
-                                       struct ar_error *err)
-{
-    char text[32];
-    const char *given = option_key(options, AR_KEY_MESH);
-    if (given == NULL) {
-        uint64_t gpus;
-        AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-        AR_TRY(option_count("--gpus", option_key(options, AR_KEY_GPUS), 1, UINT32_MAX, &gpus, err));
-        snprintf(text, sizeof text, "gpus=%" PRIu64, gpus);
-        given = text;
-    }
-    return ar_mesh_parse("--mesh", given, mesh, err);
-}
-
 static enum ar_status read_placements(const char *where, const char *text,
                                       const struct ar_mesh *mesh, struct ar_placements *placements,
                                       struct ar_error *err)
@@ -179,36 +163,33 @@ static enum ar_status fill_boxing_rows(const struct boxing_request *request,
     return AR_OK;
 }
 
-static enum ar_status read_gpus(const char *where, const char *text, uint32_t *count,
-                                struct ar_error *err)
-{
-    uint64_t value = 0;
-    AR_TRY(option_count(where, text, 1, AR_BOXING_GPUS_MAX, &value, err));
-    *count = (uint32_t)value;
-    return AR_OK;
-}
-
-/* Reads what becomes of the tensor. To other GPUs the mesh has one axis, theirs. */
+/* Reads what becomes of the tensor. Without --mesh there is one axis: all GPUs, or the other ones.
+ */
 static enum ar_status read_boxing_request(struct boxing_request *request, struct ar_boxing *boxing,
                                           struct ar_error *err)
 {
     const struct options *options = request->options;
+    const char *mesh = option_key(options, AR_KEY_MESH), *where = "--mesh";
     uint32_t sizes[AR_BOXING_AXES_MAX];
+    uint64_t p = 0, q = 0;
     char text[32];
-    if (options->to_gpus != NULL) {
-        if (option_key(options, AR_KEY_MESH) != NULL) {
-            return ar_error_set(err, AR_USAGE,
-                                "--to-gpus: found with --mesh; expected --gpus, the GPUs that have "
-                                "the tensor");
-        }
-        AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-        AR_TRY(read_gpus("--gpus", option_key(options, AR_KEY_GPUS), &request->p, err));
-        AR_TRY(read_gpus("--to-gpus", options->to_gpus, &request->q, err));
-        snprintf(text, sizeof text, "others=%" PRIu32, request->q);
-        AR_TRY(ar_mesh_parse("--to-gpus", text, &request->mesh, err));
-    } else {
-        AR_TRY(read_boxing_mesh(options, &request->mesh, err));
+    if (options->to_gpus != NULL && mesh != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--to-gpus: found with --mesh; expected --gpus, the GPUs that have the "
+                            "tensor");
     }
+    if (mesh == NULL) {
+        uint64_t max = options->to_gpus != NULL ? AR_BOXING_GPUS_MAX : UINT32_MAX;
+        AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
+        AR_TRY(option_count("--gpus", option_key(options, AR_KEY_GPUS), 1, max, &p, err));
+        AR_TRY(option_count("--to-gpus", options->to_gpus, 1, max, &q, err));
+        where = q > 0 ? "--to-gpus" : "--mesh";
+        snprintf(text, sizeof text, "%s=%" PRIu64, q > 0 ? "others" : "gpus", q > 0 ? q : p);
+        mesh = text;
+    }
+    request->p = (uint32_t)p;
+    request->q = (uint32_t)q;
+    AR_TRY(ar_mesh_parse(where, mesh, &request->mesh, err));
     const char *const *names = options->arguments;
     AR_TRY(read_placements(names[0], names[0], &request->mesh, &request->from, err));
     AR_TRY(read_placements(names[1], names[1], &request->mesh, &request->to, err));

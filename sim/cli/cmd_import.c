@@ -1,7 +1,6 @@
 /* trace: a profile becomes a trace. discover: the texts of a machine become a cluster file. */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_csv.h"
 #include "ar_discover.h"
@@ -28,10 +27,6 @@ static enum ar_status read_import_path(const struct options *options, const char
             err, AR_USAGE, "trace import: found no file; expected a trace of the PyTorch profiler");
     }
     *path = options->arguments[1];
-    if (options->out == NULL && access(*path, F_OK) != 0) {
-        struct ar_kineto *none; /* its error comes first */
-        return ar_kineto_load(*path, options->arena, &none, err);
-    }
     return option_required(options, "out", options->out, err);
 }
 
