@@ -195,8 +195,8 @@ static enum ar_status write_schedule(const struct options *options,
     if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
         ar_note(
             option_notes(options),
-            "LogGOPSim takes whole numbers for G: %.4g ns a byte are rounded to %.0f, unless G, "
-            "L, g and the calcs are all counted in a smaller unit (see the first lines)",
+            "LogGOPSim takes whole numbers for G: %.4g ns a byte are rounded to %.0f, unless G, L, "
+            "g and the calcs are all counted in a smaller unit (see the first lines)",
             byte_ns, round(byte_ns));
     }
     return AR_OK;

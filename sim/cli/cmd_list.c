@@ -32,8 +32,8 @@ static void show_algorithms(void)
             }
         }
     }
-    puts("\nalpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; "
-         "prove "
+    puts("\n"
+         "alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
          "them with 'allreckon verify'");
 }
 

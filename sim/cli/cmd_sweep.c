@@ -137,8 +137,8 @@ static enum ar_status note_steps(FILE *notes, struct space *space, struct ar_err
         ar_note_points(notes, scenario, space->points_count);
     } else {
         ar_note(notes,
-                "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 "
-                "%% is %s",
+                "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 %% "
+                "is %s",
                 space->points_count, last + 1, ar_note_baseline(scenario->baseline));
     }
     if (is_ideal) { /* if the last one is ideal, too, all are: an axis ends with another value */

@@ -82,8 +82,8 @@ static enum ar_status refuse_to_overwrite(const char *path, struct ar_error *err
 {
     return ar_error_set(
         err, AR_USAGE,
-        "%.300s: found the output of another command%s; expected --force to overwrite "
-        "it, or another --out",
+        "%.300s: found the output of another command%s; expected --force to overwrite it, or "
+        "another --out",
         path, file_has_mark(path, ", command ") ? "" : ", or a file of your own");
 }
 

@@ -288,8 +288,8 @@ void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
 {
     const struct ar_async *run = &timing->async;
     char text[AR_UNIT_TEXT];
-    printf("%s on %" PRIu64 " GPUs of %s, %s, %" PRIu32 " servers at %s: %s per step, mean of "
-           "%" PRIu32 " steps\n",
+    printf("%s on %" PRIu64 " GPUs of %s, %s, %" PRIu32
+           " servers at %s: %s per step, mean of %" PRIu32 " steps\n",
            row->trace, row->gpus, row->cluster, row->strategy, run->servers,
            ar_servers_at_names[run->servers_at], ar_format_seconds(timing->iteration_s, text),
            run->steps_count);

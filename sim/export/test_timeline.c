@@ -223,9 +223,8 @@ static void expect_equal_prediction(const char *options, unsigned gpus, const ch
     struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster abci-v100 "
                                      "--gpus %u --ranks 0:%u:+1 %s",
                                      gpus, gpus - 1, options);
-    struct cli_table *row = cli_rows("predict --quiet --cluster "
-                                     "abci-v100 --gpus %u %s %s",
-                                     gpus, options, precise);
+    struct cli_table *row =
+        cli_rows("predict --quiet --cluster abci-v100 --gpus %u %s %s", gpus, options, precise);
     struct tally tally = read_timeline(export.out);
     double buckets = atof(cli_cell(row, 1, "buckets_count"));
     cr_expect_eq(tally.processes, gpus);
@@ -272,8 +271,8 @@ Test(timeline, of_one_gpu_is_its_compute)
     struct tally tally = read_timeline(cli_good("$AR export --format chrome-trace --cluster "
                                                 "abci-v100 --gpus 1 --algorithm ring " RESNET)
                                            .out);
-    struct cli_table *row = cli_rows("predict --quiet --cluster "
-                                     "abci-v100 --gpus 1 --algorithm ring " RESNET);
+    struct cli_table *row = cli_rows("predict --quiet --cluster abci-v100 --gpus 1 --algorithm "
+                                     "ring " RESNET);
     cr_expect_eq(tally.tracks, 1);
     cr_expect_eq(tally.buckets, 0);
     cr_expect_eq(tally.wait_ns, 0);
@@ -352,7 +351,7 @@ Test(timeline, and_the_loads_of_links_are_valid_json)
     cr_expect_gt(json_array_size(root), 0);
     cr_expect_eq(json_array_size(root) % 2, 0, "every link by both engines");
     json_decref(root);
-    run = cli_good("$AR links --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB "
-                   "--format json");
+    run = cli_good("$AR links --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB --format "
+                   "json");
     cr_expect_str_eq(run.out, "[]\n");
 }

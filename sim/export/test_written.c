@@ -139,8 +139,8 @@ Test(written, tables_of_the_tuner_have_the_choices_of_the_engine)
             char choice[64];
             find_choice(table, commands[i], bytes, choice);
             const char *made =
-                cli_good("$AR %s --cluster abci-v100-nccl2.8 --gpus 16 --engine "
-                         "nccl --payload %.0fB --format csv --columns engine_options",
+                cli_good("$AR %s --cluster abci-v100-nccl2.8 --gpus 16 --engine nccl --payload "
+                         "%.0fB --format csv --columns engine_options",
                          commands[i], bytes)
                     .out;
             cr_expect(choice[0] != '\0' && strstr(made, choice) != NULL, "%s of %g B: %s, not %s",
