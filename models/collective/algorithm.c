@@ -228,16 +228,6 @@ struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *s
     return span;
 }
 
-static struct ar_slice slice_of_parts(const struct stage_step *at, const struct ar_shape *shape,
-                                      struct ar_span whole, struct block_parts parts)
-{
-    uint32_t count = stage_parts(at->stage, shape);
-    uint32_t period = at->stage->lines == LINES_STRIPES ? at->size
-                      : parts.period > 0                ? parts.period
-                                                        : count;
-    return ar_slice_of_parts(whole, count, parts.first, parts.run, period);
-}
-
 /* The move of a stage on a span of the buffer. */
 static struct ar_move stage_move(const struct stage_step *at, const struct ar_shape *shape,
                                  struct ar_span span, uint32_t position)
@@ -255,19 +245,29 @@ static struct ar_move stage_move(const struct stage_step *at, const struct ar_sh
                                    move.send_to,  move.receive, move.send};
     }
     span = stage_span(stage, shape, span, position);
+    uint32_t count = stage_parts(stage, shape);
+    const struct block_parts *spans[] = {&move.send, &move.receive};
+    for (int i = 0; i < 2; i++) {
+        bool is_used = i == 0 ? move.sends : move.receives;
+        uint32_t period = stage->lines == LINES_STRIPES ? at->size
+                          : spans[i]->period > 0        ? spans[i]->period
+                                                        : count;
+        struct ar_slice *slice = i == 0 ? &made.send_span : &made.receive_span;
+        if (is_used) {
+            *slice = ar_slice_of_parts(span, count, spans[i]->first, spans[i]->run, period);
+        }
+    }
     if (stage->block->kind == AR_PHASE_SUMS) {
         made.line = (struct ar_line){first, at->size, at->stride};
     }
     if (move.sends) {
         made.sends = true;
         made.send_to = first + move.send_to * at->stride;
-        made.send_span = slice_of_parts(at, shape, span, move.send);
     }
     if (move.receives) {
         bool adds = at->step < sum_steps(stage, at->steps);
         made.receive = adds ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
         made.receive_from = first + move.receive_from * at->stride;
-        made.receive_span = slice_of_parts(at, shape, span, move.receive);
     }
     return made;
 }

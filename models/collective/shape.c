@@ -89,19 +89,18 @@ struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node)
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static uint64_t begin_of(struct ar_span whole, uint32_t parts, uint32_t part)
+/* The span from part `first` to before part `end`. */
+static struct ar_span join_parts(struct ar_span whole, uint32_t parts, uint32_t first, uint32_t end)
 {
-    if (whole.count == parts) { /* of those who count parts: no divisions */
-        return whole.first + part;
+    const uint32_t ends[] = {first, end};
+    uint64_t at[2];
+    for (int i = 0; i < 2; i++) {
+        at[i] = whole.count == parts
+                    ? whole.first + ends[i] /* no division where parts are counted */
+                : ends[i] < parts ? ar_span_part(whole, parts, ends[i]).first
+                                  : whole.first + whole.count;
     }
-    return part < parts ? ar_span_part(whole, parts, part).first : whole.first + whole.count;
-}
-
-/* From part `first` to before part `end`. */
-static struct ar_span run_of(struct ar_span whole, uint32_t parts, uint32_t first, uint32_t end)
-{
-    uint64_t begin = begin_of(whole, parts, first);
-    return (struct ar_span){.first = begin, .count = begin_of(whole, parts, end) - begin};
+    return (struct ar_span){.first = at[0], .count = at[1] - at[0]};
 }
 
 static uint32_t least(uint64_t a, uint32_t b)
@@ -128,7 +127,7 @@ bool ar_slice_next(const struct ar_slice *slice, uint32_t *part, struct ar_span 
     uint32_t end = slice->run == slice->period
                        ? slice->parts
                        : least((uint64_t)*part + slice->run - place, slice->parts);
-    *span = run_of(slice->whole, slice->parts, *part, end);
+    *span = join_parts(slice->whole, slice->parts, *part, end);
     *part = end;
     return true;
 }
@@ -163,7 +162,7 @@ struct ar_slice ar_slice_of_parts(struct ar_span whole, uint32_t parts, uint32_t
                              .period = period};
     bool is_one_run = period == parts && (uint64_t)first + run <= parts;
     if (is_one_run || run == 0) {
-        return ar_slice_all(run_of(whole, parts, first, first + run));
+        return ar_slice_all(join_parts(whole, parts, first, first + run));
     }
     if (whole.count % parts == 0 && period < parts) {
         slice.count = parts_of(&slice) * (whole.count / parts);
