@@ -97,8 +97,7 @@ struct ar_phase_flows {
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
     struct ar_flow *flows; /**< between ranks, those of all lanes */
     size_t flows_count;
-    bool is_even;      /**< all send equally often */
-    size_t places_max; /**< of all phases: what there is room for */
+    size_t places_max; /**< places and flows for which there is room: the most of a phase */
     size_t flows_max;
 };
 

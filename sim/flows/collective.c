@@ -73,8 +73,8 @@ static void peers_find(const struct ar_collective *collective, const struct ar_p
             senders += sends;
         }
     }
-    flows->is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
-    for (uint32_t place = 0; !flows->is_even && place < ranks; place++) {
+    bool is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
+    for (uint32_t place = 0; !is_even && place < ranks; place++) {
         if (flows->peers[place] != AR_NEVER) {
             flows->sends[place] = sends_count(collective, phase->steps, first_step, place,
                                               &flows->first_steps[place]);
@@ -82,7 +82,7 @@ static void peers_find(const struct ar_collective *collective, const struct ar_p
     }
 }
 
-/* To the switches of all stages of the pipeline, and from them. */
+/* Finds the flows to the switches of all stages of the pipeline, and from them. */
 static void sums_find_flows(const struct ar_collective *collective, const struct ar_phase *phase,
                             uint32_t first_step, struct ar_phase_flows *flows)
 {
