@@ -583,14 +583,12 @@ const struct sweep_kind sweep_of_points = {.items_name = "points",
                                            .file = "sweep.csv",
                                            .axes = point_axes,
                                            .has_setting_axes = true,
-                                           .variants_kept = VARIANTS_KEPT,
                                            .add_points = add_points};
 
 const struct sweep_kind sweep_of_layouts = {.items_name = "layouts",
                                             .file = "layouts.csv",
                                             .axes = layout_axes,
                                             .is_ranked = true,
-                                            .variants_kept = 1, /* layouts are large */
                                             .add_points = add_layouts};
 
 enum ar_status space_create(const struct space_request *request, struct space *space,

@@ -319,12 +319,8 @@ static void slot_clear(struct variant_slot *slot)
 
 void variants_destroy(struct variants *variants)
 {
-    for (size_t i = 0; i < VARIANTS_KEPT; i++) {
-        slot_clear(&variants->slots[i]);
-    }
-    for (size_t i = 0; i < VARIANT_CLUSTERS_KEPT; i++) {
-        slot_clear(&variants->clusters[i]);
-    }
+    slot_clear(&variants->loaded);
+    slot_clear(&variants->cluster);
     ar_arena_end(&variants->arena);
 }
 
@@ -357,18 +353,16 @@ enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err)
 {
     uint32_t number = variant / variants->per_cluster;
-    struct variant_slot *cluster = &variants->clusters[number % VARIANT_CLUSTERS_KEPT];
+    struct variant_slot *cluster = &variants->cluster, *loaded = &variants->loaded;
     if (cluster->scenario.cluster == NULL || cluster->number != number) {
+        slot_clear(loaded); /* it is of the cluster that goes */
         cluster->number = number;
-        cluster->made = ++variants->clusters_made;
         AR_TRY(slot_load(variants, variant, NULL, cluster, err));
     }
-    struct variant_slot *slot = &variants->slots[variant % variants->request->kind->variants_kept];
-    *scenario = &slot->scenario;
-    if (slot->scenario.cluster != NULL && slot->number == variant && slot->made == cluster->made) {
+    *scenario = &loaded->scenario;
+    if (loaded->scenario.cluster != NULL && loaded->number == variant) {
         return AR_OK;
     }
-    slot->number = variant;
-    slot->made = cluster->made;
-    return slot_load(variants, variant, cluster, slot, err);
+    loaded->number = variant;
+    return slot_load(variants, variant, cluster, loaded, err);
 }

@@ -9,8 +9,8 @@
  * takes it as it is: a description may hold commas, a rate may not. Layouts have other axes
  * (variants_keys()), and the meshes of some numbers of GPUs as the first one.
  *
- * The scenario of a variant is made when it is asked for. Those that were asked for last stay in
- * memory, and share their clusters; files are read once.
+ * The scenario of a variant is made when it is asked for. The last one and its cluster stay in
+ * memory; files are read once.
  */
 #ifndef AR_VARIANTS_H
 #define AR_VARIANTS_H
@@ -19,7 +19,7 @@
 
 #include "ar_scenario.h"
 
-enum { AXES_MAX = 64 + AR_KEYS_COUNT, VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT = 512 };
+enum { AXES_MAX = 64 + AR_KEYS_COUNT };
 
 struct axis {
     const char *name; /**< `batch`, `hca.bandwidth` */
@@ -38,7 +38,6 @@ struct sweep_kind {
     const enum ar_key *axes; /**< keys that may be lists; AR_KEYS_COUNT ends them */
     bool has_setting_axes;   /**< values of `--set` may be lists */
     bool is_ranked;          /**< rows come by number of GPUs, the fastest first */
-    uint32_t variants_kept;  /**< scenarios in memory at once, at most VARIANTS_KEPT */
     enum ar_status (*add_points)(struct space *space, struct ar_error *err);
 };
 
@@ -63,7 +62,6 @@ struct variant_slot {
     struct ar_arena arena;
     struct ar_scenario scenario; /**< its cluster is NULL: nothing yet */
     uint32_t number;
-    uint64_t made; /**< of a cluster: when, counted; of a variant: when its cluster was */
 };
 
 struct variants {
@@ -71,11 +69,10 @@ struct variants {
     struct axis axes[AXES_MAX];
     size_t axes_count;
     uint32_t count;
-    uint32_t per_cluster;  /**< this many variants in a row have the same cluster */
-    struct ar_arena arena; /**< of the axes */
-    struct variant_slot clusters[VARIANT_CLUSTERS_KEPT]; /**< at number % VARIANT_CLUSTERS_KEPT */
-    struct variant_slot slots[VARIANTS_KEPT];
-    uint64_t clusters_made;
+    uint32_t per_cluster;        /**< this many variants in a row have the same cluster */
+    struct ar_arena arena;       /**< of the axes */
+    struct variant_slot cluster; /**< the last one; its number is that of a variant / per_cluster */
+    struct variant_slot loaded;  /**< the variant that was asked for last */
 };
 
 /** Reads the axes; errors are AR_USAGE. Freed with variants_destroy(), also after a failure. The
