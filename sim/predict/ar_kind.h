@@ -2,7 +2,7 @@
  * A kind of question: a row that says what differs between a collective, a step of a trace, of a
  * transformer, and so on. Everything else treats jobs alike.
  *
- * A row first makes a job of a scenario (`load`, `settle`, `job`), then a graph of the job, and
+ * A row first makes a job of a scenario (`load`, `job`), then a graph of the job, and
  * last fills the columns of a row with what was asked and what came out. A new kind is a file and a
  * row.
  */

@@ -3,7 +3,7 @@
  *
  * A trace knows the kernels of one GPU, a cluster the links between them. The terms here are the
  * rest: how gradients are packed and when they are sent, what a step costs beside its kernels, how
- * communication slows compute. Each is off by default; sim/predict/ar_step.h says where each one
+ * communication slows compute. Each is off by default; sim/predict/ar_timing.h says where each one
  * enters a step, README.md beside the shipped files has the formulas.
  *
  * A framework file is a CSV with the columns `term,value,source`, one row for each term that is not
