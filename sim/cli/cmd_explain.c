@@ -49,7 +49,7 @@ static enum ar_status load_explained(const struct options *options, struct ar_sc
                                      struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_is_laid_out(options) ? AR_OK : option_require_work(options, err));
+    AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     return options->out == NULL || option_key(options, AR_KEY_PAYLOAD) == NULL
                ? made_by_check_directory(options, file_names, NULL, err)

@@ -84,9 +84,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
                                     struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (!option_is_laid_out(options)) {
-        AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
-    }
+    AR_TRY(option_require_step(options, err));
     AR_TRY(options_load(options, scenario, err));
     if (ar_scenario_kind(scenario)->graph == NULL) {
         return AR_OK;
@@ -153,9 +151,7 @@ static enum ar_status load_messages(const struct options *options, struct ar_sce
                                     struct ar_error *err)
 {
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    if (!option_is_laid_out(options)) {
-        AR_TRY(option_require_work(options, err));
-    }
+    AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     AR_TRY(option_check_messages(options, scenario, err));
     if (scenario->layout.placed != NULL || ar_scenario_kind(scenario)->graph == NULL) {

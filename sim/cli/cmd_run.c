@@ -38,8 +38,16 @@ bool option_is_laid_out(const struct options *options)
            names_placed_strategy(option_key(options, AR_KEY_STRATEGY));
 }
 
+enum ar_status option_require_step(const struct options *options, struct ar_error *err)
+{
+    return option_is_laid_out(options) ? AR_OK : option_require_key(options, AR_KEY_TRACE, err);
+}
+
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)
 {
+    if (option_is_laid_out(options)) {
+        return AR_OK;
+    }
     bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
     bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
     if (has_payload == has_trace) {
@@ -169,13 +177,10 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
 {
     struct ar_scenario scenario;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    bool is_laid_out = option_is_laid_out(options);
-    if (!is_laid_out) {
-        AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
-    }
+    AR_TRY(option_require_step(options, err));
     AR_TRY(check_placement_out(options, err));
     AR_TRY(options_load(options, &scenario, err));
-    if (!is_laid_out) {
+    if (!ar_scenario_kind(&scenario)->has_layout) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
     if (options->out != NULL) {

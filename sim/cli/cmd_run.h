@@ -13,7 +13,11 @@
  * operators, or a strategy that puts parts of a model on workers. */
 bool option_is_laid_out(const struct options *options);
 
-/** Refuses all but either --payload, for one collective, or --trace, for a training step. */
+/** Requires a trace, unless the command line is about such a step. */
+enum ar_status option_require_step(const struct options *options, struct ar_error *err);
+
+/** Requires, unless the command line is about such a step, either --payload, for one collective, or
+ * --trace, for a training step. */
 enum ar_status option_require_work(const struct options *options, struct ar_error *err);
 
 /** Refuses an engine without messages, for commands that are about them. */

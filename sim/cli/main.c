@@ -93,17 +93,6 @@ static struct notes *open_notes(struct ar_arena *arena)
     return ar_arena_own(arena, notes, close_notes);
 }
 
-static enum ar_status run_command(const struct command *command, struct options *options,
-                                  struct ar_error *err)
-{
-    struct notes *notes = open_notes(options->arena);
-    options->notes = notes->stream;
-    options->notes_text = &notes->text;
-    AR_TRY(command->run(options, err));
-    fflush(notes->stream);
-    return finish_stdout(notes->stdout_cause, err);
-}
-
 static enum ar_status show_help(const char *name, struct ar_error *err)
 {
     const struct command *command = NULL;
@@ -144,7 +133,12 @@ static enum ar_status run_request(void *context, struct ar_error *err)
         help_write(stdout, command);
         return AR_OK;
     }
-    return run_command(command, &options, err);
+    struct notes *notes = open_notes(options.arena);
+    options.notes = notes->stream;
+    options.notes_text = &notes->text;
+    AR_TRY(command->run(&options, err));
+    fflush(notes->stream);
+    return finish_stdout(notes->stdout_cause, err);
 }
 
 int main(int argc, char **argv)
