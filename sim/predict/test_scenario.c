@@ -131,6 +131,7 @@ static void expect_refused(enum ar_key key, const struct ar_origin *origin)
 {
     struct ar_error err = {.text = ""};
     struct ar_scenario scenario = scenarios_of(STEP);
+    cr_assert_not_null(wrong[key], "key %s has no wrong value in this table", ar_key_name(key));
     enum ar_status status = ar_scenario_set(&scenario, key, origin, wrong[key], &err);
     if (status == AR_OK) {
         status = ar_scenario_load(&scenario, scenarios_inputs, &err);
