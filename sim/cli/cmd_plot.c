@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "ar_accuracy.h"
+#include "ar_inputs.h"
 #include "ar_note.h"
 #include "ar_page.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
-#include "resource.h"
 
 static uint32_t terminal_columns(void)
 {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ar_inputs.h"
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_operators.h"
@@ -10,7 +11,6 @@
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
-#include "resource.h"
 
 #define LONG_S 1.0 /* notes appear at once if the command takes longer */
 

@@ -84,11 +84,8 @@ AR_STRATEGY_LIST(X)
 extern const struct ar_strategy *const ar_strategies[];
 extern const size_t ar_strategies_count;
 
-/** Finds one by name; the error names the nearest known one. */
-enum ar_status ar_strategy_find(const char *where, const char *name,
-                                const struct ar_strategy **strategy, struct ar_error *err);
-
-/** The same of a text that may end with a bound, `ssp:3`; `staleness` is that of the strategy. */
+/** Finds one by its name, which may end with a bound, `ssp:3`; `staleness` is that of the strategy.
+ * The error names the nearest known one. */
 enum ar_status ar_strategy_parse(const char *where, const char *text,
                                  const struct ar_strategy **strategy, uint32_t *staleness,
                                  struct ar_error *err);

@@ -1,22 +1,16 @@
 /* The graph of a step: stage by stage in the order of the schedule, run by run. First single tasks,
  * then what becomes of parameters and gradients, the tasks of a run of layers, and the pipeline. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "ar_recorded.h"
 #include "build.h"
 
-/* Drops axes that have one GPU. */
-static uint32_t drop_single_axes(const struct ar_layout *layout, uint32_t axes)
-{
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        axes &= layout->sizes[axis] > 1 ? ~0u : ~(1u << axis);
-    }
-    return axes;
-}
-
-uint32_t build_task(struct ar_build *build, const struct ar_work *work, uint32_t stage, uint32_t to,
-                    enum ar_stream stream, enum ar_duty duty, uint32_t count,
-                    const struct ar_action *action)
+/* Appends a task of a stage, or a message to another one. */
+static uint32_t build_task(struct ar_build *build, const struct ar_work *work, uint32_t stage,
+                           uint32_t to, enum ar_stream stream, enum ar_duty duty, uint32_t count,
+                           const struct ar_action *action)
 {
     const struct ar_task task = {.work = ar_graph_work(build->graph, work),
                                  .count = count,
@@ -33,7 +27,9 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action)
 {
-    axes = drop_single_axes(build->layout, axes);
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) { /* axes of one GPU are dropped */
+        axes &= build->layout->sizes[axis] > 1 ? ~0u : ~(1u << axis);
+    }
     if (axes == 0 || !(bytes >= 1) || count == 0) {
         return AR_NO_TASK;
     }
@@ -52,8 +48,8 @@ uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, en
     return build_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
 }
 
-uint32_t build_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
-                       uint32_t to, enum ar_stream stream, double bytes)
+static uint32_t build_message(struct ar_build *build, const struct ar_action *action,
+                              uint32_t stage, uint32_t to, enum ar_stream stream, double bytes)
 {
     const struct ar_work work = {.kind = AR_TASK_MESSAGE,
                                  .time_s = AR_GRAPH_UNTIMED,
@@ -63,8 +59,6 @@ uint32_t build_message(struct ar_build *build, const struct ar_action *action, u
     return build_task(build, &work, stage, to, stream, build_duty(action), 1, action);
 }
 
-/* --- parameters and gradients ----------------------------------------------------------------- */
-
 /* --- what differs between the layers of a trace and those of a transformer ----------------------
  */
 
@@ -72,7 +66,6 @@ struct build_model {
     struct ar_parameters (*parameters)(const struct ar_build *build, const struct ar_run *run);
     double (*run_s)(const struct ar_build *build, const struct ar_run *run);
     double (*optimizer_s)(const struct ar_build *build, uint32_t stage, double parts);
-    double (*overhead_s)(const struct ar_layout *layout); /* of a step, outside layers */
 };
 
 static struct ar_parameters trace_parameters(const struct ar_build *build, const struct ar_run *run)
@@ -104,13 +97,7 @@ static double trace_optimizer_s(const struct ar_build *build, uint32_t stage, do
     return build->layout->trace->optimizer_s / parts;
 }
 
-static double trace_overhead_s(const struct ar_layout *layout)
-{
-    return layout->trace->step_overhead_s;
-}
-
-static const struct build_model build_trace = {trace_parameters, trace_run_s, trace_optimizer_s,
-                                               trace_overhead_s};
+static const struct build_model build_trace = {trace_parameters, trace_run_s, trace_optimizer_s};
 
 static struct ar_parameters transformer_parameters(const struct ar_build *build,
                                                    const struct ar_run *run)
@@ -120,11 +107,11 @@ static struct ar_parameters transformer_parameters(const struct ar_build *build,
     double experts, none;
     double dense = ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) *
                    run->layers;
-    const enum ar_transformer_part ends[] = {AR_PART_EMBEDDING, AR_PART_HEAD};
-    for (int i = 0; i < 2; i++) {
-        bool has_end = i == 0 ? run->has_embedding : run->has_head;
-        dense +=
-            has_end ? ar_transformer_part_parameters(layout->model, tp, ep, ends[i], &none) : 0;
+    if (run->has_embedding) {
+        dense += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
+    }
+    if (run->has_head) {
+        dense += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none);
     }
     return (struct ar_parameters){.dense = dense, .experts = experts * run->layers};
 }
@@ -145,12 +132,14 @@ static double transformer_optimizer_s(const struct ar_build *build, uint32_t sta
 }
 
 static const struct build_model build_transformer = {transformer_parameters, transformer_run_s,
-                                                     transformer_optimizer_s, NULL};
+                                                     transformer_optimizer_s};
 
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
 {
     return build->model->parameters(build, run);
 }
+
+/* --- parameters and gradients ----------------------------------------------------------------- */
 
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
 {
@@ -204,19 +193,6 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
         add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts, action);
     ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
-}
-
-/* An embedding that is tied to the head has a copy on either end of the pipeline: their gradients
- * are added, each end sending its own to the other one. */
-static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optimizer, uint32_t sent)
-{
-    if (stage == 0) {
-        build->tied_sent = sent;
-        build->tied_optimizer = optimizer;
-    } else {
-        ar_graph_need(build->graph, optimizer, build->tied_sent);
-        ar_graph_need(build->graph, build->tied_optimizer, sent);
-    }
 }
 
 void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
@@ -274,40 +250,35 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                                  &run->action, after);
 }
 
-/* Appends the statistics that replicas exchange after the gradients, on the compute stream since
- * nothing hides it. */
-static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
+uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
 {
     const struct ar_layout *layout = build->layout;
     const struct ar_statistics *statistics = &layout->statistics;
-    const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
-    if (statistics->interval == 0 || statistics->elements == 0 || layout->sizes[AR_AXIS_DP] == 1) {
-        return task;
-    }
-    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = &ar_operation_all_reduce,
-                                 .axes = 1 << AR_AXIS_DP,
-                                 .bytes = statistics->elements * element_bytes,
-                                 .element_bytes = element_bytes,
-                                 .every = statistics->interval};
-    uint32_t exchange = build_task(build, &work, stage, stage, AR_STREAM_COMPUTE, AR_DUTY_BACKWARD,
-                                   1, &(struct ar_action){.is_backward = true});
-    ar_graph_need(build->graph, exchange, task);
-    return exchange;
-}
-
-uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
-{
-    const struct ar_transformer *model = build->layout->model;
     const struct ar_action action = {.is_backward = true};
-    uint32_t last = build->pipeline.stages - 1;
-    bool is_tied = last > 0 && (stage == 0 || stage == last) && !model->is_untied;
-    uint32_t sent = AR_NO_TASK;
-    task = task != AR_NO_TASK ? add_statistics(build, stage, task) : task;
+    /* Statistics that replicas exchange after the gradients go on the compute stream, since nothing
+     * hides them. */
+    if (task != AR_NO_TASK && statistics->interval > 0 && statistics->elements > 0 &&
+        layout->sizes[AR_AXIS_DP] > 1) {
+        const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
+        const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                     .time_s = AR_GRAPH_UNTIMED,
+                                     .operation = &ar_operation_all_reduce,
+                                     .axes = 1 << AR_AXIS_DP,
+                                     .bytes = statistics->elements * element_bytes,
+                                     .element_bytes = element_bytes,
+                                     .every = statistics->interval};
+        uint32_t exchange =
+            build_task(build, &work, stage, stage, AR_STREAM_COMPUTE, AR_DUTY_BACKWARD, 1, &action);
+        ar_graph_need(build->graph, exchange, task);
+        task = exchange;
+    }
+    /* An embedding that is tied to the head has a copy on either end of the pipeline: their
+     * gradients are added, each end sending its own to the other one. */
+    uint32_t last = build->pipeline.stages - 1, sent = AR_NO_TASK;
+    bool is_tied = last > 0 && (stage == 0 || stage == last) && !layout->model->is_untied;
     if (is_tied) {
-        double bytes = (double)model->hidden * model->vocab / build->layout->sizes[AR_AXIS_TP] *
-                       ar_precision_bytes(build->layout->gradients);
+        double bytes = (double)layout->model->hidden * layout->model->vocab /
+                       layout->sizes[AR_AXIS_TP] * ar_precision_bytes(layout->gradients);
         sent = build_message(build, &action, stage, last - stage, AR_STREAM_GRADIENTS, bytes);
         ar_graph_need(build->graph, sent, build->ends[0]);
         ar_graph_need(build->graph, sent, task);
@@ -315,116 +286,92 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     uint32_t optimizer = build_compute(build, stage, build->model->optimizer_s(build, stage, parts),
                                        AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
-    if (is_tied) {
-        exchange_tied(build, stage, optimizer, sent);
+    if (is_tied && stage == 0) {
+        build->tied_sent = sent;
+        build->tied_optimizer = optimizer;
+    } else if (is_tied) {
+        ar_graph_need(build->graph, optimizer, build->tied_sent);
+        ar_graph_need(build->graph, build->tied_optimizer, sent);
     }
     return optimizer;
 }
 
 /* --- runs of layers --------------------------------------------------------------------------- */
 
-/* Places of a layer where tensor parallelism meets: twice in each pass, and twice in what is
- * recomputed in full. The embedding is split by its rows, and the head by its columns. */
-static uint32_t count_tensor_places(const struct ar_build *build, const struct ar_run *run)
-{
-    bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
-    bool has_end = run->action.is_backward ? run->has_head : run->has_embedding;
-    return run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
-}
-
-/* Collectives of tensor parallelism for `count` places where partial sums meet: all-reduces, or
- * reduce-scatters and all-gathers of the sequence. */
+/* Collectives of tensor parallelism for `count` places where partial sums are added: all-reduces,
+ * or reduce-scatters and all-gathers of the sequence. */
 static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar_stream stream,
                        double part, uint32_t count)
 {
+    static const struct ar_operation *const whole[] = {&ar_operation_all_reduce, NULL};
+    static const struct ar_operation *const split[] = {&ar_operation_all_gather,
+                                                       &ar_operation_reduce_scatter, NULL};
     const struct ar_layout *layout = build->layout;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
     double bytes = part * ar_transformer_state_bytes(layout->model, &slice);
-    const uint32_t axes = 1 << AR_AXIS_TP;
-    if (layout->is_sequence_parallel) {
-        build_collective(build, run->stage, stream, &ar_operation_all_gather, axes, bytes, count,
+    const struct ar_operation *const *operation = layout->is_sequence_parallel ? split : whole;
+    for (; *operation != NULL; operation++) {
+        build_collective(build, run->stage, stream, *operation, 1 << AR_AXIS_TP, bytes, count,
                          &run->action);
-        build_collective(build, run->stage, stream, &ar_operation_reduce_scatter, axes, bytes,
-                         count, &run->action);
-    } else {
-        build_collective(build, run->stage, stream, &ar_operation_all_reduce, axes, bytes, count,
-                         &run->action);
-    }
-}
-
-/* The part of tensor parallelism that runs beside the computation of a run: a product and its
- * collective go in tp pieces, so that all but one piece of the shorter of the two are hidden
- * (NVIDIA, TransformerEngine, overlap of GEMMs and communication; Wang et al., ASPLOS 2023). It
- * begins with the task `begins`. Returns its last task; AR_NO_TASK: nothing is hidden. */
-static uint32_t add_hidden_tensor(struct ar_build *build, const struct ar_run *run, uint32_t begins)
-{
-    uint32_t first = build->graph->tasks_count;
-    add_tensor(build, run, AR_STREAM_GRADIENTS, 1 - 1.0 / build->layout->sizes[AR_AXIS_TP],
-               count_tensor_places(build, run));
-    if (first == build->graph->tasks_count) {
-        return AR_NO_TASK;
-    }
-    ar_graph_need(build->graph, first, begins);
-    return build_last(build, run->stage, AR_STREAM_GRADIENTS);
-}
-
-/* Tokens go to their experts and back. */
-static void add_experts(struct ar_build *build, const struct ar_run *run, uint32_t count)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k *
-                   layout->model->imbalance;
-    if (layout->model->experts > 0) {
-        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
-                         1 << AR_AXIS_EP, bytes, count, &run->action);
-    }
-}
-
-/* A head that is split by its columns finds the maximum of each token's logits, the sum of their
- * exponentials and the logit of its target together: one fp32 number of each. */
-static void add_loss(struct ar_build *build, const struct ar_run *run)
-{
-    const struct ar_layout *layout = build->layout;
-    double tokens = (double)layout->micro_batch * layout->model->seq;
-    if (run->has_head && !run->action.is_backward) {
-        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
-                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
     }
 }
 
 /* The tasks of a run; returns the first one, which waits for what comes before. */
-uint32_t build_run(struct ar_build *build, const struct ar_run *run)
+static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
 {
-    const struct ar_strategy *strategy = build->layout->strategy;
-    uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
+    const struct ar_layout *layout = build->layout;
+    const struct ar_transformer *model = layout->model;
+    const struct ar_strategy *strategy = layout->strategy;
+    struct ar_graph *graph = build->graph;
+    bool is_backward = run->action.is_backward;
     enum ar_duty duty = build_duty(&run->action);
-    uint32_t hidden = AR_NO_TASK;
-    uint32_t task = AR_NO_TASK;
-    if (build->layout->overlaps_tensor) { /* a mark for what begins with the computation */
+    uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
+    uint32_t hidden = AR_NO_TASK, task = AR_NO_TASK;
+    /* Tensor parallelism adds partial sums twice in each pass of a layer, and twice in what is
+     * recomputed in full. The embedding is split by its rows, and the head by its columns. */
+    bool is_again = is_backward && layout->recompute == AR_RECOMPUTE_FULL;
+    bool has_end = is_backward ? run->has_head : run->has_embedding;
+    uint32_t places = run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
+    double shards = layout->sizes[AR_AXIS_TP];
+    if (layout->overlaps_tensor) {
+        /* A product and its collective go in tp pieces, so that all but one piece of the shorter of
+         * the two are hidden (NVIDIA, TransformerEngine, overlap of GEMMs and communication; Wang
+         * et al., ASPLOS 2023). A mark says when both begin. */
         task = build_compute(build, run->stage, 0, duty, &run->action);
-        hidden = add_hidden_tensor(build, run, task);
+        uint32_t first = graph->tasks_count;
+        add_tensor(build, run, AR_STREAM_GRADIENTS, 1 - 1.0 / shards, places);
+        if (first < graph->tasks_count) {
+            ar_graph_need(graph, first, task);
+            hidden = build_last(build, run->stage, AR_STREAM_GRADIENTS);
+        }
     }
     uint32_t computed =
         build_compute(build, run->stage, build->model->run_s(build, run), duty, &run->action);
     task = task != AR_NO_TASK ? task : computed;
-    ar_graph_need(build->graph, task, ready);
-    if (computed != AR_NO_TASK) {
-        build->graph->tasks[computed].layer = run->first;
+    ar_graph_need(graph, task, ready);
+    graph->tasks[computed].layer = run->first;
+    if (model != NULL && model->experts > 0) { /* tokens go to their experts and back */
+        struct ar_transformer_slice slice = ar_layout_slice(layout);
+        double bytes = ar_transformer_state_bytes(model, &slice) * model->top_k * model->imbalance;
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
+                         1 << AR_AXIS_EP, bytes, places / 2 * 2, &run->action);
     }
-    if (build->layout->model != NULL) {
-        uint32_t places = count_tensor_places(build, run);
-        add_experts(build, run, places / 2 * 2);
-        double part = hidden != AR_NO_TASK ? 1.0 / build->layout->sizes[AR_AXIS_TP] : 1;
-        uint32_t first = build->graph->tasks_count;
-        add_tensor(build, run, AR_STREAM_COMPUTE, part, places);
-        ar_graph_need(build->graph, first < build->graph->tasks_count ? first : AR_NO_TASK, hidden);
-        add_loss(build, run);
+    if (model != NULL) {
+        uint32_t first = graph->tasks_count;
+        add_tensor(build, run, AR_STREAM_COMPUTE, hidden != AR_NO_TASK ? 1.0 / shards : 1, places);
+        ar_graph_need(graph, first < graph->tasks_count ? first : AR_NO_TASK, hidden);
+    }
+    if (model != NULL && run->has_head && !is_backward) {
+        /* A head that is split by its columns finds the maximum of each token's logits, the sum of
+         * their exponentials and the logit of its target together: one fp32 number of each. */
+        double tokens = (double)layout->micro_batch * model->seq;
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
+                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
     }
     if (!build->goes_on) {
         memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
     }
-    build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
+    build->ends[0] = build_last(build, run->stage, AR_STREAM_COMPUTE);
     if (strategy->after != NULL) {
         strategy->after(build, run, build->ends[0]);
     }
@@ -441,65 +388,49 @@ static size_t chunk_index(const struct ar_build *build, uint32_t place,
            (action->is_backward ? 1 : 0);
 }
 
-/* Hands the result of a chunk to the next place, unless it is the last one. Ranks of a
- * tensor-parallel group send a part each, and gather it where they are. A stage waits until they
- * have left. */
-static void send_to_next(struct ar_build *build, uint32_t stage, const struct ar_action *action)
-{
-    uint32_t stages = build->pipeline.stages;
-    uint32_t place = action->chunk * stages + stage;
-    uint32_t end = action->is_backward ? 0 : stages * build->pipeline.chunks - 1;
-    if (place == end) {
-        return;
-    }
-    uint32_t next = action->is_backward ? place - 1 : place + 1;
-    struct ar_transformer_slice slice = ar_layout_slice(build->layout);
-    double bytes = ar_transformer_state_bytes(build->layout->model, &slice);
-    build->arrivals[chunk_index(build, next, action)] =
-        build_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
-                      bytes / build->layout->sizes[AR_AXIS_TP]);
-}
-
-/* Begins a chunk: parts of the hidden states that came are gathered. */
-static uint32_t gather_arrived(struct ar_build *build, uint32_t stage,
-                               const struct ar_action *action, bool is_end)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    if (is_end || layout->is_sequence_parallel) {
-        return AR_NO_TASK;
-    }
-    return build_collective(build, stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
-                            1 << AR_AXIS_TP, ar_transformer_state_bytes(layout->model, &slice), 1,
-                            action);
-}
-
-/* The tasks of a chunk for one micro-batch. `first` notes the task that waits for the message. */
+/* The tasks of a chunk for one micro-batch. `first` notes the task that waits for the message.
+ * Ranks of a tensor-parallel group send a part of the hidden states each, and gather it where they
+ * are. */
 static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_action *action,
                       bool ends_batches, uint32_t *first)
 {
     const struct ar_layout *layout = build->layout;
-    uint32_t places = build->pipeline.stages * build->pipeline.chunks;
-    uint32_t place = action->chunk * build->pipeline.stages + stage;
+    uint32_t stages = build->pipeline.stages, places = stages * build->pipeline.chunks;
+    uint32_t place = action->chunk * stages + stage;
+    bool is_backward = action->is_backward;
+    bool begins = place == (is_backward ? places - 1 : 0);
+    bool ends = place == (is_backward ? 0 : places - 1);
+    double bytes = 0; /* of the hidden states */
+    if (!begins || !ends) {
+        struct ar_transformer_slice slice = ar_layout_slice(layout);
+        bytes = ar_transformer_state_bytes(layout->model, &slice);
+    }
+    *first = begins || layout->is_sequence_parallel
+                 ? AR_NO_TASK
+                 : build_collective(build, stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
+                                    1 << AR_AXIS_TP, bytes, 1, action);
     uint32_t layers = ar_layout_chunk_layers(layout);
     uint32_t each = layout->strategy->run_layers != NULL
-                        ? layout->strategy->run_layers(build, action->is_backward, ends_batches)
+                        ? layout->strategy->run_layers(build, is_backward, ends_batches)
                         : 1;
-    bool is_end = place == (action->is_backward ? places - 1 : 0);
-    *first = gather_arrived(build, stage, action, is_end);
     for (uint32_t done = 0; done < layers; done += each) {
-        uint32_t from = action->is_backward ? layers - each - done : done;
-        struct ar_run run = {.stage = stage,
-                             .action = *action,
-                             .first = from,
-                             .layers = each,
-                             .has_embedding = from == 0 && place == 0,
-                             .has_head = from + each == layers && place == places - 1,
-                             .ends_batches = ends_batches};
+        uint32_t from = is_backward ? layers - each - done : done;
+        const struct ar_run run = {.stage = stage,
+                                   .action = *action,
+                                   .first = from,
+                                   .layers = each,
+                                   .has_embedding = from == 0 && place == 0,
+                                   .has_head = from + each == layers && place == places - 1,
+                                   .ends_batches = ends_batches};
         uint32_t task = build_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
     }
-    send_to_next(build, stage, action);
+    if (!ends) { /* the stage waits until the result has left to the next place */
+        uint32_t next = is_backward ? place - 1 : place + 1;
+        build->arrivals[chunk_index(build, next, action)] =
+            build_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
+                          bytes / layout->sizes[AR_AXIS_TP]);
+    }
 }
 
 /* The tasks of a stage. `firsts` notes the first tasks of chunks, by place, batch and direction, as
@@ -515,8 +446,8 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
         left[chunk] = pipeline->batches;
     }
-    if (build->model->overhead_s != NULL) {
-        (void)build_compute(build, stage, build->model->overhead_s(layout), AR_DUTY_FORWARD,
+    if (layout->trace != NULL) { /* the time of a step outside layers */
+        (void)build_compute(build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
                             &(struct ar_action){.is_backward = false});
     }
     for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
@@ -528,23 +459,75 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     layout->strategy->end(build, stage);
 }
 
-static void build_stages(struct ar_build *build)
+/* --- a step that another program wrote down: one role, as all GPUs do the same -------------------
+ */
+
+uint32_t ar_recorded_axes(unsigned groups)
 {
-    const struct ar_pipeline *pipeline = &build->pipeline;
-    size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    uint32_t *firsts = ar_arena_alloc(&scratch, 2 * count + pipeline->chunks, sizeof *firsts);
-    build->arrivals = firsts + count;
-    for (size_t i = 0; i < 2 * count; i++) {
-        firsts[i] = AR_NO_TASK;
-    }
-    for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
-        add_stage(build, stage, firsts, firsts + 2 * count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        ar_graph_need(build->graph, firsts[i], build->arrivals[i]);
+    return ((groups & AR_RECORDED_DP) != 0 ? 1u << AR_AXIS_DP : 0) |
+           ((groups & AR_RECORDED_EP) != 0 ? 1u << AR_AXIS_EP : 0) |
+           ((groups & AR_RECORDED_TP) != 0 ? 1u << AR_AXIS_TP : 0);
+}
+
+/* Tasks that a task stands for when others need it: itself, or, if it is left out, all that it
+ * would have waited for; of each stream the last one. */
+struct recorded_ends {
+    uint32_t tasks[AR_STREAMS_COUNT];
+};
+
+static void note_last(uint32_t *last, uint32_t task)
+{
+    if (task != AR_NO_TASK && (*last == AR_NO_TASK || *last < task)) {
+        *last = task;
     }
 }
+
+static void build_recorded(struct ar_build *build)
+{
+    static const enum ar_duty duties[] = {[AR_RECORDED_FORWARD] = AR_DUTY_FORWARD,
+                                          [AR_RECORDED_BACKWARD] = AR_DUTY_BACKWARD,
+                                          [AR_RECORDED_UPDATE] = AR_DUTY_OPTIMIZER};
+    const struct ar_recorded *recorded = build->layout->recorded;
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    struct recorded_ends *ends = ar_arena_alloc(&scratch, recorded->tasks_count, sizeof *ends);
+    for (uint32_t number = 0; number < recorded->tasks_count; number++) {
+        const struct ar_recorded_task *task = &recorded->tasks[number];
+        const struct ar_action action = {.is_backward = task->duty != AR_RECORDED_FORWARD};
+        enum ar_stream stream = task->is_beside ? AR_STREAM_GRADIENTS : AR_STREAM_COMPUTE;
+        struct recorded_ends *own = &ends[number];
+        uint32_t added;
+        if (task->operation == NULL) {
+            added = build_compute(build, 0, task->time_s, duties[task->duty], &action);
+        } else { /* a collective, unless its groups have one GPU each */
+            uint32_t axes = ar_recorded_axes(task->groups);
+            double bytes = (double)task->bytes;
+            size_t operation = 0;
+            while (strcmp(ar_operations[operation]->command, task->operation) != 0) {
+                operation++; /* readers write no other names */
+                assert(operation < ar_operations_count);
+            }
+            for (int axis = 0; task->is_part && axis < AR_AXES_COUNT; axis++) {
+                bytes *= (axes >> axis & 1) != 0 ? build->layout->sizes[axis] : 1;
+            }
+            added = build_collective(build, 0, stream, ar_operations[operation], axes, bytes, 1,
+                                     &action);
+        }
+        memset(own, 0xff, sizeof *own); /* AR_NO_TASK */
+        for (uint32_t i = 0; i < task->needs_count; i++) {
+            const struct recorded_ends *need = &ends[recorded->needs[task->needs_first + i]];
+            for (int other = 0; other < AR_STREAMS_COUNT; other++) {
+                ar_graph_need(build->graph, added, need->tasks[other]);
+                note_last(&own->tasks[other], need->tasks[other]);
+            }
+        }
+        if (added != AR_NO_TASK) {
+            memset(own, 0xff, sizeof *own);
+        }
+        note_last(&own->tasks[stream], build->graph->last[stream]);
+    }
+}
+
+/* --- the graph -------------------------------------------------------------------------------- */
 
 struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
                                    const struct ar_part_times *times, struct ar_arena *arena)
@@ -564,7 +547,18 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
         build.pipeline = ar_layout_pipeline(layout);
         build.graph = ar_graph_create(arena, build.pipeline.stages);
         build.graph->has_series = layout->workload != NULL && layout->strategy->sends_buckets;
-        build_stages(&build);
+        const struct ar_pipeline *pipeline = &build.pipeline;
+        size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
+        struct ar_arena scratch AR_ENDS_HERE = {NULL};
+        uint32_t *firsts = ar_arena_alloc(&scratch, 2 * count + pipeline->chunks, sizeof *firsts);
+        build.arrivals = firsts + count;
+        memset(firsts, 0xff, 2 * count * sizeof *firsts); /* AR_NO_TASK */
+        for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
+            add_stage(&build, stage, firsts, firsts + 2 * count);
+        }
+        for (size_t i = 0; i < count; i++) {
+            ar_graph_need(build.graph, firsts[i], build.arrivals[i]);
+        }
     }
     return build.graph;
 }

@@ -6,10 +6,7 @@
 
 #include "ar_strategy.h"
 
-/** Fills the graph, of one role, with a recorded step. */
-struct ar_build;
 struct build_model;
-void build_recorded(struct ar_build *build);
 
 /** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
 struct ar_run {
@@ -42,16 +39,6 @@ static inline enum ar_duty build_duty(const struct ar_action *action)
 {
     return action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
 }
-
-/** Appends a task of a stage, and a message to another one. */
-uint32_t build_task(struct ar_build *build, const struct ar_work *work, uint32_t stage, uint32_t to,
-                    enum ar_stream stream, enum ar_duty duty, uint32_t count,
-                    const struct ar_action *action);
-uint32_t build_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
-                       uint32_t to, enum ar_stream stream, double bytes);
-
-/** The tasks of a run; returns the first one, which waits for what comes before. */
-uint32_t build_run(struct ar_build *build, const struct ar_run *run);
 
 /** Appends a computation to the compute stream of a stage. */
 uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
@@ -99,10 +86,6 @@ uint32_t build_shards(struct ar_build *build, const struct ar_operation *operati
 uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after);
-
-/** Layers of a run of data parallelism: one each of the last backward pass, if its gradients are
- * sent beside it; else those of a chunk. */
-uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last);
 
 /** The last task of a stream of a stage so far; AR_NO_TASK: there is none. */
 static inline uint32_t build_last(const struct ar_build *build, uint32_t stage,

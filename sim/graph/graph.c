@@ -37,38 +37,19 @@ static bool work_is_same(const struct ar_work *one, const struct ar_work *other)
     return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
 }
 
-/* Where the search for a work begins, of what does not change when it is timed or parted by pairs
- * of roles. */
-static uint32_t begin_search(const struct ar_graph *graph, const struct ar_work *work)
+/* The place of an equal work, or the free one in which it belongs. The search begins by what does
+ * not change when the work is timed, or given to pairs of roles. */
+static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
 {
     double time_s = work->kind == AR_TASK_COMPUTE ? work->time_s + 0.0 : 0; /* -0 is 0 */
     uint64_t hash;
     memcpy(&hash, &time_s, sizeof hash);
     hash = (hash ^ work->bytes ^ (uint64_t)work->axes << 56) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)((hash >> 32) * (2 * (uint64_t)graph->works_room) >> 32);
-}
-
-/* The place of an equal work, or the free one in which it belongs. */
-static uint32_t find_place(const struct ar_graph *graph, const struct ar_work *work)
-{
-    uint32_t at = begin_search(graph, work);
+    uint32_t at = (uint32_t)((hash >> 32) * (2 * (uint64_t)graph->works_room) >> 32);
     while (graph->places[at] != NO_WORK && !work_is_same(&graph->works[graph->places[at]], work)) {
         at = at + 1 < 2 * graph->works_room ? at + 1 : 0;
     }
     return at;
-}
-
-/* Doubles the places, and puts all works there. */
-static void grow_places(struct ar_graph *graph)
-{
-    uint32_t room = graph->works_room == 0 ? 256 : 2 * graph->works_room;
-    size_t bytes = 2 * (size_t)room * sizeof *graph->places;
-    graph->places = ar_arena_alloc(graph->arena, bytes, 1);
-    graph->works_room = room;
-    memset(graph->places, 0xff, bytes);
-    for (uint32_t i = 0; i < graph->works_count; i++) {
-        graph->places[find_place(graph, &graph->works[i])] = i;
-    }
 }
 
 /* A list with room for one more, whose number must fit. */
@@ -84,8 +65,15 @@ static void *extend_list(struct ar_graph *graph, void *list, uint32_t count, siz
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
 {
     graph->works = extend_list(graph, graph->works, graph->works_count, sizeof *graph->works);
-    if (graph->works_count == graph->works_room) {
-        grow_places(graph);
+    if (graph->works_count == graph->works_room) { /* double the places, and fill them again */
+        uint32_t room = graph->works_room == 0 ? 256 : 2 * graph->works_room;
+        size_t bytes = 2 * (size_t)room * sizeof *graph->places;
+        graph->places = ar_arena_alloc(graph->arena, bytes, 1);
+        graph->works_room = room;
+        memset(graph->places, 0xff, bytes);
+        for (uint32_t i = 0; i < graph->works_count; i++) {
+            graph->places[find_place(graph, &graph->works[i])] = i;
+        }
     }
     uint32_t *place = &graph->places[find_place(graph, work)];
     if (*place == NO_WORK) {
@@ -176,25 +164,6 @@ static void add_wait_time(const struct ar_graph *graph, uint32_t role, double be
     split->bubble_s += end_s > begin_s ? end_s - begin_s : 0;
 }
 
-/* Adds what the other streams of a role still do when its compute stream has ended. */
-static double add_other_streams(const struct ar_graph *graph, uint32_t role, double now_s,
-                                struct ar_graph_split *split)
-{
-    uint32_t last = AR_NO_TASK;
-    for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {
-        uint32_t task = graph->last[role * AR_STREAMS_COUNT + (uint32_t)stream];
-        if (task != AR_NO_TASK && graph->tasks[task].end_s > now_s &&
-            (last == AR_NO_TASK || graph->tasks[task].end_s > graph->tasks[last].end_s)) {
-            last = task;
-        }
-    }
-    if (last == AR_NO_TASK) {
-        return now_s;
-    }
-    add_wait_time(graph, role, now_s, graph->tasks[last].end_s, last, split);
-    return graph->tasks[last].end_s;
-}
-
 void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
 {
     double end_s = ar_graph_end_s(graph);
@@ -212,8 +181,20 @@ void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
         }
     }
     for (uint32_t role = 0; role < graph->roles_count; role++) {
-        double now_s = add_other_streams(graph, role, splits[role].compute_end_s, &splits[role]);
-        splits[role].bubble_s += end_s - now_s;
+        /* What the other streams of the role still do when its compute stream has ended. */
+        double now_s = splits[role].compute_end_s, last_s = now_s;
+        uint32_t last = AR_NO_TASK;
+        for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {
+            uint32_t task = graph->last[role * AR_STREAMS_COUNT + (uint32_t)stream];
+            if (task != AR_NO_TASK && graph->tasks[task].end_s > last_s) {
+                last = task;
+                last_s = graph->tasks[task].end_s;
+            }
+        }
+        if (last != AR_NO_TASK) {
+            add_wait_time(graph, role, now_s, last_s, last, &splits[role]);
+        }
+        splits[role].bubble_s += end_s - last_s;
     }
 }
 

@@ -42,72 +42,6 @@ static enum ar_status check_divides(const char *where, const char *what, uint64_
                         what, (unsigned long long)whole, (unsigned long long)parts, parts_name);
 }
 
-static enum ar_status check_tensor(const char *where, const struct ar_layout *layout,
-                                   struct ar_error *err)
-{
-    const struct ar_transformer *model = layout->model;
-    uint32_t tp = layout->sizes[AR_AXIS_TP];
-    AR_TRY(check_divides(where, "heads", model->heads, "tp of the mesh", tp, err));
-    if (tp % model->kv_heads != 0) { /* else each GPU has a copy of one */
-        AR_TRY(check_divides(where, "kv-heads", model->kv_heads, "tp of the mesh", tp, err));
-    }
-    AR_TRY(check_divides(where, "ffn", model->ffn, "tp of the mesh", tp, err));
-    if (layout->is_sequence_parallel && tp == 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found sequence parallelism without tensor parallelism; expected "
-                            "tp of the mesh above 1",
-                            where);
-    }
-    if (layout->overlaps_tensor && !layout->is_sequence_parallel) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found tensor parallelism beside products without sequence "
-                            "parallelism; expected --sequence-parallel yes",
-                            where);
-    }
-    return layout->is_sequence_parallel
-               ? check_divides(where, "seq", model->seq, "tp of the mesh", tp, err)
-               : AR_OK;
-}
-
-static enum ar_status check_experts(const char *where, const struct ar_layout *layout,
-                                    struct ar_error *err)
-{
-    uint32_t ep = layout->sizes[AR_AXIS_EP];
-    if (ep > 1 && layout->model->experts == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found ep=%u for a model without experts; expected --experts, or "
-                            "ep=1",
-                            where, ep);
-    }
-    return layout->model->experts > 0
-               ? check_divides(where, "experts", layout->model->experts, "ep of the mesh", ep, err)
-               : AR_OK;
-}
-
-static enum ar_status check_pipeline(const char *where, const struct ar_layout *layout,
-                                     struct ar_error *err)
-{
-    uint32_t stages = layout->sizes[AR_AXIS_PP];
-    if (layout->schedule->has_chunks && stages == 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found schedule %s:%u without a pipeline; expected pp of the mesh "
-                            "above 1, or 1f1b",
-                            where, layout->schedule->name, layout->chunks);
-    }
-    if (layout->strategy->shards_all && stages > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found strategy %s with pp=%u, where every micro-batch would "
-                            "fetch all parameters again; expected pp=1, or zero1",
-                            where, layout->strategy->name, stages);
-    }
-    AR_TRY(check_divides(where, "layers", layout->model->layers, "stages times chunks",
-                         (uint64_t)stages * layout->chunks, err));
-    return layout->schedule->has_chunks
-               ? check_divides(where, "micro-batches of a replica", ar_layout_batches(layout),
-                               "the stages, as interleaved schedules need it", stages, err)
-               : AR_OK;
-}
-
 enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,
                                       struct ar_error *err)
 {
@@ -122,12 +56,60 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err)
 {
-    AR_TRY(check_tensor(where, layout, err));
-    AR_TRY(check_experts(where, layout, err));
+    static const char by_tp[] = "tp of the mesh";
+    const struct ar_transformer *model = layout->model;
+    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    AR_TRY(check_divides(where, "heads", model->heads, by_tp, tp, err));
+    if (tp % model->kv_heads != 0) { /* else each GPU has a copy of one */
+        AR_TRY(check_divides(where, "kv-heads", model->kv_heads, by_tp, tp, err));
+    }
+    AR_TRY(check_divides(where, "ffn", model->ffn, by_tp, tp, err));
+    if (layout->is_sequence_parallel && tp == 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found sequence parallelism without tensor parallelism; expected "
+                            "tp of the mesh above 1",
+                            where);
+    }
+    if (layout->overlaps_tensor && !layout->is_sequence_parallel) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found tensor parallelism beside products without sequence "
+                            "parallelism; expected --sequence-parallel yes",
+                            where);
+    }
+    if (layout->is_sequence_parallel) {
+        AR_TRY(check_divides(where, "seq", model->seq, by_tp, tp, err));
+    }
+    if (ep > 1 && model->experts == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found ep=%u for a model without experts; expected --experts, or "
+                            "ep=1",
+                            where, ep);
+    }
+    if (model->experts > 0) {
+        AR_TRY(check_divides(where, "experts", model->experts, "ep of the mesh", ep, err));
+    }
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,
                          "dp times ep times the micro-batch",
                          (uint64_t)ar_layout_replicas(layout) * layout->micro_batch, err));
-    return check_pipeline(where, layout, err);
+    if (layout->schedule->has_chunks && stages == 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found schedule %s:%u without a pipeline; expected pp of the mesh "
+                            "above 1, or 1f1b",
+                            where, layout->schedule->name, layout->chunks);
+    }
+    if (layout->strategy->shards_all && stages > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found strategy %s with pp=%u, where every micro-batch would "
+                            "fetch all parameters again; expected pp=1, or zero1",
+                            where, layout->strategy->name, stages);
+    }
+    AR_TRY(check_divides(where, "layers", model->layers, "stages times chunks",
+                         (uint64_t)stages * layout->chunks, err));
+    return layout->schedule->has_chunks
+               ? check_divides(where, "micro-batches of a replica", ar_layout_batches(layout),
+                               "the stages, as interleaved schedules need it", stages, err)
+               : AR_OK;
 }
 
 /* --- what it takes ---------------------------------------------------------------------------- */

@@ -8,35 +8,28 @@
  * backward pass, layer by layer, or after it at once; those of a trace in the buckets that a
  * framework makes of them. */
 
-uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
+/* Layers of a run: one each of the last backward pass, if its gradients are sent beside it; else
+ * those of a chunk. */
+static uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
 {
     bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->workload != NULL;
     bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
     return is_single ? 1 : ar_layout_chunk_layers(build->layout);
 }
 
-/* Sends the buckets whose last gradient is of the layer that has gone backward. */
-static void send_buckets(struct ar_build *build, const struct ar_run *run)
+static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     const struct ar_workload *workload = build->layout->workload;
-    for (uint32_t i = 0; i < workload->buckets_count; i++) {
-        if (workload->buckets[i].layer == run->first) {
+    bool is_of_trace = workload != NULL && run->action.is_backward;
+    for (uint32_t i = 0; is_of_trace && i < workload->buckets_count; i++) {
+        if (workload->buckets[i].layer == run->first) { /* the last gradient of it is there */
             build_bucket(build, &workload->buckets[i], &run->action);
         }
     }
-}
-
-static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
-{
-    if (build->layout->workload != NULL && run->action.is_backward) {
-        send_buckets(build, run);
-        return;
+    if (!is_of_trace && build->layout->overlaps && run->ends_batches) {
+        (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
+                              build_run_parameters(build, run), &run->action, task);
     }
-    if (!build->layout->overlaps || !run->ends_batches) {
-        return;
-    }
-    (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
-                          build_run_parameters(build, run), &run->action, task);
 }
 
 static void data_end(struct ar_build *build, uint32_t stage)
@@ -66,7 +59,7 @@ const struct ar_strategy ar_strategy_data = {
 static void zero1_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     bool is_sent = build->layout->workload != NULL ? run->action.is_backward
-                                                : build->layout->overlaps && run->ends_batches;
+                                                   : build->layout->overlaps && run->ends_batches;
     if (is_sent) {
         (void)build_run_shards(build, run, &ar_operation_reduce_scatter, BUILD_ENDS, task);
     }
@@ -130,21 +123,14 @@ static uint32_t zero3_before(struct ar_build *build, const struct ar_run *run)
     return gathered;
 }
 
-static bool ends_bucket(const struct ar_build *build, uint32_t layer)
-{
-    const struct ar_workload *workload = build->layout->workload;
-    for (uint32_t i = 0; i < workload->buckets_count; i++) {
-        if (workload->buckets[i].layer == layer) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void zero3_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    if (run->action.is_backward &&
-        (build->layout->workload == NULL || ends_bucket(build, run->first))) {
+    const struct ar_workload *workload = build->layout->workload;
+    bool has_gradients = workload == NULL; /* of a trace at the layers where buckets end */
+    for (uint32_t i = 0; workload != NULL && i < workload->buckets_count; i++) {
+        has_gradients = has_gradients || workload->buckets[i].layer == run->first;
+    }
+    if (run->action.is_backward && has_gradients) {
         send_waiting(build);
         build->waiting = *run;
         build->waiting_for = task;

@@ -31,9 +31,9 @@ static const double *find_factors(const struct moments *moments, uint32_t role)
 /* When a role begins. */
 static struct moment moment_begin(const struct moments *moments, uint32_t role)
 {
-    const struct ar_graph_request *request = moments->request;
-    size_t first = (size_t)role * request->ranks_count;
-    return (struct moment){.base_s = request->start_s != NULL ? request->start_s + first : NULL};
+    const double *start_s = moments->request->start_s;
+    return (struct moment){
+        .base_s = start_s != NULL ? start_s + (size_t)role * moments->request->ranks_count : NULL};
 }
 
 static double moment_at(const struct moments *moments, uint32_t role, const struct moment *moment,
@@ -42,16 +42,6 @@ static double moment_at(const struct moments *moments, uint32_t role, const stru
     const double *factor = find_factors(moments, role);
     double base_s = moment->base_s != NULL ? moment->base_s[rank] : 0;
     return base_s + (factor != NULL ? factor[rank] : 1) * moment->elapsed_s;
-}
-
-static double moment_last_of(const struct moments *moments, uint32_t role,
-                             const struct moment *moment)
-{
-    double last_s = 0;
-    for (uint32_t rank = 0; rank < moments->request->ranks_count; rank++) {
-        last_s = fmax(last_s, moment_at(moments, role, moment, rank));
-    }
-    return last_s;
 }
 
 /* Whether all ranks of the request are at the same time at this moment. */
@@ -63,8 +53,12 @@ static bool moment_is_even(const struct moments *moments, const struct moment *m
 /* When the moment is on the last rank. */
 static double moment_last(const struct moments *moments, uint32_t role, const struct moment *moment)
 {
-    return moment_is_even(moments, moment) ? moment->elapsed_s
-                                           : moment_last_of(moments, role, moment);
+    double last_s = moment_is_even(moments, moment) ? moment->elapsed_s : 0;
+    for (uint32_t rank = 0;
+         !moment_is_even(moments, moment) && rank < moments->request->ranks_count; rank++) {
+        last_s = fmax(last_s, moment_at(moments, role, moment, rank));
+    }
+    return last_s;
 }
 
 static double *make_base(struct moments *moments)
@@ -146,21 +140,6 @@ static void moment_add(struct moments *moments, uint32_t role, struct moment *mo
 /* --- what is sent beside other things -----------------------------------------------------------
  */
 
-/* The first one that is not over, nor all before it. */
-static uint32_t find_first_sending(const struct ar_sendings *sendings, double now_s)
-{
-    uint32_t first = 0, end = sendings->count;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (sendings->list[middle].last_s <= now_s) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return first;
-}
-
 /* When something has been sent that begins at `now_s` and takes `time_s` alone, at `speeds` [work]
  * (0, NULL: 1) beside what is on the list and shares with it. Where several are under way the first
  * one counts. */
@@ -168,8 +147,13 @@ static double advance_sending(const struct ar_sendings *sendings, const double *
                               uint32_t from, double now_s, double time_s)
 {
     bool is_before_all = sendings->count > 0 && time_s <= sendings->list[0].begin_s - now_s;
-    uint32_t first =
-        is_before_all || speeds == NULL ? sendings->count : find_first_sending(sendings, now_s);
+    uint32_t first = is_before_all || speeds == NULL ? sendings->count : 0, end = sendings->count;
+    while (first < end) { /* search for the first one that is not over, nor all before it */
+        uint32_t middle = first + (end - first) / 2;
+        bool is_over = sendings->list[middle].last_s <= now_s;
+        first = is_over ? middle + 1 : first;
+        end = is_over ? end : middle;
+    }
     for (uint32_t i = first; i < sendings->count; i++) {
         const struct ar_sending *other = &sendings->list[i];
         double begin_s = other->begin_s > now_s ? other->begin_s : now_s;
@@ -223,11 +207,6 @@ static bool may_be_of_series(const struct walk *walk, uint32_t number)
            task->stream != AR_STREAM_COMPUTE;
 }
 
-static bool has_ended(const struct walk *walk, uint32_t number)
-{
-    return number < walk->at[ar_task_from(&walk->graph->tasks[number])];
-}
-
 /* A task starts no earlier than another one has ended. */
 static void wait_for_task(struct walk *walk, struct ar_task *task, uint32_t number,
                           struct moment *start)
@@ -260,8 +239,9 @@ static uint32_t find_start(struct walk *walk, uint32_t number, uint32_t before,
     const struct ar_graph *graph = walk->graph;
     struct ar_task *task = &graph->tasks[number];
     for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
-        if (!has_ended(walk, graph->needs[need].task)) {
-            return graph->needs[need].task;
+        uint32_t needed = graph->needs[need].task; /* has it ended? */
+        if (needed >= walk->at[ar_task_from(&graph->tasks[needed])]) {
+            return needed;
         }
     }
     *start = moment_begin(&walk->moments, task->role);
@@ -297,62 +277,40 @@ static bool is_slowed(const struct walk *walk, const struct ar_task *task)
            task->stream == AR_STREAM_COMPUTE;
 }
 
-static void run_computation(struct walk *walk, const struct ar_task *task, double time_s,
-                            struct moment *end)
-{
-    if (!is_slowed(walk, task)) {
-        end->elapsed_s += time_s;
-        return;
-    }
-    double now_s = end->offset_s + end->elapsed_s;
-    const struct ar_slowdown *slowdown = &walk->moments.request->slowdowns[task->role];
-    end->elapsed_s =
-        ar_slowdown_advance(slowdown, now_s, time_s, &walk->next[task->role]) - end->offset_s;
-}
-
-/* When a task has been sent as far as it shares links with what a role sends and gets. */
-static double advance_shared(const struct walk *walk, const struct ar_task *task, uint32_t role,
-                             double now_s, double time_s)
-{
-    const struct ar_graph_request *request = walk->moments.request;
-    return advance_sending(&request->sendings[role], request->speeds[task->work],
-                           ar_task_from(task), now_s, time_s);
-}
-
-/* A message is as slow as the slower one of its ends. */
-static void run_sending(struct walk *walk, const struct ar_task *task, double time_s,
-                        struct moment *end)
-{
-    const struct ar_work *work = &walk->graph->works[task->work];
-    bool meets = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
-    if (walk->moments.request->sendings != NULL) {
-        double now_s = task->start_s + task->copy_s;
-        double own_s = advance_shared(walk, task, task->role, now_s, time_s);
-        double other_s = advance_shared(walk, task, task->to, now_s, time_s);
-        time_s = (own_s > other_s ? own_s : other_s) - now_s;
-    }
-    moment_add(&walk->moments, task->role, end, meets ? work->axes : 0,
-               task->wait_s + task->copy_s + time_s);
-}
-
 static void run_task(struct walk *walk, uint32_t number, struct moment end)
 {
     struct moments *moments = &walk->moments;
     struct ar_task *task = &walk->graph->tasks[number];
     const struct ar_work *work = &walk->graph->works[task->work];
-    double time_s = task->count * work->time_s;
+    const struct ar_graph_request *request = moments->request;
+    double time_s = task->count * work->time_s, sent_s = time_s;
+    bool is_computed = work->kind == AR_TASK_COMPUTE;
     task->start_s = moment_last(moments, task->role, &end) + task->wait_s;
-    task->longer_s = 0;
-    if (work->kind == AR_TASK_COMPUTE) {
-        run_computation(walk, task, time_s, &end);
+    if (!is_computed && request->sendings != NULL) {
+        /* It shares links with what its role sends and gets; a message is as slow as the slower one
+         * of its ends. */
+        double now_s = task->start_s + task->copy_s;
+        double own_s = advance_sending(&request->sendings[task->role], request->speeds[task->work],
+                                       ar_task_from(task), now_s, time_s);
+        double other_s = advance_sending(&request->sendings[task->to], request->speeds[task->work],
+                                         ar_task_from(task), now_s, time_s);
+        sent_s = (own_s > other_s ? own_s : other_s) - now_s;
+    }
+    if (!is_computed) {
+        bool has_groups = work->kind == AR_TASK_COLLECTIVE && work->every == 0;
+        moment_add(moments, task->role, &end, has_groups ? work->axes : 0,
+                   task->wait_s + task->copy_s + sent_s);
+    } else if (is_slowed(walk, task)) {
+        double now_s = end.offset_s + end.elapsed_s;
+        end.elapsed_s = ar_slowdown_advance(&request->slowdowns[task->role], now_s, time_s,
+                                            &walk->next[task->role]) -
+                        end.offset_s;
     } else {
-        run_sending(walk, task, time_s, &end);
+        end.elapsed_s += time_s;
     }
     task->end_s = moment_last(moments, task->role, &end);
-    bool is_plain = moments->request->factor == NULL && !is_slowed(walk, task);
-    if (work->kind == AR_TASK_COMPUTE && !is_plain) {
-        task->longer_s = task->end_s - task->start_s - time_s;
-    }
+    bool is_plain = request->factor == NULL && !is_slowed(walk, task);
+    task->longer_s = is_computed && !is_plain ? task->end_s - task->start_s - time_s : 0;
     if (walk->end != NULL) {
         walk->end[number] = end;
     }
@@ -435,38 +393,31 @@ static uint32_t *make_numbers(struct walk *walk, size_t count)
     return numbers;
 }
 
-/* Makes room for what is noted of ranks that differ, and of series. */
-static void begin_ranks(struct walk *walk)
-{
-    const struct ar_graph *graph = walk->graph;
-    struct ar_arena *memory = walk->moments.memory;
-    size_t count = (size_t)graph->tasks_count + 1;
-    walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
-    if (walk->moments.request->sendings != NULL) {
-        return;
-    }
-    walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
-    walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
-    walk->held = make_numbers(walk, count);
-    walk->series = make_numbers(walk, count);
-    for (uint32_t i = 0; i < graph->needs_count; i++) {
-        walk->is_needed[graph->needs[i].task] = true;
-    }
-}
-
 static void begin_walk(struct walk *walk)
 {
     const struct ar_graph *graph = walk->graph;
+    struct ar_arena *memory = walk->moments.memory;
     uint32_t streams = graph->roles_count * AR_STREAMS_COUNT;
-    if (walk->moments.request->ranks_count > 0) {
-        begin_ranks(walk);
+    size_t count = (size_t)graph->tasks_count + 1;
+    bool has_ranks = walk->moments.request->ranks_count > 0;
+    if (has_ranks) {
+        walk->end = ar_arena_alloc(memory, count, sizeof *walk->end);
+    }
+    if (has_ranks && walk->moments.request->sendings == NULL) { /* there may be series */
+        walk->is_needed = ar_arena_alloc(memory, count, sizeof *walk->is_needed);
+        walk->ready_s = ar_arena_alloc(memory, count, sizeof *walk->ready_s);
+        walk->held = make_numbers(walk, count);
+        walk->series = make_numbers(walk, count);
+        for (uint32_t i = 0; i < graph->needs_count; i++) {
+            walk->is_needed[graph->needs[i].task] = true;
+        }
     }
     walk->sleepers = make_numbers(walk, graph->tasks_count);
     walk->also = make_numbers(walk, streams);
     walk->at = make_numbers(walk, streams);
     walk->ended = make_numbers(walk, streams);
     walk->awake = make_numbers(walk, streams);
-    walk->next = ar_arena_alloc(walk->moments.memory, graph->roles_count, sizeof *walk->next);
+    walk->next = ar_arena_alloc(memory, graph->roles_count, sizeof *walk->next);
     memcpy(walk->at, graph->first, streams * sizeof *walk->at);
     while (walk->awake_count < streams) {
         walk->awake[walk->awake_count] = streams - 1 - walk->awake_count;

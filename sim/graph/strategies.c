@@ -7,6 +7,46 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
+/* --- strategies with servers, whose steps are asynchronous runs (sim/servers) --------------------
+ */
+
+/* Parameter servers: parameters lie on servers in shards; workers push their gradients there and
+ * pull what comes of them. What differs is how far a worker may be ahead of the slowest one: not at
+ * all; as far as it gets (Downpour: Dean et al., Large Scale Distributed Deep Networks, NIPS 2012);
+ * some steps (Ho et al., More Effective Distributed ML via a Stale Synchronous Parallel Parameter
+ * Server, NIPS 2013). */
+const struct ar_strategy ar_strategy_ps_sync = {
+    .name = "ps-sync",
+    .title = "parameter servers, all workers in step",
+    .is_asynchronous = true,
+};
+
+const struct ar_strategy ar_strategy_ps_async = {
+    .name = "ps-async",
+    .title = "parameter servers, no worker waits for another",
+    .is_asynchronous = true,
+    .staleness = AR_STALENESS_FREE,
+};
+
+const struct ar_strategy ar_strategy_ssp = {
+    .name = "ssp",
+    .title = "parameter servers, no worker is more than S steps ahead of another",
+    .is_asynchronous = true,
+    .staleness = AR_STALENESS_NAMED,
+};
+
+/* Work units: a coordinator deals units to workers that ask for them, which then push the sum of
+ * what they found to parameter servers, and pull (Sandblaster: Dean et al., Large Scale Distributed
+ * Deep Networks, NIPS 2012). */
+const struct ar_strategy ar_strategy_work_units = {
+    .name = "work-units",
+    .title = "units are dealt to workers that ask; the slowest are done twice",
+    .is_asynchronous = true,
+    .deals_units = true,
+};
+
+/* --- the list --------------------------------------------------------------------------------- */
+
 const struct ar_strategy *const ar_strategies[] = {
 #define X(name) &ar_strategy_##name,
     AR_STRATEGY_LIST(X)
@@ -14,8 +54,8 @@ const struct ar_strategy *const ar_strategies[] = {
 };
 const size_t ar_strategies_count = sizeof ar_strategies / sizeof ar_strategies[0];
 
-enum ar_status ar_strategy_find(const char *where, const char *name,
-                                const struct ar_strategy **strategy, struct ar_error *err)
+static enum ar_status find_strategy(const char *where, const char *name,
+                                    const struct ar_strategy **strategy, struct ar_error *err)
 {
     const char *names[sizeof ar_strategies / sizeof ar_strategies[0]];
     for (size_t i = 0; i < ar_strategies_count; i++) {
@@ -37,7 +77,7 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     uint64_t bound = 0;
     size_t length = strcspn(text, ":");
     ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
-    AR_TRY(ar_strategy_find(where, name, &found, err));
+    AR_TRY(find_strategy(where, name, &found, err));
     bool is_named = found->staleness == AR_STALENESS_NAMED;
     struct ar_error ignored;
     if (is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
@@ -65,6 +105,8 @@ const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t stal
     }
     return text;
 }
+
+/* --- times of the parts of a transformer ------------------------------------------------------ */
 
 static double pass_s(const struct ar_layout *layout, const struct ar_device_cost *cost,
                      enum ar_transformer_part part, enum ar_transformer_pass pass)

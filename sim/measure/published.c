@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_inputs.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_text.h"
 #include "key_texts.h"
-#include "resource.h"
 
 /* --- ranges -------------------------------------------------------------------------------- */
 

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "ar_inputs.h"
 #include "ar_run.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "key_texts.h"
-#include "resource.h"
 
 #define VERSION       "1"
 #define EPOCHS_MAX    1e6

@@ -1,7 +1,9 @@
 /** \file ar_inputs.h
- * The files that scenarios are made of, each read once.
+ * The files that scenarios are made of: where shipped ones lie, and each of them read once.
  *
- * What is returned is borrowed: it stays, unchanged, as long as the inputs do. Errors of names that
+ * A name such as `abci-v100` becomes a path: it is looked for in `../share/allreckon` beside the
+ * program's directory (after an install), then in the source tree the program was built from. A
+ * text with a slash or the ending of its kind is a path and taken as it is. Errors of names that
  * are not found begin with `where`.
  */
 #ifndef AR_INPUTS_H
@@ -15,9 +17,44 @@
 #include "ar_topo.h"
 #include "ar_trace.h"
 #include "ar_transformer.h"
-#include "resource.h"
 
-/** A file that was read. */
+enum resource {
+    RESOURCE_CLUSTER,
+    RESOURCE_TRACE,
+    RESOURCE_COST,
+    RESOURCE_LIBRARY,
+    RESOURCE_FRAMEWORK,
+    RESOURCE_RUN,
+    RESOURCE_PUBLISHED,
+    RESOURCE_WORKLOADS, /**< only `transformers` */
+    RESOURCE_RECORDED,  /**< paths alone */
+    RESOURCE_OPERATORS,
+    RESOURCE_EVOFORMERS, /**< only `evoformers` */
+    RESOURCE_SETS        /**< only `index` */
+};
+
+enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
+
+/** Whether a text is a path of a kind. */
+bool resource_is_path(enum resource kind, const char *name);
+
+/** Adds to the error of an unknown name how a path would look; returns its status. */
+enum ar_status resource_add_path(enum resource kind, struct ar_error *err);
+
+/** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
+ */
+enum ar_status resource_find(enum resource kind, const char *where, const char *name,
+                             char path[RESOURCE_PATH], struct ar_error *err);
+
+/** Lists the shipped names of a kind, sorted; returns how many. */
+size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64]);
+
+/** A directory of what pictures and pages are made with, such as `plots/templates`. */
+enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err);
+
+/* --- files that were read --------------------------------------------------------------------- */
+
+/** A file that was read; it stays, unchanged, as long as the inputs do. */
 struct ar_input {
     struct ar_input *next;
     enum resource kind;
@@ -34,7 +71,7 @@ struct ar_input {
     };
 };
 
-/** Has read nothing yet, and lies in the arena as what it reads; NULL if there is no memory. */
+/** Has read nothing yet, and lies in the arena as what it reads. */
 struct ar_inputs *ar_inputs_create(struct ar_arena *arena);
 
 /** The file of a shipped name or a path; any kind but runs, published runs and indices. */

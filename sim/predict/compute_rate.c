@@ -1,4 +1,5 @@
-#include "compute_rate.h"
+/* Compute times scaled to measured rates of one GPU. */
+#include "ar_scenario.h"
 
 #include <inttypes.h>
 #include <math.h>

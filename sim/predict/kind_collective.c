@@ -72,10 +72,10 @@ void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, st
     }
 }
 
-/* The closed form's split of all calls of a trial. */
-static void fill_split(const struct ar_trial *trial, struct ar_row *row)
+void fill_trial(const struct ar_trial *trial, struct ar_row *row)
 {
     bool is_alone = ar_shape_ranks(&trial->collective.shape) == 1;
+    ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
     if (trial->library != NULL || (trial->flows == NULL && !is_alone)) {
         return; /* no closed form: the parts are not known */
     }
@@ -92,12 +92,6 @@ static void fill_split(const struct ar_trial *trial, struct ar_row *row)
             }
         }
     }
-}
-
-void fill_trial(const struct ar_trial *trial, struct ar_row *row)
-{
-    ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
-    fill_split(trial, row);
 }
 
 static void collective_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,

@@ -9,6 +9,25 @@
 #include "ar_units.h"
 #include "kinds.h"
 
+/* --- messages between any two GPUs ------------------------------------------------------------ */
+
+static struct ar_hop_time find_hop(const void *context, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    const struct ar_cluster *cluster = context;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_path path;
+    (void)ar_cluster_path(cluster, from, to, &path);
+    return (struct ar_hop_time){
+        .time_s = (double)bytes / path.bandwidth_Bps + ar_message_gap_s(&facts->message, path.tier),
+        .latency_s = facts->collective_setup_s + path.latency_s +
+                     ar_message_extra_s(&facts->message, path.tier, (double)bytes)};
+}
+
+struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster)
+{
+    return (struct ar_hops){.find = find_hop, .context = cluster};
+}
+
 enum { SEARCHES = 2 };
 static const char *const searches[SEARCHES + 1] = {"greedy", "anneal", NULL};
 
@@ -113,16 +132,6 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
     return AR_OK;
 }
 
-static void copy_devices(const struct ar_scenario *scenario, const struct ar_operators *operators,
-                         struct ar_placed *placed)
-{
-    uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
-    for (uint32_t i = 0; i < operators->count; i++) {
-        devices[i] = operators->list[i].device;
-    }
-    placed->devices = devices;
-}
-
 /* --- the scenario ----------------------------------------------------------------------------- */
 
 /* Rejects what does not go together: a file and a strategy that makes its own, a mesh where every
@@ -171,16 +180,6 @@ static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_er
     return AR_OK;
 }
 
-static double count_samples(const struct ar_scenario *scenario)
-{
-    const struct ar_strategy *strategy = scenario->layout.strategy;
-    if (strategy->takes_evoformer) {
-        return scenario->layout.sizes[AR_AXIS_DP];
-    }
-    uint32_t replicas = strategy->replicas != NULL ? strategy->replicas(scenario->gpus) : 1;
-    return scenario->trace != NULL ? (double)scenario->trace->batch * replicas : 0;
-}
-
 static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                      struct ar_error *err)
 {
@@ -204,9 +203,19 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
     if (scenario->operators_name != NULL) {
         AR_TRY(find_placement(scenario, operators, placed, err));
     } else {
-        copy_devices(scenario, operators, placed);
+        uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
+        for (uint32_t i = 0; i < operators->count; i++) {
+            devices[i] = operators->list[i].device;
+        }
+        placed->devices = devices;
     }
-    placed->samples = count_samples(scenario);
+    if (layout->strategy->takes_evoformer) {
+        placed->samples = layout->sizes[AR_AXIS_DP];
+    } else if (scenario->trace != NULL) {
+        bool has_replicas = layout->strategy->replicas != NULL;
+        uint32_t replicas = has_replicas ? layout->strategy->replicas(scenario->gpus) : 1;
+        placed->samples = (double)scenario->trace->batch * replicas;
+    }
     layout->precision = scenario->precision;
     layout->placed = placed;
     return AR_OK;
@@ -255,28 +264,6 @@ static void operators_describe(const struct ar_scenario *scenario, struct ar_row
     }
 }
 
-static double sum_serial_s(const struct ar_operators *operators)
-{
-    double time_s = 0;
-    for (uint32_t i = 0; i < operators->count; i++) {
-        time_s += operators->list[i].time_s;
-    }
-    return time_s;
-}
-
-static uint32_t count_idle(const struct ar_placed *placed)
-{
-    uint32_t idle = 0;
-    for (uint32_t device = 0; device < placed->devices_count; device++) {
-        uint32_t i = 0;
-        while (i < placed->operators->count && placed->devices[i] != device) {
-            i++;
-        }
-        idle += i == placed->operators->count;
-    }
-    return idle;
-}
-
 static void operators_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                            struct ar_row *row)
 {
@@ -296,8 +283,11 @@ static void operators_fill(const struct ar_scenario *scenario, const struct ar_t
     }
     if (scenario->operators_name != NULL) { /* all of them on one GPU, one after the other */
         ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[AR_BASELINE_GPU]);
-        row->efficiency_frac =
-            sum_serial_s(placed->operators) / scenario->gpus / timing->iteration_s;
+        double time_s = 0;
+        for (uint32_t i = 0; i < placed->operators->count; i++) {
+            time_s += placed->operators->list[i].time_s;
+        }
+        row->efficiency_frac = time_s / scenario->gpus / timing->iteration_s;
     }
     if (scenario->trace != NULL) {
         double alone = scenario->trace->batch / ar_trace_compute_s(scenario->trace);
@@ -319,7 +309,14 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario,
     if (is_file && !ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
         ar_note(notes, "no --placement: greedy, which looks for one");
     }
-    uint32_t idle = is_file ? count_idle(placed) : 0;
+    uint32_t idle = 0;
+    for (uint32_t device = 0; is_file && device < placed->devices_count; device++) {
+        uint32_t i = 0;
+        while (i < placed->operators->count && placed->devices[i] != device) {
+            i++;
+        }
+        idle += i == placed->operators->count;
+    }
     if (idle > 0) {
         ar_note(notes, "%" PRIu32 " of %" PRIu32 " GPUs have no operator", idle,
                 placed->devices_count);

@@ -43,38 +43,15 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
     return AR_OK;
 }
 
-/* A step that sends along axes of one GPU each is none of this mesh. */
-static enum ar_status check_recorded_axes(const struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                    struct ar_error *err)
 {
-    const struct ar_layout *layout = &scenario->layout;
-    if (layout->sizes[AR_AXIS_PP] > 1 && layout->recorded->pp <= 1) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found pp=%" PRIu32 " for %.100s, which has no stages of a "
-                                  "pipeline; expected dp, ep and tp alone",
-                                  layout->sizes[AR_AXIS_PP], layout->recorded->path);
-    }
-    for (uint32_t i = 0; i < layout->recorded->tasks_count && scenario->gpus > 1; i++) {
-        const struct ar_recorded_task *task = &layout->recorded->tasks[i];
-        uint32_t axes = ar_recorded_axes(task->groups);
-        uint32_t ranks = 1;
-        for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-            ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
-        }
-        if (task->operation != NULL && ranks == 1 && layout->recorded->gpus == 0) {
-            return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                      "%.100s:%" PRIu64 ": found %s along %s, which has one GPU; "
-                                      "expected more, by --mesh dp=N,tp=M",
-                                      layout->recorded->path, task->line, task->operation,
-                                      axes == 1u << AR_AXIS_TP ? "tp" : "dp");
-        }
-    }
-    return AR_OK;
-}
-
-/* Rejects keys that lay out a model: the tasks of a recorded step are made already. */
-static enum ar_status check_recorded_keys(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+    const struct ar_input *input;
+    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_RECORDED, where, scenario->workload_name, &input, err));
+    scenario->layout.recorded = input->recorded;
+    const struct ar_recorded *recorded = input->recorded;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) { /* none that lays out a model: its tasks are made */
         enum ar_key key = (enum ar_key)i;
         bool is_of_model = ar_key_is(key, AR_KEY_OF_LAYOUT) && !ar_key_is(key, AR_KEY_OF_STEP) &&
                            key != AR_KEY_WORKLOAD && key != AR_KEY_MESH;
@@ -87,23 +64,34 @@ static enum ar_status check_recorded_keys(const struct ar_scenario *scenario, st
                                       "expected it with a name of 'allreckon list workloads'");
         }
     }
-    return AR_OK;
-}
-
-static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                    struct ar_error *err)
-{
-    const struct ar_input *input;
-    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_RECORDED, where, scenario->workload_name, &input, err));
-    scenario->layout.recorded = input->recorded;
-    AR_TRY(check_recorded_keys(scenario, err));
     AR_TRY(take_recorded_mesh(scenario, err));
     scenario->layout.precision = scenario->precision;
     if (scenario->gpus == 0) {
         AR_TRY(ar_scenario_require(scenario, AR_KEY_GPUS, err));
     }
-    AR_TRY(check_recorded_axes(scenario, err));
+    /* A step that sends along axes of one GPU each is none of this mesh. */
+    const uint32_t *sizes = scenario->layout.sizes;
+    if (sizes[AR_AXIS_PP] > 1 && recorded->pp <= 1) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found pp=%" PRIu32 " for %.100s, which has no stages of a "
+                                  "pipeline; expected dp, ep and tp alone",
+                                  sizes[AR_AXIS_PP], recorded->path);
+    }
+    for (uint32_t i = 0; i < recorded->tasks_count && scenario->gpus > 1 && recorded->gpus == 0;
+         i++) {
+        const struct ar_recorded_task *task = &recorded->tasks[i];
+        uint32_t axes = ar_recorded_axes(task->groups), ranks = 1;
+        for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+            ranks *= (axes >> axis & 1) != 0 ? sizes[axis] : 1;
+        }
+        if (task->operation != NULL && ranks == 1) {
+            return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                      "%.100s:%" PRIu64 ": found %s along %s, which has one GPU; "
+                                      "expected more, by --mesh dp=N,tp=M",
+                                      recorded->path, task->line, task->operation,
+                                      axes == 1u << AR_AXIS_TP ? "tp" : "dp");
+        }
+    }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     return ar_scenario_check_stragglers(scenario, scenario->gpus, err);
 }

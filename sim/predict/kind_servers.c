@@ -49,10 +49,11 @@ enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
-static enum ar_status check_other_keys(const struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error *err)
 {
     static const enum ar_key others[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
     const struct ar_strategy *strategy = scenario->layout.strategy;
+    const struct ar_layout *layout = &scenario->layout;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (ar_scenario_has(scenario, others[i])) {
             return ar_scenario_refuse(scenario, others[i], err,
@@ -67,24 +68,13 @@ static enum ar_status check_other_keys(const struct ar_scenario *scenario, struc
                                   "recurrence or simgrid with strategy %s",
                                   scenario->engine->name, strategy->name);
     }
-    return AR_OK;
-}
-
-/* Every GPU is a worker with all parameters. */
-static enum ar_status check_mesh(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    char text[AR_MESH_TEXT];
-    return scenario->layout.sizes[AR_AXIS_DP] == ar_layout_gpus(&scenario->layout)
-               ? AR_OK
-               : ar_scenario_refuse(
-                     scenario, AR_KEY_MESH, err,
-                     "found %s with strategy %s; expected dp alone, since each GPU is a worker "
-                     "with all parameters",
-                     ar_mesh_format(&scenario->mesh, text), scenario->layout.strategy->name);
-}
-
-static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error *err)
-{
+    if (layout->model != NULL && layout->sizes[AR_AXIS_DP] != ar_layout_gpus(layout)) {
+        char text[AR_MESH_TEXT];
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found %s with strategy %s; expected dp alone, since each GPU is "
+                                  "a worker with all parameters",
+                                  ar_mesh_format(&scenario->mesh, text), strategy->name);
+    }
     if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
         scenario->iterations_count = STEPS_STANDARD;
     }
@@ -96,7 +86,6 @@ static enum ar_status servers_load_trace(struct ar_scenario *scenario, struct ar
                                          struct ar_error *err)
 {
     AR_TRY(trace_load(scenario, inputs, err));
-    AR_TRY(check_other_keys(scenario, err));
     return servers_load(scenario, err);
 }
 
@@ -104,8 +93,6 @@ static enum ar_status servers_load_layout(struct ar_scenario *scenario, struct a
                                           struct ar_error *err)
 {
     AR_TRY(transformer_load(scenario, inputs, err));
-    AR_TRY(check_other_keys(scenario, err));
-    AR_TRY(check_mesh(scenario, err));
     return servers_load(scenario, err);
 }
 
@@ -138,14 +125,7 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 {
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     scenario->shape = (struct ar_shape){.x = scenario->gpus, .y = 1};
-    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
-        if (scenario->stragglers[i].rank >= scenario->gpus) {
-            return ar_scenario_refuse(
-                scenario, AR_KEY_STRAGGLER, err,
-                "found rank %" PRIu32 " of %" PRIu32 " GPUs; expected 0 to %" PRIu32,
-                scenario->stragglers[i].rank, scenario->gpus, scenario->gpus - 1);
-        }
-    }
+    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
     const struct ar_async run = ar_scenario_async(scenario);
     if (scenario->gpus % run.gpus_each != 0) {
@@ -236,13 +216,6 @@ static enum ar_status slice_trace(const struct ar_job *job, struct ar_timing *ti
     return AR_OK;
 }
 
-static double count_parameters(const struct ar_layout *layout, enum ar_transformer_part part)
-{
-    double experts = 0;
-    double dense = ar_transformer_part_parameters(layout->model, 1, 1, part, &experts);
-    return dense + experts;
-}
-
 /* A slice for each layer of a transformer, the first with the head, the last with the embedding; or
  * one for all. */
 static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
@@ -262,7 +235,9 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
                          (part == AR_PART_EMBEDDING && i == layers - 1);
             forward_s += is_in ? times->forward_s[part] : 0;
             backward_s += is_in ? times->backward_s[part] : 0;
-            parameters += is_in ? count_parameters(layout, part) : 0;
+            double experts = 0;
+            double dense = ar_transformer_part_parameters(layout->model, 1, 1, part, &experts);
+            parameters += is_in ? dense + experts : 0;
         }
         slices[i] = (struct ar_async_slice){
             .ready_s = backward_s, .bytes = (uint64_t)((parameters - before) * gradient_bytes)};
@@ -278,16 +253,14 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
 
 /* --- how long workers take -------------------------------------------------------------------- */
 
-static void apply_stragglers(const struct ar_job *job, double *factors)
+/* Slows down the GPUs that are stragglers, and makes factors of GPUs, in place, those of workers: a
+ * worker is as slow as its slowest GPU. */
+static void find_worker_factors(const struct ar_job *job, const struct ar_async *run,
+                                double *factors)
 {
     for (uint32_t i = 0; i < job->stragglers_count; i++) {
         factors[job->stragglers[i].rank] *= job->stragglers[i].factor;
     }
-}
-
-/* From GPUs to workers, in place: a worker is as slow as its slowest GPU. */
-static void take_slowest(const struct ar_async *run, double *factors)
-{
     for (uint32_t i = 0; i < run->workers; i++) {
         double slowest = 0;
         for (uint32_t j = 0; j < run->gpus_each; j++) {
@@ -297,42 +270,12 @@ static void take_slowest(const struct ar_async *run, double *factors)
     }
 }
 
-/* [step][worker]. */
-static void draw_worker_factors(const struct ar_job *job, struct ar_timing *timing,
-                                struct ar_draw *draw)
-{
-    struct ar_async *run = &timing->async;
-    uint32_t gpus = run->workers * run->gpus_each;
-    double *factors = ar_arena_alloc(timing->arena, (size_t)run->steps_count * run->workers + gpus,
-                                     sizeof *factors);
-    for (uint32_t i = 0; i < run->steps_count; i++) {
-        double *own = factors + (size_t)i * run->workers; /* the next step's room is drawn over */
-        ar_jitter_factors(draw, job->jitter_frac, gpus, own);
-        apply_stragglers(job, own);
-        take_slowest(run, own);
-    }
-    run->factors = factors;
-}
-
-/* Times of units: lognormal, or Pareto of mean 1. */
-static void draw_units(const struct ar_job *job, const struct ar_timing *timing,
-                       struct ar_draw *draw, uint32_t count, double *factors)
-{
-    double tail = timing->units.tail;
-    if (tail == 0) {
-        ar_jitter_factors(draw, job->jitter_frac, count, factors);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        factors[i] = (tail - 1) / tail * pow(1 - ar_draw_uniform(draw, 0, 1), -1 / tail);
-    }
-}
-
 /* Workers compute for as long as they have units, and push the sum of what they found. */
 static void deal_units(const struct ar_job *job, struct ar_timing *timing, struct ar_draw *draw)
 {
     struct ar_async *run = &timing->async;
     uint32_t draws = timing->units.count * AR_UNIT_COPIES;
+    double tail = timing->units.tail; /* of Pareto times; else they are lognormal */
     double *factors =
         ar_arena_alloc(timing->arena, (size_t)run->steps_count * run->workers, sizeof *factors);
     uint32_t gpus = run->workers * run->gpus_each;
@@ -343,8 +286,7 @@ static void deal_units(const struct ar_job *job, struct ar_timing *timing, struc
     for (uint32_t i = 0; i < gpus; i++) {
         speeds[i] = 1;
     }
-    apply_stragglers(job, speeds);
-    take_slowest(run, speeds);
+    find_worker_factors(job, run, speeds);
     struct ar_work_units pass = {.workers = run->workers,
                                  .units = timing->units.count,
                                  .unit_s = run->forward_s + run->backward_s,
@@ -354,7 +296,12 @@ static void deal_units(const struct ar_job *job, struct ar_timing *timing, struc
                                  .speeds = speeds,
                                  .end_s = ends_s};
     for (uint32_t i = 0; i < run->steps_count; i++) {
-        draw_units(job, timing, draw, draws, times);
+        if (tail == 0) {
+            ar_jitter_factors(draw, job->jitter_frac, draws, times);
+        }
+        for (uint32_t j = 0; j < draws && tail > 0; j++) { /* of mean 1 */
+            times[j] = (tail - 1) / tail * pow(1 - ar_draw_uniform(draw, 0, 1), -1 / tail);
+        }
         ar_work_units_deal(&pass);
         timing->units.backups_count += pass.backups_count;
         timing->units.won_count += pass.won_count;
@@ -366,21 +313,6 @@ static void deal_units(const struct ar_job *job, struct ar_timing *timing, struc
     run->forward_s = 0;
     run->backward_s = pass.unit_s;
     run->factors = factors;
-}
-
-/* Workers that do not wait for each other begin as their programs do. */
-static void scatter_starts(const struct ar_job *job, struct ar_timing *timing)
-{
-    struct ar_async *run = &timing->async;
-    if (!ar_async_is_loose(run)) {
-        return;
-    }
-    double *starts_s = ar_arena_alloc(timing->arena, run->workers, sizeof *starts_s);
-    struct ar_draw *draw = ar_draw_create(job->seed, "starts", timing->arena);
-    for (uint32_t i = 0; i < run->workers; i++) {
-        starts_s[i] = ar_draw_uniform(draw, 0, run->every * (run->forward_s + run->backward_s));
-    }
-    run->starts_s = starts_s;
 }
 
 /* --- workers of several GPUs ------------------------------------------------------------------ */
@@ -408,57 +340,7 @@ static enum ar_status time_within(const struct ar_job *job, const struct ar_timi
     return AR_OK;
 }
 
-/* Gradients are summed by a reduce-scatter, parameters handed out by an all-gather. */
-static enum ar_status time_sums(const struct ar_job *job, struct ar_timing *timing,
-                                struct ar_error *err)
-{
-    uint32_t count = timing->async.slices_count;
-    const struct ar_async_slice *even = timing->async.slices;
-    if (timing->async.gpus_each == 1) {
-        return AR_OK;
-    }
-    struct ar_async_slice *slices = make_slices(timing, count);
-    for (uint32_t i = 0; i < count; i++) {
-        slices[i] = even[i];
-        AR_TRY(time_within(job, timing, &ar_operation_reduce_scatter, slices[i].bytes,
-                           &slices[i].sum_s, err));
-        AR_TRY(time_within(job, timing, &ar_operation_all_gather, slices[i].bytes,
-                           &slices[i].hand_s, err));
-    }
-    return AR_OK;
-}
-
 /* --- the run ---------------------------------------------------------------------------------- */
-
-static void fill_servers(const struct ar_job *job, struct ar_timing *timing)
-{
-    const struct ar_async *run = &timing->async;
-    struct ar_async_split split = ar_async_split_mean(run);
-    double rounds = timing->layout.strategy->deals_units ? timing->units.count : run->workers;
-    double batches = rounds * run->gpus_each;
-    timing->iteration_s = ar_async_iteration_s(run);
-    timing->iteration_ci95_s = NAN;
-    timing->compute_s = split.compute_s;
-    timing->exposed_s = split.push_s + split.pull_s;
-    timing->bubble_s = split.wait_s;
-    timing->split.bubble_s = split.wait_s;
-    timing->split.axis_s[AR_AXIS_DP] = timing->exposed_s;
-    double even_s = 0;
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        even_s += timing->split.duty_s[i];
-    }
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        timing->split.duty_s[i] *= split.compute_s / even_s;
-    }
-    timing->bubble_frac = split.wait_s / split.compute_s;
-    timing->allreduce_s = timing->copy_s = timing->contention_s = NAN;
-    timing->samples_per_s =
-        job->trace != NULL ? batches * job->trace->batch / timing->iteration_s : NAN;
-    timing->messages_count = run->messages_count / run->steps_count;
-    bool is_alike = run->servers_at == AR_SERVERS_AT_NODES && run->slices_count == 1;
-    timing->exact = ar_engine_simulates(job->engine) || is_alike;
-    timing->wall_s = run->wall_s;
-}
 
 enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, struct ar_error *err)
 {
@@ -480,39 +362,83 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
     struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
     if (deals) {
         deal_units(job, timing, draw);
-    } else if (job->jitter_frac > 0 || job->stragglers_count > 0) {
-        draw_worker_factors(job, timing, draw);
+    } else if (job->jitter_frac > 0 || job->stragglers_count > 0) { /* factors [step][worker] */
+        uint32_t gpus = run->workers * run->gpus_each;
+        double *factors = ar_arena_alloc(
+            timing->arena, (size_t)run->steps_count * run->workers + gpus, sizeof *factors);
+        for (uint32_t i = 0; i < run->steps_count; i++) {
+            double *own =
+                factors + (size_t)i * run->workers; /* the next step's room is drawn over */
+            ar_jitter_factors(draw, job->jitter_frac, gpus, own);
+            find_worker_factors(job, run, own);
+        }
+        run->factors = factors;
     }
-    scatter_starts(job, timing);
-    AR_TRY(time_sums(job, timing, err));
+    if (ar_async_is_loose(run)) { /* workers that do not wait for each other begin as programs do */
+        double *starts_s = ar_arena_alloc(timing->arena, run->workers, sizeof *starts_s);
+        struct ar_draw *scatter = ar_draw_create(job->seed, "starts", timing->arena);
+        for (uint32_t i = 0; i < run->workers; i++) {
+            starts_s[i] =
+                ar_draw_uniform(scatter, 0, run->every * (run->forward_s + run->backward_s));
+        }
+        run->starts_s = starts_s;
+    }
+    if (run->gpus_each > 1) {
+        /* GPUs of a worker sum gradients by a reduce-scatter, and hand out parameters by an
+         * all-gather. */
+        uint32_t count = run->slices_count;
+        const struct ar_async_slice *even = run->slices;
+        struct ar_async_slice *slices = make_slices(timing, count);
+        for (uint32_t i = 0; i < count; i++) {
+            slices[i] = even[i];
+            AR_TRY(time_within(job, timing, &ar_operation_reduce_scatter, slices[i].bytes,
+                               &slices[i].sum_s, err));
+            AR_TRY(time_within(job, timing, &ar_operation_all_gather, slices[i].bytes,
+                               &slices[i].hand_s, err));
+        }
+    }
     ar_async_prepare(run, timing->arena);
     if (ar_engine_simulates(job->engine)) {
         AR_TRY(ar_async_run_actors(run, err));
     } else {
         ar_async_run_events(run);
     }
-    fill_servers(job, timing);
+    struct ar_async_split split = ar_async_split_mean(run);
+    double even_s = 0;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        even_s += timing->split.duty_s[i];
+    }
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        timing->split.duty_s[i] *= split.compute_s / even_s;
+    }
+    timing->iteration_s = ar_async_iteration_s(run);
+    timing->iteration_ci95_s = NAN;
+    timing->compute_s = split.compute_s;
+    timing->exposed_s = timing->split.axis_s[AR_AXIS_DP] = split.push_s + split.pull_s;
+    timing->bubble_s = timing->split.bubble_s = split.wait_s;
+    timing->bubble_frac = split.wait_s / split.compute_s;
+    timing->allreduce_s = timing->copy_s = timing->contention_s = NAN;
+    double batches = (double)(deals ? timing->units.count : run->workers) * run->gpus_each;
+    timing->samples_per_s =
+        job->trace != NULL ? batches * job->trace->batch / timing->iteration_s : NAN;
+    timing->messages_count = run->messages_count / run->steps_count;
+    bool is_alike = run->servers_at == AR_SERVERS_AT_NODES && run->slices_count == 1;
+    timing->exact = ar_engine_simulates(job->engine) || is_alike;
+    timing->wall_s = run->wall_s;
     return AR_OK;
 }
 
 /* --- the kinds -------------------------------------------------------------------------------- */
 
-static void complete_run(const struct ar_scenario *scenario, struct ar_job *job)
+static void servers_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
     job->async = ar_scenario_async(scenario);
     job->units = ar_scenario_units(scenario);
-}
-
-static void complete_job_of_trace(const struct ar_scenario *scenario, struct ar_job *job)
-{
-    complete_run(scenario, job);
-    trace_complete_job(scenario, job);
-}
-
-static void complete_job_of_layout(const struct ar_scenario *scenario, struct ar_job *job)
-{
-    complete_run(scenario, job);
-    transformer_complete_job(scenario, job);
+    if (scenario->trace != NULL) {
+        trace_complete_job(scenario, job);
+    } else {
+        transformer_complete_job(scenario, job);
+    }
 }
 
 static void note_servers_of_trace(FILE *notes, const struct ar_scenario *scenario,
@@ -539,7 +465,7 @@ const struct ar_kind ar_kind_servers_of_trace = {.name = "servers",
                                                  .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                                  .has_wire = true,
                                                  .load = servers_load_trace,
-                                                 .job = complete_job_of_trace,
+                                                 .job = servers_complete_job,
                                                  .describe = trace_describe,
                                                  .fill = trace_fill,
                                                  .note = note_servers_of_trace,
@@ -549,7 +475,7 @@ const struct ar_kind ar_kind_servers_of_layout = {.name = "servers",
                                                   .keys = AR_KEY_OF_LAYOUT,
                                                   .has_layout = true,
                                                   .load = servers_load_layout,
-                                                  .job = complete_job_of_layout,
+                                                  .job = servers_complete_job,
                                                   .describe = layout_describe,
                                                   .fill = layout_fill,
                                                   .note = note_servers_of_layout,

@@ -149,22 +149,6 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
     return AR_OK;
 }
 
-/* --- fusion ----------------------------------------------------------------------------------- */
-
-/* The rule of the key, else the framework's. */
-static enum ar_status settle_fusion(struct ar_scenario *scenario, struct ar_error *err)
-{
-    const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
-    if (ar_scenario_has(scenario, AR_KEY_BUCKET)) {
-        return AR_OK;
-    }
-    if (rule->text[0] == '\0') {
-        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, "ddp", &scenario->fusion, err);
-    }
-    return ar_error_blame(ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err),
-                          rule->status, err);
-}
-
 enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                           struct ar_error *err)
 {
@@ -183,7 +167,15 @@ enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs
     scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
                          ? scenario->layout.gradients
                          : ar_framework_wire(scenario->framework, scenario->precision);
-    AR_TRY(settle_fusion(scenario, err));
+    const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
+    if (!ar_scenario_has(scenario,
+                         AR_KEY_BUCKET)) { /* the rule of the framework, else that of DDP */
+        bool has_rule = rule->text[0] != '\0';
+        AR_TRY(
+            ar_error_blame(ar_fusion_parse(has_rule ? rule->where : ar_keys[AR_KEY_BUCKET].option,
+                                           has_rule ? rule->text : "ddp", &scenario->fusion, err),
+                           has_rule ? rule->status : AR_USAGE, err));
+    }
     const struct ar_workload_request request = {.trace = scenario->trace,
                                                 .fusion = &scenario->fusion,
                                                 .element_bytes = ar_scenario_fused_bytes(scenario)};
@@ -194,7 +186,7 @@ enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs
 
 /* --- buckets and the graph -------------------------------------------------------------------- */
 
-double job_term(const struct ar_job *job, enum ar_term which)
+static double job_term(const struct ar_job *job, enum ar_term which)
 {
     return job->framework != NULL ? ar_framework_number(job->framework, which) : 0;
 }
@@ -209,8 +201,9 @@ uint32_t job_fused_bytes(const struct ar_job *job)
     return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;
 }
 
-static struct ar_workload_request make_request(const struct ar_job *job,
-                                               const struct ar_slowdown *slowdown)
+static enum ar_status make_workload(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                                    struct ar_arena *arena, struct ar_workload **workload,
+                                    struct ar_error *err)
 {
     struct ar_workload_request request = {
         .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
@@ -224,57 +217,46 @@ static struct ar_workload_request make_request(const struct ar_job *job,
             .negotiate_s = ar_framework_negotiation_s(job->framework, ar_job_ranks(job)),
         };
     }
-    return request;
+    return ar_workload_make(&request, arena, workload, err);
 }
 
 enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
                                struct ar_workload **workload, struct ar_error *err)
 {
-    struct ar_workload_request request = make_request(job, NULL);
-    return ar_workload_make(&request, arena, workload, err);
+    return make_workload(job, NULL, arena, workload, err);
 }
 
-/* Rate of the copies of a step; 0 if nothing is copied. */
-static enum ar_status find_copy_rate(const struct ar_job *job, double *rate_Bps,
-                                     struct ar_error *err)
+/* The buckets of the trace, with the time to pack and unpack each, and a replica on each rank. */
+static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                                       struct ar_timing *timing, struct ar_error *err)
 {
-    *rate_Bps = 0;
-    return job_term(job, AR_TERM_FUSION_PASSES) > 0
-               ? ar_framework_memory_rate(job->framework, job->trace, AR_TERM_FUSION_PASSES,
-                                          rate_Bps, err)
-               : AR_OK;
-}
-
-/* Time to pack a bucket and to unpack it. */
-static double copy_time(const struct ar_job *job, const struct ar_bucket *bucket, double rate_Bps)
-{
-    double bytes = (double)bucket->elements * job->collective.element_bytes;
-    if (bucket->tensors_count < 2 || ar_job_ranks(job) == 1) {
-        return 0;
+    uint32_t ranks = ar_job_ranks(job), element_bytes = job->collective.element_bytes;
+    double passes = job_term(job, AR_TERM_FUSION_PASSES), rate_Bps = 0;
+    struct ar_workload *workload;
+    if (passes > 0) {
+        AR_TRY(ar_framework_memory_rate(job->framework, job->trace, AR_TERM_FUSION_PASSES,
+                                        &rate_Bps, err));
     }
-    double moved_s = rate_Bps > 0 ? job_term(job, AR_TERM_FUSION_PASSES) * bytes / rate_Bps : 0;
-    return moved_s + 2 * bucket->tensors_count * job_term(job, AR_TERM_FUSION_TENSOR);
-}
-
-/* One of as many bytes; which does not matter. */
-static enum ar_precision find_precision(uint32_t bytes)
-{
-    int precision = 0;
-    while (precision < AR_PRECISIONS_COUNT &&
-           ar_precision_bytes((enum ar_precision)precision) != bytes) {
-        precision++;
+    AR_TRY(make_workload(job, slowdown, timing->arena, &workload, err));
+    for (uint32_t i = 0; i < workload->buckets_count && ranks > 1; i++) {
+        struct ar_bucket *bucket = &workload->buckets[i];
+        double bytes = (double)bucket->elements * element_bytes;
+        double moved_s = rate_Bps > 0 ? passes * bytes / rate_Bps : 0;
+        if (bucket->tensors_count > 1) {
+            bucket->copy_s =
+                moved_s + 2 * bucket->tensors_count * job_term(job, AR_TERM_FUSION_TENSOR);
+        }
     }
-    assert(precision < AR_PRECISIONS_COUNT);
-    return (enum ar_precision)precision;
-}
-
-/* A replica on each rank. */
-static void lay_out_replicas(const struct ar_job *job, struct ar_layout *layout)
-{
-    uint32_t ranks = ar_job_ranks(job);
-    *layout = (struct ar_layout){
+    int wire = 0; /* a precision of as many bytes; which does not matter */
+    while (wire < AR_PRECISIONS_COUNT &&
+           ar_precision_bytes((enum ar_precision)wire) != element_bytes) {
+        wire++;
+    }
+    assert(wire < AR_PRECISIONS_COUNT);
+    timing->workload = workload;
+    timing->layout = (struct ar_layout){
         .trace = job->trace,
-        .workload = layout->workload,
+        .workload = workload,
         .statistics = {.elements = (uint64_t)job_term(job, AR_TERM_BN_ELEMENTS),
                        .interval = job_term(job, AR_TERM_BN_INTERVAL)},
         .sizes = {[AR_AXIS_PP] = 1, [AR_AXIS_DP] = ranks, [AR_AXIS_EP] = 1, [AR_AXIS_TP] = 1},
@@ -287,22 +269,8 @@ static void lay_out_replicas(const struct ar_job *job, struct ar_layout *layout)
         .prefetch = job->layout.prefetch,
         .sparse_frac = job->layout.sparse_frac,
         .precision = job->trace->precision,
-        .gradients = find_precision(job->collective.element_bytes)};
-}
-
-enum ar_status trace_lay_out(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                             struct ar_timing *timing, struct ar_error *err)
-{
-    double rate_Bps = 0;
-    struct ar_workload *workload;
-    struct ar_workload_request request = make_request(job, slowdown);
-    AR_TRY(find_copy_rate(job, &rate_Bps, err));
-    AR_TRY(ar_workload_make(&request, timing->arena, &workload, err));
-    for (uint32_t i = 0; i < workload->buckets_count; i++) {
-        workload->buckets[i].copy_s = copy_time(job, &workload->buckets[i], rate_Bps);
-    }
-    timing->workload = timing->layout.workload = workload;
-    lay_out_replicas(job, &timing->layout);
+        .gradients = (enum ar_precision)wire};
+    timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
     return AR_OK;
 }
 
@@ -339,14 +307,6 @@ void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
     job->trace = scenario->trace;
     job->fused_bytes = ar_scenario_fused_bytes(scenario);
-}
-
-static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                                       struct ar_timing *timing, struct ar_error *err)
-{
-    AR_TRY(trace_lay_out(job, slowdown, timing, err));
-    timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
-    return AR_OK;
 }
 
 /* --- rows and notes --------------------------------------------------------------------------- */
@@ -407,30 +367,23 @@ void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timi
     }
 }
 
-static bool note_unit(FILE *notes, const struct ar_trace *trace)
-{
-    char shown[AR_UNIT_TEXT];
-    for (uint32_t i = 0; trace->is_timed && i < trace->layers_count; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
-        double layer_s = fmax(layer->forward_s, layer->backward_s);
-        if (layer_s > LAYER_MAX_S) {
-            ar_note(notes,
-                    "trace %s: layer \"%s\" takes %s; its file is read in seconds, is it in ms "
-                    "or us?",
-                    trace->name, layer->name, ar_format_seconds(layer_s, shown));
-            return true;
-        }
-    }
-    return false;
-}
-
 bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_trace *trace = scenario->trace;
     double memory_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
-    char needed[AR_UNIT_TEXT];
-    char there[AR_UNIT_TEXT];
-    bool is_noted = note_unit(notes, trace);
+    char needed[AR_UNIT_TEXT], there[AR_UNIT_TEXT];
+    bool is_noted = false;
+    for (uint32_t i = 0; trace->is_timed && i < trace->layers_count && !is_noted; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        double layer_s = fmax(layer->forward_s, layer->backward_s);
+        is_noted = layer_s > LAYER_MAX_S;
+        if (is_noted) {
+            ar_note(notes,
+                    "trace %s: layer \"%s\" takes %s; its file is read in seconds, is it in ms "
+                    "or us?",
+                    trace->name, layer->name, ar_format_seconds(layer_s, needed));
+        }
+    }
     bool fits = memory_bytes <= 0 || trace->memory_bytes <= memory_bytes;
     if (!fits) {
         ar_note(notes,
@@ -450,5 +403,5 @@ const struct ar_kind ar_kind_trace = {.name = "trace",
                                       .graph = trace_make_graph,
                                       .describe = trace_describe,
                                       .fill = trace_fill,
-                                      .note = trace_note,
+                                      .note = collective_note,
                                       .cost_s = trace_cost_s};

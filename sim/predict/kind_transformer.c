@@ -105,27 +105,6 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
     return AR_OK;
 }
 
-/* A framework adds to the layers of traces; of a workload it says what slows computations down. */
-static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_error *err)
-{
-    static const enum ar_term known[] = {AR_TERM_CONTENTION_SMS, AR_TERM_GPU_SMS, AR_TERM_JITTER};
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
-            is_known = is_known || known[j] == (enum ar_term)i;
-        }
-        if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            enum ar_key key =
-                ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
-            return ar_scenario_refuse(scenario, key, err,
-                                      "found %s with a workload; expected contention.sms, gpu.sms "
-                                      "and jitter alone there",
-                                      ar_terms[i].key);
-        }
-    }
-    return AR_OK;
-}
-
 /* --- measured rates ----------------------------------------------------------------------------
  */
 
@@ -143,36 +122,26 @@ static enum ar_status time_step(const struct ar_scenario *scenario, double *time
     return AR_OK;
 }
 
-/* One replica alone, with the sequences of a rate. */
-static enum ar_status take_replica(const struct ar_scenario *scenario, struct ar_scenario *one,
-                                   struct ar_error *err)
-{
-    const struct compute_rate *rate = &scenario->rates->list[0];
-    struct ar_layout *layout = &one->layout;
-    *one = *scenario;
-    layout->sizes[AR_AXIS_DP] = 1;
-    layout->global_batch = rate->batch;
-    one->gpus = ar_layout_gpus(layout);
-    if (scenario->rates->count > 1) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found %zu rates of a workload; expected one, of one replica",
-                                  scenario->rates->count);
-    }
-    struct ar_error cause;
-    return ar_layout_check("", layout, &cause) == AR_OK
-               ? AR_OK
-               : ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                    "found %" PRIu32 " sequences%s", rate->batch, cause.text);
-}
-
 /* Scales computations so that one replica has the rate that was measured: what it sends within
  * itself stays, so the factor is found by secants. */
 static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct compute_rate *rate = &scenario->rates->list[0];
-    struct ar_scenario one;
+    struct ar_scenario one = *scenario; /* replica alone, with the sequences of the rate */
     double wanted_s = rate->batch / rate->samples_per_s, time_s, sent_s;
-    AR_TRY(take_replica(scenario, &one, err));
+    struct ar_error cause;
+    if (scenario->rates->count > 1) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found %zu rates of a workload; expected one, of one replica",
+                                  scenario->rates->count);
+    }
+    one.layout.sizes[AR_AXIS_DP] = 1;
+    one.layout.global_batch = rate->batch;
+    one.gpus = ar_layout_gpus(&one.layout);
+    if (ar_layout_check("", &one.layout, &cause) != AR_OK) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found %" PRIu32 " sequences%s", rate->batch, cause.text);
+    }
     one.compute_factor = 0;
     AR_TRY(time_step(&one, &sent_s, err));
     double low = 0, low_s = sent_s, high = 1;
@@ -238,7 +207,17 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
-    AR_TRY(check_terms(scenario, err));
+    for (int i = 0; i < AR_TERMS_COUNT; i++) { /* others add to the layers of traces */
+        bool is_known = i == AR_TERM_CONTENTION_SMS || i == AR_TERM_GPU_SMS || i == AR_TERM_JITTER;
+        if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            enum ar_key key =
+                ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found %s with a workload; expected contention.sms, gpu.sms "
+                                      "and jitter alone there",
+                                      ar_terms[i].key);
+        }
+    }
     AR_TRY(ar_error_blame(
         ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), layout, err),
         scenario->origins[AR_KEY_SPARSE].status, err));

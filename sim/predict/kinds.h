@@ -64,12 +64,11 @@ void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job 
 /** How large a workload is, what is left out, and whether it fits. */
 void transformer_note_model(FILE *notes, const struct ar_scenario *scenario);
 
-/* notes.c: notes of collectives and of steps of traces, and those that other kinds share. */
+/* notes.c */
 
+/** Notes of collectives and of steps of traces. */
 void collective_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                      double cost_s);
-void trace_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                double cost_s);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 

@@ -19,18 +19,6 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
     return !is_on;
 }
 
-/* The same with what any run has beside compute and messages; false if that takes long, or fails.
- */
-static bool run_typical(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                        struct ar_row *row)
-{
-    struct ar_scenario typical = *scenario;
-    struct ar_error ignored;
-    return ar_scenario_set(&typical, AR_KEY_FRAMEWORK, NULL, "typical", &ignored) == AR_OK &&
-           ar_scenario_load(&typical, inputs, &ignored) == AR_OK &&
-           ar_run_cost_s(&typical) < AR_NOTE_MAX_S && ar_run(&typical, row, &ignored) == AR_OK;
-}
-
 void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs)
 {
     struct ar_row row;
@@ -38,7 +26,13 @@ void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_in
     if (notes == NULL || !ar_scenario_is_ideal(scenario)) {
         return;
     }
-    if (inputs != NULL && run_typical(scenario, inputs, &row)) {
+    /* The same with what any run has beside compute and messages, unless that takes long. */
+    struct ar_scenario with = *scenario;
+    struct ar_error ignored;
+    if (inputs != NULL &&
+        ar_scenario_set(&with, AR_KEY_FRAMEWORK, NULL, "typical", &ignored) == AR_OK &&
+        ar_scenario_load(&with, inputs, &ignored) == AR_OK &&
+        ar_run_cost_s(&with) < AR_NOTE_MAX_S && ar_run(&with, &row, &ignored) == AR_OK) {
         snprintf(typical, sizeof typical, "; with --framework typical: %.4g ms, efficiency %.2f %%",
                  1e3 * row.iteration_s, 100 * row.efficiency_frac);
     }
@@ -146,24 +140,6 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* Whether a key sets what the library's times do not react to. */
-static bool is_without_effect(const struct ar_scenario *scenario)
-{
-    for (size_t i = 0; i < scenario->settings.count; i++) {
-        if (ar_library_engine_ignores(scenario->engine, scenario->settings.list[i].text)) {
-            return true;
-        }
-    }
-    return ar_scenario_has(scenario, AR_KEY_SLOW_LINK) ||
-           ar_scenario_has(scenario, AR_KEY_DOWN_LINK) ||
-           ar_scenario_has(scenario, AR_KEY_CHANNELS) || ar_scenario_has(scenario, AR_KEY_WINDOW);
-}
-
-static uint32_t last_count(const struct ar_library_nodes *nodes)
-{
-    return nodes->count > 0 ? nodes->counts[nodes->count - 1] : 0;
-}
-
 static void note_library(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_engine *engine = scenario->engine;
@@ -172,20 +148,32 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t nodes = (ar_scenario_ranks(scenario) + per_node - 1) / per_node;
-    if (ar_engine_has_band(engine)) {
-        uint32_t fitted = last_count(&scenario->table->fitted);
-        uint32_t held_out = last_count(&scenario->table->held_out);
-        uint32_t measured = fitted > held_out ? fitted : held_out;
-        if (nodes > measured) {
-            ar_note(notes,
-                    "%" PRIu32 " nodes are beyond the %" PRIu32 " that were measured: the "
-                    "band does not know what is new there, such as a second rack",
-                    nodes, measured);
-        }
+    bool is_measured = ar_engine_has_band(engine);
+    uint32_t measured = 0;
+    for (int i = 0; i < 2 && is_measured; i++) {
+        const struct ar_library_nodes *known =
+            i == 0 ? &scenario->table->fitted : &scenario->table->held_out;
+        uint32_t last = known->count > 0 ? known->counts[known->count - 1] : 0;
+        measured = last > measured ? last : measured;
     }
-    if (is_without_effect(scenario)) {
+    if (is_measured && nodes > measured) {
+        ar_note(notes,
+                "%" PRIu32 " nodes are beyond the %" PRIu32 " that were measured: the "
+                "band does not know what is new there, such as a second rack",
+                nodes, measured);
+    }
+    /* Does a key set what the library's times do not react to? */
+    bool is_without_effect = ar_scenario_has(scenario, AR_KEY_SLOW_LINK) ||
+                             ar_scenario_has(scenario, AR_KEY_DOWN_LINK) ||
+                             ar_scenario_has(scenario, AR_KEY_CHANNELS) ||
+                             ar_scenario_has(scenario, AR_KEY_WINDOW);
+    for (size_t i = 0; i < scenario->settings.count; i++) {
+        is_without_effect =
+            is_without_effect || ar_library_engine_ignores(engine, scenario->settings.list[i].text);
+    }
+    if (is_without_effect) {
         ar_note(notes, "engine %s knows %s times; links, channels and window do not change them",
-                engine->name, ar_engine_has_band(engine) ? "measured" : "NCCL's own");
+                engine->name, is_measured ? "measured" : "NCCL's own");
     }
 }
 
@@ -266,24 +254,13 @@ static bool differs_with(const struct ar_scenario *scenario, const struct ar_tun
     struct ar_error ignored;
     struct ar_scenario other = *scenario;
     struct ar_library *library = ar_arena_alloc(scenario->arena, 1, sizeof *library);
-    if (library == NULL || ar_run(scenario, &row, &ignored) != AR_OK) {
+    if (ar_run(scenario, &row, &ignored) != AR_OK) {
         return false;
     }
     double time_s = row.allreduce_s;
     ar_library_start(tuning, library);
     other.constants = library;
     return ar_run(&other, &row, &ignored) == AR_OK && row.allreduce_s != time_s;
-}
-
-static bool differs_with_generation(const struct ar_scenario *scenario)
-{
-    struct ar_tuning tuning = scenario->constants->tuning;
-    bool differs = false;
-    for (int i = (int)tuning.generation + 1; i < AR_GPU_GENERATIONS_COUNT && !differs; i++) {
-        tuning.generation = (enum ar_gpu_generation)i;
-        differs = differs_with(scenario, &tuning);
-    }
-    return differs;
 }
 
 /* Defaults for its library and chips that the cluster does not give, where the answer depends on
@@ -303,7 +280,14 @@ static void note_tuning(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes, "cluster %s gives no library.channels: taken as %" PRIu32, facts->name,
                 tuning->channels);
     }
-    if (!facts->has_gpu_generation && differs_with_generation(scenario)) {
+    bool differs = false; /* with another generation of GPUs? */
+    for (int i = (int)tuning->generation + 1;
+         i < AR_GPU_GENERATIONS_COUNT && !differs && !facts->has_gpu_generation; i++) {
+        struct ar_tuning later = *tuning;
+        later.generation = (enum ar_gpu_generation)i;
+        differs = differs_with(scenario, &later);
+    }
+    if (differs) {
         ar_note(notes, "cluster %s gives no gpu.generation: taken as %s", facts->name,
                 ar_gpu_generation_names[tuning->generation]);
     }
@@ -363,48 +347,30 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     ar_scenario_kind(scenario)->note(notes, scenario, inputs, cost_s);
 }
 
-static void note_trace_settings(FILE *notes, const struct ar_scenario *scenario)
-{
-    ar_note_framework(notes, scenario);
-    note_algorithm(notes, scenario);
-    note_end_of_run(notes, scenario);
-    ar_note_trace(notes, scenario);
-}
-
-/* Notes on shape, links and costs, which collectives and steps of traces have in common. */
-static void note_machine(FILE *notes, const struct ar_scenario *scenario, double cost_s)
-{
-    note_part_of_node(notes, scenario, ar_scenario_ranks(scenario));
-    ar_note_shape(notes, scenario);
-    note_links(notes, scenario, ar_scenario_ranks(scenario));
-    note_tuning(notes, scenario);
-    note_costs(notes, scenario, ar_scenario_ranks(scenario));
-    note_sums(notes, scenario);
-    ar_note_duration(notes, scenario, cost_s);
-}
-
 void collective_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                      double cost_s)
 {
-    (void)inputs;
+    bool is_step = ar_scenario_kind(scenario) == &ar_kind_trace;
+    uint32_t ranks = ar_scenario_ranks(scenario);
     note_library(notes, scenario);
     note_groups(notes, scenario);
     ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
-        note_trace_settings(notes, scenario);
+        ar_note_framework(notes, scenario);
+        note_algorithm(notes, scenario);
+        note_end_of_run(notes, scenario);
+        ar_note_trace(notes, scenario);
     }
-    note_machine(notes, scenario, cost_s);
-}
-
-void trace_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                double cost_s)
-{
-    note_library(notes, scenario);
-    note_groups(notes, scenario);
-    ar_note_choice(notes, scenario);
-    note_trace_settings(notes, scenario);
-    ar_note_ideal(notes, scenario, inputs);
-    note_machine(notes, scenario, cost_s);
+    if (is_step) {
+        ar_note_ideal(notes, scenario, inputs);
+    }
+    note_part_of_node(notes, scenario, ranks);
+    ar_note_shape(notes, scenario);
+    note_links(notes, scenario, ranks);
+    note_tuning(notes, scenario);
+    note_costs(notes, scenario, ranks);
+    note_sums(notes, scenario);
+    ar_note_duration(notes, scenario, cost_s);
 }
 
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,

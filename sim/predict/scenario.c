@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ar_hash.h"
 #include "ar_library_engine.h"
 #include "ar_units.h"
 #include "kinds.h"
@@ -169,15 +171,6 @@ enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct a
 /* --- the library of the cluster ----------------------------------------------------------------
  */
 
-static enum ar_status refuse_library(const char *key, const char *found, const char *expected,
-                                     const struct ar_cluster_facts *facts, struct ar_error *err)
-{
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s: found %s; expected %s, with which the table %s was fitted (see "
-                        "'allreckon calibrate --help')",
-                        key, found, expected, facts->library_cost);
-}
-
 static bool rates_differ(double found_Bps, double table_Bps)
 {
     return found_Bps != 0 && table_Bps > 0 && fabs(found_Bps / table_Bps - 1) > 1e-9;
@@ -187,41 +180,31 @@ static bool rates_differ(double found_Bps, double table_Bps)
 static enum ar_status check_rates(const struct ar_cluster_facts *facts,
                                   const struct ar_tuning *tuning, struct ar_error *err)
 {
-    char found[AR_UNIT_TEXT], expected[AR_UNIT_TEXT];
-    const char *release = tuning->release->release;
-    if (rates_differ(facts->library_node_bus_Bps, tuning->node_bus_Bps)) {
-        return refuse_library("library.node_bus",
-                              ar_format_rate(facts->library_node_bus_Bps, found),
-                              ar_format_rate(tuning->node_bus_Bps, expected), facts, err);
-    }
-    if (facts->library_release[0] != '\0') {
-        struct ar_tuning named;
-        AR_TRY(ar_tuning_find("library.release", facts->library_release, 0, 0, &named, err));
-        if (named.release != tuning->release) {
-            return refuse_library("library.release", facts->library_release, release, facts, err);
-        }
-    }
+    char found_rate[AR_UNIT_TEXT], expected_rate[AR_UNIT_TEXT];
+    const char *key = NULL, *found = found_rate, *expected = expected_rate;
     double net_bus_Bps = ar_library_engine_net_bus(facts);
-    if (rates_differ(net_bus_Bps, tuning->net_bus_Bps)) {
-        return refuse_library("library.net_bus", ar_format_rate(net_bus_Bps, found),
-                              ar_format_rate(tuning->net_bus_Bps, expected), facts, err);
+    struct ar_tuning named = *tuning;
+    if (rates_differ(facts->library_node_bus_Bps, tuning->node_bus_Bps)) {
+        key = "library.node_bus";
+        ar_format_rate(facts->library_node_bus_Bps, found_rate);
+        ar_format_rate(tuning->node_bus_Bps, expected_rate);
+    } else if (facts->library_release[0] != '\0') {
+        AR_TRY(ar_tuning_find("library.release", facts->library_release, 0, 0, &named, err));
     }
-    return AR_OK;
-}
-
-static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_error *err)
-{
-    struct ar_tuning tuning;
-    scenario->constants = NULL;
-    AR_TRY(ar_library_engine_tuning(scenario->cluster, scenario->release, scenario->table, &tuning,
-                                    err));
-    if (!(tuning.node_bus_Bps > 0)) {
-        return AR_OK;
+    if (key == NULL && named.release != tuning->release) {
+        key = "library.release";
+        found = facts->library_release;
+        expected = tuning->release->release;
+    } else if (key == NULL && rates_differ(net_bus_Bps, tuning->net_bus_Bps)) {
+        key = "library.net_bus";
+        ar_format_rate(net_bus_Bps, found_rate);
+        ar_format_rate(tuning->net_bus_Bps, expected_rate);
     }
-    struct ar_library *constants = ar_arena_alloc(scenario->arena, 1, sizeof *constants);
-    ar_library_start(&tuning, constants);
-    scenario->constants = constants;
-    return AR_OK;
+    return key == NULL ? AR_OK
+                       : ar_error_set(err, AR_BAD_DATA,
+                                      "%s: found %s; expected %s, with which the table %s was "
+                                      "fitted (see 'allreckon calibrate --help')",
+                                      key, found, expected, facts->library_cost);
 }
 
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -234,7 +217,16 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
                                  &scenario->table, err));
         AR_TRY(check_rates(facts, &scenario->table->library.tuning, err));
     }
-    return make_constants(scenario, err);
+    struct ar_tuning tuning;
+    scenario->constants = NULL;
+    AR_TRY(ar_library_engine_tuning(scenario->cluster, scenario->release, scenario->table, &tuning,
+                                    err));
+    if (tuning.node_bus_Bps > 0) {
+        struct ar_library *constants = ar_arena_alloc(scenario->arena, 1, sizeof *constants);
+        ar_library_start(&tuning, constants);
+        scenario->constants = constants;
+    }
+    return AR_OK;
 }
 
 /* --- the cluster ------------------------------------------------------------------------------ */
@@ -288,23 +280,11 @@ static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inp
 /* --- what follows ------------------------------------------------------------------------------
  */
 
-/* Ranks that differ: the keys, else the framework's. */
-static void fill_jitter(struct ar_scenario *scenario)
-{
-    if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
-        scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
-    }
-    if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
-        scenario->iterations_count =
-            scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
-    }
-}
-
 /* The column `settings`. A text cut short would make rows that say what they are not. */
 static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_error *err)
 {
     char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
-    FILE *file = text != NULL ? fmemopen(text, 2 * AR_ROW_TEXT, "w") : NULL;
+    FILE *file = fmemopen(text, 2 * AR_ROW_TEXT, "w");
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
             ar_keys[i].print(scenario, (enum ar_key)i, file);
@@ -338,7 +318,13 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
-    fill_jitter(scenario);
+    if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
+        scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
+    }
+    if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
+        scenario->iterations_count =
+            scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
+    }
     AR_TRY(kind->load(scenario, inputs, err));
     if (kind->graph == NULL || kind->has_layout) {
         return AR_OK; /* there is no algorithm or shape to settle */
@@ -448,4 +434,52 @@ enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, str
             scenario->payload_bytes, element_bytes, ar_precision_names[scenario->precision]);
     }
     return AR_OK;
+}
+
+/* --- fingerprints ----------------------------------------------------------------------------- */
+
+#define ADD(value) ar_hash_bytes(hash, &(value), sizeof(value))
+
+void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    for (int i = 0; file != NULL && i < AR_KEYS_COUNT; i++) {
+        if (ar_keys[i].print != NULL) {
+            ar_keys[i].print(scenario, (enum ar_key)i, file);
+            fputc('\n', file);
+        }
+    }
+    if (file == NULL || fclose(file) != 0) {
+        ar_memory_fail("a fingerprint");
+    }
+    ar_hash_bytes(hash, text, bytes);
+    free(text);
+    const struct ar_library *library = ar_scenario_fitted(scenario);
+    const struct ar_trace *trace = scenario->trace;
+    for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(scenario->cluster, i);
+        ar_hash_text(hash, parameter.key);
+        ar_hash_text(hash, parameter.text);
+    }
+    if (library != NULL) {
+        ADD(library->values);
+        ADD(library->covariance);
+        ADD(library->residual_frac);
+    }
+    if (trace != NULL) {
+        ADD(trace->optimizer_s);
+        ADD(trace->step_overhead_s);
+        ADD(trace->layers_count);
+        for (uint32_t i = 0; i < trace->layers_count; i++) {
+            const struct ar_layer *layer = &trace->layers[i];
+            ADD(layer->forward_s);
+            ADD(layer->backward_s);
+            ADD(layer->tensors_first);
+            ADD(layer->tensors_count);
+        }
+        ar_hash_bytes(hash, trace->tensor_elements,
+                      trace->tensors_count * sizeof *trace->tensor_elements);
+    }
 }

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "compute_rate.h"
+#include "ar_scenario.h"
 
 static struct ar_arena arena;
 

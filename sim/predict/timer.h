@@ -32,9 +32,6 @@ struct timer {
 enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
                         struct ar_error *err);
 
-/** A term of the framework; 0 without one. */
-double job_term(const struct ar_job *job, enum ar_term which);
-
 /** Bytes of a gradient of a trace as it is fused. */
 uint32_t job_fused_bytes(const struct ar_job *job);
 
@@ -47,18 +44,9 @@ enum ar_status job_find_speed(const struct ar_job *job, double *speed_frac, stru
 /** Least time of a step that its input allows. */
 double job_input_s(const struct ar_job *job);
 
-/** The buckets of a trace and its layout become those of the timing. With a slowdown, or NULL:
- * buckets are negotiated beside it. */
-enum ar_status trace_lay_out(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                             struct ar_timing *timing, struct ar_error *err);
-
-/** Makes the graph; with a slowdown, or NULL, as above. */
+/** Makes the graph; with a slowdown, or NULL: buckets are negotiated beside it. */
 enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
                                 struct ar_error *err);
-
-/** Parts the messages of a graph by the stages between which they go: a work for each two that are
- * unlike. */
-void graph_part_messages(const struct ar_job *job, struct ar_timing *timing);
 
 /** Slowdowns of computations and messages by what runs beside them. */
 struct overlap {

@@ -36,23 +36,6 @@ struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
 
 /* --- what is sent ----------------------------------------------------------------------------- */
 
-/* The job's algorithm where it is of the operation, else the first one of it; NULL: a library's
- * choice. */
-static const struct ar_algorithm *find_algorithm(const struct ar_job *job,
-                                                 const struct ar_operation *operation)
-{
-    const struct ar_algorithm *algorithm = job->collective.algorithm;
-    if (algorithm != NULL && algorithm->operation == operation) {
-        return algorithm;
-    }
-    for (size_t i = 0; i < ar_algorithms_count && !ar_engine_times_calls(job->engine); i++) {
-        if (ar_algorithms[i]->operation == operation) {
-            return ar_algorithms[i];
-        }
-    }
-    return NULL;
-}
-
 /* Whether a work is the collective of the job itself, which may have a shape of its own. */
 static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
 {
@@ -69,8 +52,16 @@ struct ar_collective work_collective(const struct ar_job *job, const struct ar_l
         return collective;
     }
     uint32_t lanes = collective.channels / ar_algorithm_channels(collective.algorithm);
+    bool is_own =
+        collective.algorithm != NULL && collective.algorithm->operation == work->operation;
     collective.operation = work->operation;
-    collective.algorithm = find_algorithm(job, work->operation);
+    if (!is_own) { /* the first one of the operation; NULL: the choice of a library */
+        collective.algorithm = NULL;
+        for (size_t i = ar_engine_times_calls(job->engine) ? 0 : ar_algorithms_count; i-- > 0;) {
+            bool is_of_it = ar_algorithms[i]->operation == work->operation;
+            collective.algorithm = is_of_it ? ar_algorithms[i] : collective.algorithm;
+        }
+    }
     collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
     collective.mesh = ar_layout_mesh(layout, work->axes);
     collective.root = 0;
@@ -256,6 +247,76 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
+/* Are the GPUs of two roles at the same places of their nodes as those of two others, as far from
+ * each other? A pair of roles has the number from * roles + to. */
+static bool pairs_are_alike(const struct ar_job *job, uint32_t roles, uint32_t one, uint32_t other)
+{
+    const struct ar_cluster *cluster = job->collective.cluster;
+    uint32_t gpus_per_node = ar_cluster_facts(cluster)->gpus_per_node;
+    uint32_t places = ar_job_ranks(job) / roles;
+    uint32_t from = one / roles * places, to = one % roles * places;
+    uint32_t other_from = other / roles * places, other_to = other % roles * places;
+    if ((from - other_from) % gpus_per_node != 0 || (to - other_to) % gpus_per_node != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < places; i++) {
+        struct ar_path path, compared;
+        ar_cluster_path(cluster, from + i, to + i, &path);
+        ar_cluster_path(cluster, other_from + i, other_to + i, &compared);
+        if (path.tier != compared.tier || path.latency_s != compared.latency_s ||
+            path.bandwidth_Bps != compared.bandwidth_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_between_stages(const struct ar_work *work)
+{
+    return work->kind == AR_TASK_MESSAGE && work->time_s == AR_GRAPH_UNTIMED;
+}
+
+/* Gives messages a work for each two stages that are unlike: those that begin and end alike within
+ * nodes are one work, which is timed between the first two such stages. */
+static void part_messages(const struct ar_job *job, struct ar_graph *graph)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    uint32_t roles = graph->roles_count, pairs = roles * roles;
+    bool has_messages = false;
+    /* [pair]: 0: no such message; else 1 and the number of the first pair that is alike */
+    uint32_t *known = ar_arena_alloc(&arena, pairs, sizeof *known);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        if (is_between_stages(&graph->works[task->work])) {
+            known[task->role * roles + task->to] = UINT32_MAX;
+            has_messages = true;
+        }
+    }
+    for (uint32_t i = 0; has_messages && i < pairs; i++) {
+        uint32_t first = 0;
+        while (known[i] != 0 && first < i &&
+               (known[first] != first + 1 || !pairs_are_alike(job, roles, i, first))) {
+            first++;
+        }
+        known[i] = known[i] != 0 ? first + 1 : 0;
+    }
+    for (uint32_t i = 0; has_messages && i < graph->tasks_count; i++) {
+        struct ar_task *task = &graph->tasks[i];
+        struct ar_work *work = &graph->works[task->work];
+        if (is_between_stages(work)) {
+            uint32_t pair = known[task->role * roles + task->to] - 1;
+            if (work->from == work->to) { /* the first pair takes the work that there is */
+                work->from = pair / roles;
+                work->to = pair % roles;
+            }
+            struct ar_work wanted = *work;
+            wanted.from = pair / roles;
+            wanted.to = pair % roles;
+            task->work = ar_graph_work(graph, &wanted);
+        }
+    }
+}
+
 enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
                                 struct ar_error *err)
 {
@@ -265,7 +326,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
     timer->calls = ar_arena_alloc(timing->arena, tasks, sizeof *timer->calls);
     timer->call_times = ar_arena_alloc(timing->arena, tasks, sizeof *timer->call_times);
     timer->flows_count = 0;
-    graph_part_messages(timer->job, timing);
+    part_messages(timer->job, timing->graph);
     return AR_OK;
 }
 
@@ -310,10 +371,28 @@ double ar_job_ranks_messages(const struct ar_job *job)
     return (double)job->iterations_count * (double)ar_graph_trial_messages(&trial);
 }
 
-/* Lets the engine run all ranks, with all that they send at once. */
-static enum ar_status run_all_ranks(struct timer *timer, bool has_ranks, struct ar_error *err)
+enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap, bool has_ranks,
+                              struct ar_timeline *timeline, struct ar_error *err)
 {
     struct ar_timing *timing = timer->timing;
+    struct series_context context = {.timer = timer, .timeline = timeline};
+    bool has_clocks = has_ranks || timing->graph->has_series;
+    const struct ar_graph_request request = {.slowdowns = overlap->slowdowns,
+                                             .sendings = overlap->sendings,
+                                             .speeds = overlap->speeds,
+                                             .ranks_count = has_clocks ? count_places(timer) : 0,
+                                             .sizes = timing->layout.sizes,
+                                             .start_s = has_ranks ? timing->rank_start_s : NULL,
+                                             .factor = has_ranks ? timing->rank_factor : NULL,
+                                             .end_s = has_ranks ? timing->rank_end_s : NULL,
+                                             .time_series = time_series,
+                                             .context = &context};
+    if (!timer_runs_ranks(timer)) {
+        AR_TRY(time_works(timer, overlap, has_clocks, err));
+        timing->messages_count = timer->works_messages;
+        return ar_graph_schedule_with(timing->graph, &request, err);
+    }
+    /* The engine runs all ranks, with all that they send at once. */
     struct ar_graph_trial trial;
     for (uint32_t i = 0; i < timing->graph->works_count; i++) {
         const struct ar_work *work = &timing->graph->works[i];
@@ -331,30 +410,6 @@ static enum ar_status run_all_ranks(struct timer *timer, bool has_ranks, struct 
     AR_TRY(timer->job->engine->run_graph(&trial, err));
     timing->messages_count = trial.messages_count;
     return AR_OK;
-}
-
-enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap, bool has_ranks,
-                              struct ar_timeline *timeline, struct ar_error *err)
-{
-    struct ar_timing *timing = timer->timing;
-    struct series_context context = {.timer = timer, .timeline = timeline};
-    bool has_clocks = has_ranks || timing->graph->has_series;
-    const struct ar_graph_request request = {.slowdowns = overlap->slowdowns,
-                                             .sendings = overlap->sendings,
-                                             .speeds = overlap->speeds,
-                                             .ranks_count = has_clocks ? count_places(timer) : 0,
-                                             .sizes = timing->layout.sizes,
-                                             .start_s = has_ranks ? timing->rank_start_s : NULL,
-                                             .factor = has_ranks ? timing->rank_factor : NULL,
-                                             .end_s = has_ranks ? timing->rank_end_s : NULL,
-                                             .time_series = time_series,
-                                             .context = &context};
-    if (timer_runs_ranks(timer)) {
-        return run_all_ranks(timer, has_ranks, err);
-    }
-    AR_TRY(time_works(timer, overlap, has_clocks, err));
-    timing->messages_count = timer->works_messages;
-    return ar_graph_schedule_with(timing->graph, &request, err);
 }
 
 /* --- where the time goes ---------------------------------------------------------------------- */
@@ -437,26 +492,6 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-/* Draws how fast ranks are in the next step, and lets each begin where it ended the last one; the
- * first of them at 0. Those of a pipeline begin it together. */
-static void begin_step(const struct ar_timing *timing, struct ar_draw *draw, bool is_first)
-{
-    const struct ar_job *job = timing->job;
-    uint32_t ranks = ar_job_ranks(job);
-    double first_s = INFINITY;
-    ar_jitter_factors(draw, job->jitter_frac, ranks, timing->rank_factor);
-    for (uint32_t i = 0; i < job->stragglers_count; i++) {
-        timing->rank_factor[job->stragglers[i].rank] *= job->stragglers[i].factor;
-    }
-    for (uint32_t rank = 0; !is_first && rank < ranks; rank++) {
-        first_s = fmin(first_s, timing->rank_end_s[rank]);
-    }
-    for (uint32_t rank = 0; !is_first && rank < ranks; rank++) {
-        bool is_alone = timing->graph->roles_count == 1;
-        timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
-    }
-}
-
 /* Means over the steps that were run. */
 struct means {
     struct ar_graph_split split;
@@ -470,14 +505,27 @@ static enum ar_status run_steps(struct timer *timer, const struct overlap *overl
 {
     const struct ar_job *job = timer->job;
     struct ar_timing *timing = timer->timing;
-    uint32_t count = job->iterations_count;
+    uint32_t count = job->iterations_count, ranks = ar_job_ranks(job);
     bool has_ranks = ar_job_is_uneven(job);
     struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
     struct ar_graph_split *splits = ar_arena_alloc(timing->arena, count, sizeof *splits);
     double busy_sum_s = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (has_ranks) {
-            begin_step(timing, draw, i == 0);
+            /* Draw how fast ranks are, and let each begin where it ended the last step, the first
+             * of them at 0. Those of a pipeline begin it together. */
+            double first_s = INFINITY;
+            ar_jitter_factors(draw, job->jitter_frac, ranks, timing->rank_factor);
+            for (uint32_t j = 0; j < job->stragglers_count; j++) {
+                timing->rank_factor[job->stragglers[j].rank] *= job->stragglers[j].factor;
+            }
+            for (uint32_t rank = 0; i > 0 && rank < ranks; rank++) {
+                first_s = fmin(first_s, timing->rank_end_s[rank]);
+            }
+            for (uint32_t rank = 0; i > 0 && rank < ranks; rank++) {
+                bool is_alone = timing->graph->roles_count == 1;
+                timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
+            }
         }
         if (has_ranks || job->timeline != NULL || !overlap->is_scheduled) {
             AR_TRY(timer_schedule(timer, overlap, has_ranks, job->timeline, err));
