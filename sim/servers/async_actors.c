@@ -21,6 +21,11 @@ struct pair {
 struct state {
     struct ar_async *run;
     const struct async_plan *plan;
+    uint32_t gpus_count;  /* of all workers */
+    uint32_t pairs_count; /* GPUs times shards, */
+    uint32_t pairs_each;  /* and those of a worker */
+    uint32_t slices_all;  /* pushed in all exchanges by one GPU to one shard, */
+    uint32_t pulls_count; /* and pulled */
     struct pair *pairs;   /* [GPU][shard] */
     uint32_t *gpus;       /* [actor] */
     uint32_t *pushes;     /* [shard][round][slice]: GPUs whose push has come */
@@ -29,47 +34,11 @@ struct state {
     double *all_pushed_s; /* [round][slice]: the last shard has it of all */
 };
 
-static uint32_t gpus_count(const struct state *state)
+/* The actor of a pair of a GPU and a shard. Workers come first, then those of each role. */
+enum actor_role { PUSHER, SENDER, RECEIVER, GETTER, ROLES_COUNT };
+static uint32_t actor_of(const struct state *state, enum actor_role role, uint32_t pair)
 {
-    return state->run->workers * state->run->gpus_each;
-}
-
-static uint32_t pairs_count(const struct state *state)
-{
-    return gpus_count(state) * state->plan->shards_count;
-}
-
-/* State of a worker. */
-static uint32_t pairs_each(const struct state *state)
-{
-    return state->run->gpus_each * state->plan->shards_count;
-}
-
-/* Numbers of actors: workers, pushers, senders, receivers, getters. */
-
-static uint32_t pusher_of(const struct state *state, uint32_t pair)
-{
-    return state->run->workers + pair;
-}
-
-static uint32_t sender_of(const struct state *state, uint32_t pair)
-{
-    return state->run->workers + pairs_count(state) + pair;
-}
-
-static uint32_t receiver_of(const struct state *state, uint32_t pair)
-{
-    return state->run->workers + 2 * pairs_count(state) + pair;
-}
-
-static uint32_t getter_of(const struct state *state, uint32_t pair)
-{
-    return state->run->workers + 3 * pairs_count(state) + pair;
-}
-
-static uint32_t slices_all(const struct state *state)
-{
-    return state->plan->rounds * state->run->slices_count;
+    return state->run->workers + (uint32_t)role * state->pairs_count + pair;
 }
 
 static uint64_t bytes_of(const struct state *state, const struct pair *pair, uint32_t slice)
@@ -84,7 +53,7 @@ static void note(const struct ar_actor_calls *calls, const struct state *state, 
                  uint32_t number, enum ar_async_doing doing, double begin_s)
 {
     struct ar_async *run = state->run;
-    if (pair % pairs_each(state) == 0) {
+    if (pair % state->pairs_each == 0) {
         async_plan_note(run, state->pairs[pair].worker, number / run->slices_count * run->every,
                         doing, begin_s, calls->now_s());
     }
@@ -95,12 +64,13 @@ static void note(const struct ar_actor_calls *calls, const struct state *state, 
 static void push(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
 {
     struct pair *pair = &state->pairs[index];
-    for (uint32_t i = 0; i < slices_all(state); i++) {
+    for (uint32_t i = 0; i < state->slices_all; i++) {
         uint32_t slice = i % state->run->slices_count;
         (void)calls->receive(0);
         calls->sleep_for(state->run->slices[slice].sum_s);
         double begin_s = calls->now_s();
-        calls->send_and_wait(receiver_of(state, index), 0, bytes_of(state, pair, slice), NULL);
+        calls->send_and_wait(actor_of(state, RECEIVER, index), 0, bytes_of(state, pair, slice),
+                             NULL);
         note(calls, state, index, i, AR_ASYNC_PUSHES, begin_s);
     }
 }
@@ -109,21 +79,21 @@ static void receive_pushes(const struct ar_actor_calls *calls, struct state *sta
 {
     const struct ar_async *run = state->run;
     struct pair *pair = &state->pairs[number];
-    for (uint32_t index = 0; index < slices_all(state); index++) {
+    for (uint32_t index = 0; index < state->slices_all; index++) {
         (void)calls->receive(0);
         pair->pushed++;
         uint32_t first = pair->gpu;
         uint32_t last = first;
         state->pushed_s[(size_t)pair->worker * run->slices_count + index % run->slices_count] =
             calls->now_s();
-        if (++state->pushes[(size_t)pair->shard * slices_all(state) + index] == gpus_count(state)) {
+        if (++state->pushes[(size_t)pair->shard * state->slices_all + index] == state->gpus_count) {
             state->all_pushed_s[index] = calls->now_s();
             first = 0;
-            last = gpus_count(state) - 1;
+            last = state->gpus_count - 1;
         }
         for (uint32_t gpu = first; gpu <= last; gpu++) {
             uint32_t sender = gpu * state->plan->shards_count + pair->shard;
-            calls->send(sender_of(state, sender), 0, 0, NULL);
+            calls->send(actor_of(state, SENDER, sender), 0, 0, NULL);
         }
     }
 }
@@ -138,22 +108,17 @@ static bool may_send(const struct state *state, const struct pair *pair, uint32_
     uint32_t needed = async_plan_needs(state->plan, round);
     bool is_pushed = pair->pushed > (round - 1) * run->slices_count + slice;
     bool is_free = run->pull == AR_PULL_WHOLE || index <= state->freed[pair->worker];
-    const uint32_t *pushes = &state->pushes[(size_t)pair->shard * slices_all(state)];
+    const uint32_t *pushes = &state->pushes[(size_t)pair->shard * state->slices_all];
     return is_pushed && is_free &&
            (needed == UINT32_MAX ||
-            pushes[needed * run->slices_count + slice] == gpus_count(state));
-}
-
-static uint32_t pulls_count(const struct state *state)
-{
-    return (state->plan->rounds - 1) * state->run->slices_count + state->plan->end_pulls;
+            pushes[needed * run->slices_count + slice] == state->gpus_count);
 }
 
 static void get_pulls(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
 {
-    for (uint32_t i = 0; i < pulls_count(state); i++) {
+    for (uint32_t i = 0; i < state->pulls_count; i++) {
         (void)calls->receive(0);
-        calls->send(state->pairs[index].worker, index % pairs_each(state), 0, NULL);
+        calls->send(state->pairs[index].worker, index % state->pairs_each, 0, NULL);
     }
 }
 
@@ -161,13 +126,13 @@ static void send_pulls(const struct ar_actor_calls *calls, struct state *state, 
 {
     const struct pair *pair = &state->pairs[index];
     uint32_t slices = state->run->slices_count;
-    for (uint32_t i = 0; i < pulls_count(state); i++) {
+    for (uint32_t i = 0; i < state->pulls_count; i++) {
         while (!may_send(state, pair, i)) {
             (void)calls->receive(0);
         }
         uint32_t slice = async_plan_pulled(state->run, i % slices);
         double begin_s = calls->now_s();
-        calls->send_and_wait(getter_of(state, index), 0, bytes_of(state, pair, slice), NULL);
+        calls->send_and_wait(actor_of(state, GETTER, index), 0, bytes_of(state, pair, slice), NULL);
         note(calls, state, index, i + slices, AR_ASYNC_PULLS, begin_s);
     }
 }
@@ -180,8 +145,8 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
 {
     struct ar_async *run = state->run;
     double from_s = calls->now_s();
-    for (uint32_t i = 0; i < pairs_each(state); i++) {
-        struct pair *pair = &state->pairs[number * pairs_each(state) + i];
+    for (uint32_t i = 0; i < state->pairs_each; i++) {
+        struct pair *pair = &state->pairs[number * state->pairs_each + i];
         for (; pair->pulled < gate; pair->pulled++) {
             (void)calls->receive(i);
         }
@@ -200,10 +165,10 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
 }
 
 static void tell_all(const struct ar_actor_calls *calls, const struct state *state, uint32_t worker,
-                     uint32_t (*actor_of)(const struct state *state, uint32_t pair))
+                     enum actor_role role)
 {
-    for (uint32_t i = 0; i < pairs_each(state); i++) {
-        calls->send(actor_of(state, worker * pairs_each(state) + i), 0, 0, NULL);
+    for (uint32_t i = 0; i < state->pairs_each; i++) {
+        calls->send(actor_of(state, role, worker * state->pairs_each + i), 0, 0, NULL);
     }
 }
 
@@ -213,14 +178,14 @@ static void compute(const struct ar_actor_calls *calls, struct state *state, uin
     double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
     if (segment->is_forward && round > 0) {
         state->freed[number]++;
-        tell_all(calls, state, number, sender_of);
+        tell_all(calls, state, number, SENDER);
     }
     async_plan_note(state->run, number, round * state->run->every, AR_ASYNC_COMPUTES,
                     calls->now_s(), calls->now_s() + time_s);
     state->run->splits[number].compute_s += time_s;
     calls->sleep_for(time_s);
     if (segment->pushes) {
-        tell_all(calls, state, number, pusher_of);
+        tell_all(calls, state, number, PUSHER);
     }
 }
 
@@ -243,17 +208,15 @@ static void work(const struct ar_actor_calls *calls, struct state *state, uint32
 
 static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)
 {
+    static void (*const acts[ROLES_COUNT])(const struct ar_actor_calls *, struct state *,
+                                           uint32_t) = {
+        [PUSHER] = push, [SENDER] = send_pulls, [RECEIVER] = receive_pushes, [GETTER] = get_pulls};
     struct state *state = data;
+    uint32_t number = actor - state->run->workers;
     if (actor < state->run->workers) {
         work(calls, state, actor);
-    } else if (actor < sender_of(state, 0)) {
-        push(calls, state, actor - pusher_of(state, 0));
-    } else if (actor < receiver_of(state, 0)) {
-        send_pulls(calls, state, actor - sender_of(state, 0));
-    } else if (actor < getter_of(state, 0)) {
-        receive_pushes(calls, state, actor - receiver_of(state, 0));
     } else {
-        get_pulls(calls, state, actor - getter_of(state, 0));
+        acts[number / state->pairs_count](calls, state, number % state->pairs_count);
     }
 }
 
@@ -262,16 +225,18 @@ static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)
 static void place_actors(struct state *state)
 {
     struct ar_async *run = state->run;
-    for (uint32_t i = 0; i < pairs_count(state); i++) {
+    for (uint32_t i = 0; i < state->pairs_count; i++) {
         struct pair *pair = &state->pairs[i];
-        *pair = (struct pair){.worker = i / pairs_each(state),
+        *pair = (struct pair){.worker = i / state->pairs_each,
                               .shard = i % state->plan->shards_count,
                               .gpu = i / state->plan->shards_count};
         pair->place = async_plan_place(run, &state->plan->shards[pair->shard], pair->gpu);
         state->gpus[pair->worker] = pair->worker * run->gpus_each;
-        state->gpus[pusher_of(state, i)] = state->gpus[getter_of(state, i)] = pair->gpu;
-        state->gpus[sender_of(state, i)] = state->gpus[receiver_of(state, i)] = pair->place;
-        run->messages_count += pair->place != pair->gpu ? 2 * slices_all(state) : 0;
+        state->gpus[actor_of(state, PUSHER, i)] = state->gpus[actor_of(state, GETTER, i)] =
+            pair->gpu;
+        state->gpus[actor_of(state, SENDER, i)] = state->gpus[actor_of(state, RECEIVER, i)] =
+            pair->place;
+        run->messages_count += pair->place != pair->gpu ? 2 * state->slices_all : 0;
     }
 }
 
@@ -280,8 +245,15 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
     struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     struct async_plan plan;
     async_plan_make(run, &arena, &plan);
-    struct state state = {.run = run, .plan = &plan};
-    size_t pairs = pairs_count(&state), all = slices_all(&state);
+    uint32_t gpus = run->workers * run->gpus_each, slices = run->slices_count;
+    struct state state = {.run = run,
+                          .plan = &plan,
+                          .gpus_count = gpus,
+                          .pairs_count = gpus * plan.shards_count,
+                          .pairs_each = run->gpus_each * plan.shards_count,
+                          .slices_all = plan.rounds * slices,
+                          .pulls_count = (plan.rounds - 1) * slices + plan.end_pulls};
+    size_t pairs = state.pairs_count, all = state.slices_all;
     state.pairs = ar_arena_alloc(&arena, pairs, sizeof *state.pairs);
     state.gpus = ar_arena_alloc(&arena, 4 * pairs + run->workers, sizeof(uint32_t));
     state.pushes = ar_arena_alloc(&arena, plan.shards_count * all, sizeof(uint32_t));
@@ -292,9 +264,9 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
     async_plan_begin(run);
     place_actors(&state);
     struct ar_actors actors = {.cluster = run->cluster,
-                               .count = getter_of(&state, pairs_count(&state)),
+                               .count = run->workers + ROLES_COUNT * state.pairs_count,
                                .gpus = state.gpus,
-                               .tags_count = pairs_each(&state),
+                               .tags_count = state.pairs_each,
                                .run = act,
                                .data = &state,
                                .results = run->results,

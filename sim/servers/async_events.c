@@ -52,88 +52,63 @@ struct part {
 };
 
 struct parts {
-    struct ar_arena *arena;
     struct part *list;
     size_t count;
-    double *frac;      /* [link of the cluster]: of the transfer at hand */
-    uint32_t *touched; /* links whose frac is not 0 */
-    uint32_t touched_count;
 };
 
-static void add_path(struct parts *parts, const struct ar_path *path, double frac)
-{
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->links[i];
-        if (parts->frac[link] == 0) {
-            parts->touched[parts->touched_count++] = link;
-        }
-        parts->frac[link] += frac;
-    }
-}
-
-static void add_parts(struct parts *parts, const struct ar_cluster *cluster, uint32_t transfer)
-{
-    parts->list = ar_arena_grow(parts->arena, parts->list, parts->count, parts->touched_count,
-                                sizeof *parts->list);
-    for (uint32_t i = 0; i < parts->touched_count; i++) {
-        uint32_t link = parts->touched[i];
-        parts->list[parts->count++] = (struct part){
-            link, transfer, parts->frac[link] / ar_cluster_link_bandwidth(cluster, link)};
-        parts->frac[link] = 0;
-    }
-    parts->touched_count = 0;
-}
-
-/* Latency and bytes of each slice: the last message counts, and the gaps of all. */
-static void add_costs(const struct ar_async *run, const struct ar_path *path, double frac,
-                      double *latency_s, double *bytes)
+/* The parts that each transfer takes of links, and its latencies and bytes: of its messages between
+ * the GPUs of the worker and the places of the shards the last one counts, and the gaps of all. */
+static void find_parts(const struct ar_async *run, const struct async_plan *plan,
+                       struct ar_arena *arena, struct async_share *share, struct parts *parts)
 {
     const struct ar_message_cost *cost = &ar_cluster_facts(run->cluster)->message;
-    for (uint32_t i = 0; i < run->slices_count; i++) {
-        double own = frac * (double)run->slices[i].bytes;
-        latency_s[i] =
-            fmax(latency_s[i], path->latency_s + ar_message_extra_s(cost, path->tier, own));
-        bytes[i] += ar_message_gap_s(cost, path->tier) * path->bandwidth_Bps;
-    }
-}
-
-/* The messages of one GPU in a transfer. */
-static void add_messages(const struct ar_async *run, const struct async_plan *plan, uint32_t gpu,
-                         uint32_t way, double *latency_s, double *bytes, struct async_share *share,
-                         struct parts *parts)
-{
-    struct ar_path path;
-    for (uint32_t i = 0; i < plan->shards_count; i++) {
-        uint32_t place = async_plan_place(run, &plan->shards[i], gpu);
-        double frac = plan->shards[i].frac / run->gpus_each;
-        bool is_push = way == ASYNC_PUSH;
-        if (place != gpu) {
-            ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
-            add_path(parts, &path, frac);
-            add_costs(run, &path, frac, latency_s, bytes);
-            share->messages++;
-        }
-    }
-}
-
-static void find_parts(const struct ar_async *run, const struct async_plan *plan,
-                       struct async_share *share, struct parts *parts)
-{
+    size_t links = ar_cluster_links_count(run->cluster);
+    double *fracs = ar_arena_alloc(arena, links, sizeof *fracs);       /* [link]: of the transfer */
+    uint32_t *touched = ar_arena_alloc(arena, links, sizeof *touched); /* whose frac is not 0 */
     for (uint32_t transfer = 0; transfer < share->transfers_count; transfer++) {
-        uint32_t way = transfer % ASYNC_WAYS;
-        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each;
+        bool is_push = transfer % ASYNC_WAYS == ASYNC_PUSH;
+        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each, touched_count = 0;
         double *latency_s = share->latency_s + (size_t)transfer * run->slices_count;
         double *bytes = share->bytes + (size_t)transfer * run->slices_count;
         for (uint32_t i = 0; i < run->slices_count; i++) {
             bytes[i] = (double)run->slices[i].bytes;
         }
-        for (uint32_t i = 0; i < run->gpus_each; i++) {
-            add_messages(run, plan, first + i, way, latency_s, bytes, share, parts);
+        for (uint32_t i = 0; i < run->gpus_each * plan->shards_count; i++) {
+            const struct async_shard *shard = &plan->shards[i % plan->shards_count];
+            uint32_t gpu = first + i / plan->shards_count;
+            uint32_t place = async_plan_place(run, shard, gpu);
+            double frac = shard->frac / run->gpus_each;
+            struct ar_path path;
+            if (place == gpu) {
+                continue; /* no message */
+            }
+            share->messages++;
+            ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
+            for (uint32_t j = 0; j < path.links_count; j++) {
+                uint32_t link = path.links[j];
+                if (fracs[link] == 0) {
+                    touched[touched_count++] = link;
+                }
+                fracs[link] += frac;
+            }
+            for (uint32_t j = 0; j < run->slices_count; j++) {
+                double own = frac * (double)run->slices[j].bytes;
+                latency_s[j] =
+                    fmax(latency_s[j], path.latency_s + ar_message_extra_s(cost, path.tier, own));
+                bytes[j] += ar_message_gap_s(cost, path.tier) * path.bandwidth_Bps;
+            }
         }
         for (uint32_t i = 0; i < run->slices_count; i++) {
-            latency_s[i] += way == ASYNC_PUSH ? run->slices[i].sum_s : run->slices[i].hand_s;
+            latency_s[i] += is_push ? run->slices[i].sum_s : run->slices[i].hand_s;
         }
-        add_parts(parts, run->cluster, transfer);
+        parts->list =
+            ar_arena_grow(arena, parts->list, parts->count, touched_count, sizeof *parts->list);
+        for (uint32_t i = 0; i < touched_count; i++) {
+            double bandwidth_Bps = ar_cluster_link_bandwidth(run->cluster, touched[i]);
+            parts->list[parts->count++] =
+                (struct part){touched[i], transfer, fracs[touched[i]] / bandwidth_Bps};
+            fracs[touched[i]] = 0;
+        }
     }
 }
 
@@ -191,23 +166,6 @@ static bool is_covered(const struct column *column, const struct column *by)
     return true;
 }
 
-/* Sorts the columns, those with most parts first, and keeps those that matter. */
-static uint32_t keep_columns(struct column *columns, uint32_t count)
-{
-    uint32_t kept = 0;
-    qsort(columns, count, sizeof *columns, compare_columns);
-    for (uint32_t i = 0; i < count; i++) {
-        bool is_needed = true;
-        for (uint32_t j = 0; j < kept && is_needed; j++) {
-            is_needed = !is_covered(&columns[i], &columns[j]);
-        }
-        if (is_needed) {
-            columns[kept++] = columns[i];
-        }
-    }
-    return kept;
-}
-
 static struct column *find_columns(const struct parts *parts, struct ar_arena *arena,
                                    uint32_t *count)
 {
@@ -223,7 +181,19 @@ static struct column *find_columns(const struct parts *parts, struct ar_arena *a
         }
         at->count++;
     }
-    *count = keep_columns(columns, *count);
+    /* Those with most parts come first, and those that matter stay. */
+    uint32_t kept = 0;
+    qsort(columns, *count, sizeof *columns, compare_columns);
+    for (uint32_t i = 0; i < *count; i++) {
+        bool is_needed = true;
+        for (uint32_t j = 0; j < kept && is_needed; j++) {
+            is_needed = !is_covered(&columns[i], &columns[j]);
+        }
+        if (is_needed) {
+            columns[kept++] = columns[i];
+        }
+    }
+    *count = kept;
     return columns;
 }
 
@@ -270,17 +240,14 @@ static void async_share_make(const struct ar_async *run, const struct async_plan
                              struct ar_arena *arena, struct async_share *share)
 {
     size_t count = (size_t)run->workers * ASYNC_WAYS;
-    size_t links = ar_cluster_links_count(run->cluster);
-    struct parts parts = {.arena = arena,
-                          .frac = ar_arena_alloc(arena, links, sizeof *parts.frac),
-                          .touched = ar_arena_alloc(arena, links, sizeof *parts.touched)};
+    struct parts parts = {.count = 0};
     *share = (struct async_share){
         .transfers_count = (uint32_t)count,
         .transfer_begin = ar_arena_alloc(arena, count + 1, sizeof *share->transfer_begin),
         .latency_s = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .bytes = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .rate_Bps = ar_arena_alloc(arena, count, sizeof(double))};
-    find_parts(run, plan, share, &parts);
+    find_parts(run, plan, arena, share, &parts);
     qsort(parts.list, parts.count, sizeof *parts.list, compare_parts);
     struct column *columns = find_columns(&parts, arena, &share->links_count);
     make_table(columns, arena, share);
@@ -323,23 +290,6 @@ static void settle_transfer(struct async_share *share, uint32_t transfer, double
     }
 }
 
-/* Settles the transfers of the links that are full first. */
-static void settle_full_links(struct async_share *share, uint32_t busy_count, double level_Bps)
-{
-    for (uint32_t i = 0; i < busy_count; i++) {
-        uint32_t link = share->busy[i];
-        if (share->waiting[link] == 0 ||
-            share->left[link] > share->load[link] * level_Bps * (1 + 1e-12)) {
-            continue;
-        }
-        for (uint32_t j = share->link_begin[link]; j < share->link_begin[link + 1]; j++) {
-            if (share->rate_Bps[share->of_links[j].other] < 0) {
-                settle_transfer(share, share->of_links[j].other, level_Bps);
-            }
-        }
-    }
-}
-
 /* Writes rate_Bps of the transfers that are listed; infinite for one that crosses no link. */
 static void async_share_rates(struct async_share *share, const uint32_t *active,
                               uint32_t active_count)
@@ -356,8 +306,19 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
             }
         }
         busy_count = kept;
-        settle_full_links(share, busy_count,
-                          fmax(level_Bps, 1)); /* rounding leaves nobody without a rate */
+        level_Bps = fmax(level_Bps, 1);             /* rounding leaves nobody without a rate */
+        for (uint32_t i = 0; i < busy_count; i++) { /* the transfers of the links that are full */
+            uint32_t link = share->busy[i];
+            if (share->waiting[link] == 0 ||
+                share->left[link] > share->load[link] * level_Bps * (1 + 1e-12)) {
+                continue;
+            }
+            for (uint32_t j = share->link_begin[link]; j < share->link_begin[link + 1]; j++) {
+                if (share->rate_Bps[share->of_links[j].other] < 0) {
+                    settle_transfer(share, share->of_links[j].other, level_Bps);
+                }
+            }
+        }
     }
 }
 
@@ -472,31 +433,6 @@ static uint32_t find_gate(const struct events *events, const struct worker *work
     return worker->round == 0 ? 0 : (worker->round - 1) * events->run->slices_count + pulled;
 }
 
-static void account_wait(struct events *events, uint32_t number, uint32_t gate)
-{
-    const struct ar_async *run = events->run;
-    struct worker *worker = &events->workers[number];
-    if (events->now_s == worker->idle_s) {
-        return;
-    }
-    uint32_t slice = find_slice(events, ASYNC_PULL, gate - 1);
-    uint32_t needed = async_plan_needs(&events->plan, worker->round);
-    struct async_cause cause = {.pushed_s =
-                                    events->pushed_s[(size_t)number * run->slices_count + slice]};
-    if (needed != UINT32_MAX) {
-        cause.allowed_s = events->all_pushed_s[(size_t)needed * run->slices_count + slice];
-    }
-    async_plan_waited(events->run, number, worker->round * run->every, worker->idle_s,
-                      events->now_s, cause);
-}
-
-/* Latency of asking for the next slice: that of a slice, which is about as long. */
-static double request_s(const struct events *events, uint32_t worker)
-{
-    size_t transfer = (size_t)worker * ASYNC_WAYS + ASYNC_PULL;
-    return events->share.latency_s[transfer * events->run->slices_count];
-}
-
 static void try_compute(struct events *events, uint32_t number)
 {
     struct worker *worker = &events->workers[number];
@@ -507,7 +443,18 @@ static void try_compute(struct events *events, uint32_t number)
     if (find_transfer(events, number, ASYNC_PULL)->arrived < gate) {
         return;
     }
-    account_wait(events, number, gate);
+    if (events->now_s != worker->idle_s) { /* what did it wait for? */
+        const struct ar_async *run = events->run;
+        uint32_t slice = find_slice(events, ASYNC_PULL, gate - 1);
+        uint32_t needed = async_plan_needs(&events->plan, worker->round);
+        const struct async_cause cause = {
+            .pushed_s = events->pushed_s[(size_t)number * run->slices_count + slice],
+            .allowed_s = needed == UINT32_MAX
+                             ? 0
+                             : events->all_pushed_s[(size_t)needed * run->slices_count + slice]};
+        async_plan_waited(events->run, number, worker->round * run->every, worker->idle_s,
+                          events->now_s, cause);
+    }
     if (worker->round == events->plan.rounds) {
         worker->has_ended = true;
         events->run->end_s[number] = events->now_s - async_plan_start_s(events->run, number);
@@ -521,65 +468,58 @@ static void try_compute(struct events *events, uint32_t number)
     async_plan_note(events->run, number, worker->round * events->run->every, AR_ASYNC_COMPUTES,
                     events->now_s, events->now_s + time_s);
     if (segment->is_forward && worker->round > 0) {
-        push_event(events, events->now_s + request_s(events, number), number, FREED);
+        /* To ask for the next slice takes a latency: that of a slice, which is about as long. */
+        size_t pull = (size_t)number * ASYNC_WAYS + ASYNC_PULL;
+        double request_s = events->share.latency_s[pull * events->run->slices_count];
+        push_event(events, events->now_s + request_s, number, FREED);
     }
     push_event(events, events->now_s + time_s, number, COMPUTED);
 }
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
-static void on_computed(struct events *events, uint32_t number)
-{
-    struct worker *worker = &events->workers[number];
-    worker->is_computing = false;
-    worker->idle_s = events->now_s;
-    if (events->plan.segments[worker->segment].pushes) {
-        worker->gradients++;
-        try_push(events, number);
-    }
-    if (++worker->segment == events->plan.segments_count) {
-        worker->segment = 0;
-        worker->round++;
-    }
-    try_compute(events, number);
-}
-
-static void on_pushed(struct events *events, uint32_t number)
-{
-    const struct ar_async *run = events->run;
-    struct transfer *push = find_transfer(events, number, ASYNC_PUSH);
-    uint32_t index = push->arrived++;
-    events->pushed_s[(size_t)number * run->slices_count + index % run->slices_count] =
-        events->now_s;
-    if (++events->pushes[index] < run->workers) {
-        try_pull(events, number);
-        return;
-    }
-    events->all_pushed_s[index] = events->now_s;
-    for (uint32_t i = 0; i < run->workers; i++) {
-        try_pull(events, i);
-    }
-}
-
 static void handle_event(struct events *events, const struct ar_due *event)
 {
+    const struct ar_async *run = events->run;
+    uint32_t number = event->number, index;
+    struct worker *worker = &events->workers[number];
     switch ((enum event_kind)event->kind) {
     case STARTED:
-        try_compute(events, event->number);
+        try_compute(events, number);
         break;
     case COMPUTED:
-        on_computed(events, event->number);
+        worker->is_computing = false;
+        worker->idle_s = events->now_s;
+        if (events->plan.segments[worker->segment].pushes) {
+            worker->gradients++;
+            try_push(events, number);
+        }
+        if (++worker->segment == events->plan.segments_count) {
+            worker->segment = 0;
+            worker->round++;
+        }
+        try_compute(events, number);
         break;
     case PUSHED:
-        on_pushed(events, event->number);
+        index = find_transfer(events, number, ASYNC_PUSH)->arrived++;
+        events->pushed_s[(size_t)number * run->slices_count + index % run->slices_count] =
+            events->now_s;
+        if (++events->pushes[index] < run->workers) {
+            try_pull(events, number);
+            break;
+        }
+        events->all_pushed_s[index] = events->now_s; /* that of the last worker */
+        for (uint32_t i = 0; i < run->workers; i++) {
+            try_pull(events, i);
+        }
         break;
     case PULLED:
-        find_transfer(events, event->number, ASYNC_PULL)->arrived++;
-        try_compute(events, event->number);
+        find_transfer(events, number, ASYNC_PULL)->arrived++;
+        try_compute(events, number);
         break;
     case FREED:
-        events->workers[event->number].freed++;
-        try_pull(events, event->number);
+        worker->freed++;
+        try_pull(events, number);
         break;
     }
 }

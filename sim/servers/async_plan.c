@@ -72,48 +72,6 @@ void async_plan_begin(struct ar_async *run)
     run->messages_count = 0;
 }
 
-/* --- what a worker does ----------------------------------------------------------------------- */
-
-static double all_bytes(const struct ar_async *run)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < run->slices_count; i++) {
-        bytes += (double)run->slices[i].bytes;
-    }
-    return bytes;
-}
-
-/* The forward pass, by slices if they are pulled so: as long as they are large. */
-static void add_forward(const struct ar_async *run, struct async_plan *plan)
-{
-    uint32_t count = run->slices_count;
-    double bytes = all_bytes(run);
-    for (uint32_t i = 0; i < count && run->pull == AR_PULL_SLICED; i++) {
-        double part = (double)run->slices[async_plan_pulled(run, i)].bytes / bytes;
-        plan->segments[plan->segments_count++] = (struct async_segment){
-            .time_s = part * run->forward_s, .pulled = i + 1, .is_forward = true};
-    }
-    if (run->pull == AR_PULL_WHOLE) {
-        plan->segments[plan->segments_count++] =
-            (struct async_segment){.time_s = run->forward_s, .pulled = count};
-    }
-}
-
-/* Steps without an exchange, and the backward pass of the last one up to each slice. */
-static void add_backward(const struct ar_async *run, struct async_plan *plan)
-{
-    uint32_t count = run->slices_count;
-    double between_s = (run->every - 1) * (run->forward_s + run->backward_s);
-    double last_s = -between_s;
-    for (uint32_t i = 0; i < count; i++) {
-        plan->segments[plan->segments_count++] = (struct async_segment){
-            .time_s = run->slices[i].ready_s - last_s, .pulled = count, .pushes = true};
-        last_s = run->slices[i].ready_s;
-    }
-    plan->segments[plan->segments_count++] =
-        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s), .pulled = count};
-}
-
 /* --- servers ---------------------------------------------------------------------------------- */
 
 static void place_shards(const struct ar_async *run, struct async_plan *plan)
@@ -170,25 +128,6 @@ bool ar_async_is_loose(const struct ar_async *run)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Makes the factor of an exchange the mean over its steps. */
-static void make_round_factors(const struct ar_async *run, struct ar_arena *arena,
-                               struct async_plan *plan)
-{
-    if (run->factors == NULL || run->every == 1) {
-        plan->factors = run->factors;
-        return;
-    }
-    double *factors =
-        ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
-    for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
-        for (uint32_t worker = 0; worker < run->workers; worker++) {
-            factors[step / run->every * run->workers + worker] +=
-                run->factors[step * run->workers + worker] / run->every;
-        }
-    }
-    plan->factors = factors;
-}
-
 void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan)
 {
     *plan = (struct async_plan){
@@ -199,10 +138,44 @@ void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct 
             ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
         .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
                                  sizeof(struct async_shard))};
-    add_forward(run, plan);
-    add_backward(run, plan);
+    /* The forward pass, by slices if they are pulled so: as long as they are large. */
+    uint32_t count = run->slices_count;
+    double bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += (double)run->slices[i].bytes;
+    }
+    for (uint32_t i = 0; i < count && run->pull == AR_PULL_SLICED; i++) {
+        double part = (double)run->slices[async_plan_pulled(run, i)].bytes / bytes;
+        plan->segments[plan->segments_count++] = (struct async_segment){
+            .time_s = part * run->forward_s, .pulled = i + 1, .is_forward = true};
+    }
+    if (run->pull == AR_PULL_WHOLE) {
+        plan->segments[plan->segments_count++] =
+            (struct async_segment){.time_s = run->forward_s, .pulled = count};
+    }
+    /* Steps without an exchange, and the backward pass of the last one up to each slice. */
+    double last_s = -((run->every - 1) * (run->forward_s + run->backward_s));
+    for (uint32_t i = 0; i < count; i++) {
+        plan->segments[plan->segments_count++] = (struct async_segment){
+            .time_s = run->slices[i].ready_s - last_s, .pulled = count, .pushes = true};
+        last_s = run->slices[i].ready_s;
+    }
+    plan->segments[plan->segments_count++] =
+        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s), .pulled = count};
     place_shards(run, plan);
-    make_round_factors(run, arena, plan);
+    /* The factor of an exchange is the mean over its steps. */
+    plan->factors = run->factors;
+    if (run->factors != NULL && run->every > 1) {
+        double *factors =
+            ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
+        for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
+            for (uint32_t worker = 0; worker < run->workers; worker++) {
+                factors[step / run->every * run->workers + worker] +=
+                    run->factors[step * run->workers + worker] / run->every;
+            }
+        }
+        plan->factors = factors;
+    }
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */
