@@ -22,30 +22,28 @@ static const char *text_of(const char *name, struct ar_pipeline pipeline, uint32
     return text;
 }
 
-Test(schedule, gpipe_goes_back_over_what_it_did)
+Test(schedule, the_order_of_a_stage_is_that_by_hand)
 {
-    const struct ar_pipeline pipeline = {.stages = 3, .batches = 4};
-    cr_assert_str_eq(text_of("gpipe", pipeline, 1), "abcdDCBA");
-}
-
-Test(schedule, one_forward_one_backward_keeps_as_many_as_stages_follow)
-{
-    const struct ar_pipeline pipeline = {.stages = 3, .batches = 4};
-    cr_assert_str_eq(text_of("1f1b", pipeline, 0), "abcAdBCD");
-    cr_assert_str_eq(text_of("1f1b", pipeline, 1), "abAcBdCD");
-    cr_assert_str_eq(text_of("1f1b", pipeline, 2), "aAbBcCdD");
-}
-
-Test(schedule, fewer_batches_than_stages_all_go_first)
-{
-    const struct ar_pipeline pipeline = {.stages = 5, .batches = 2};
-    cr_assert_str_eq(text_of("1f1b", pipeline, 0), "abAB");
-}
-
-Test(schedule, interleaved_deals_the_layers_in_turn)
-{
-    const struct ar_pipeline pipeline = {.stages = 2, .batches = 4};
-    cr_assert_str_eq(text_of("interleaved:2", pipeline, 1), "a0b0a1A1b1B1c0A0d0B0c1C1d1D1C0D0");
+    static const struct {
+        const char *title, *name;
+        struct ar_pipeline pipeline;
+        uint32_t stage;
+        const char *order;
+    } cases[] = {
+        {"goes back over what it did", "gpipe", {.stages = 3, .batches = 4}, 1, "abcdDCBA"},
+        {"keeps as many as stages follow", "1f1b", {.stages = 3, .batches = 4}, 0, "abcAdBCD"},
+        {"one less on the next", "1f1b", {.stages = 3, .batches = 4}, 1, "abAcBdCD"},
+        {"none on the last", "1f1b", {.stages = 3, .batches = 4}, 2, "aAbBcCdD"},
+        {"fewer batches than stages all go first", "1f1b", {.stages = 5, .batches = 2}, 0, "abAB"},
+        {"layers are dealt in turn",
+         "interleaved:2",
+         {.stages = 2, .batches = 4},
+         1,
+         "a0b0a1A1b1B1c0A0d0B0c1C1d1D1C0D0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cr_expect_str_eq(text_of(cases[i].name, cases[i].pipeline, cases[i].stage), cases[i].order,
+                         "%s: %s", cases[i].name, cases[i].title);
+    }
 }
 
 Test(schedule, every_chunk_of_every_batch_goes_forward_and_then_backward)

@@ -6,7 +6,9 @@
 
 #include <criterion/criterion.h>
 
+#include "ar_engine.h"
 #include "ar_kind.h"
+#include "test_support.h"
 
 struct tested {
     struct ar_job job;
@@ -31,6 +33,24 @@ static inline void tested_run(struct tested *step)
     enum ar_status status = tested_try(step, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     tested_end(step);
+}
+
+/* A step of a trace with an algorithm in a shape and a rule of fusion, in fp16 by the closed form.
+ */
+static inline struct tested tested_trace(const struct ar_cluster *cluster,
+                                         const struct ar_trace *trace, const char *algorithm,
+                                         uint32_t x, uint32_t y, const char *rule)
+{
+    struct ar_error err = {.text = ""};
+    struct tested step = {.job = {.kind = &ar_kind_trace,
+                                  .iterations_count = 1,
+                                  .collective = support_collective(cluster, algorithm, x, y),
+                                  .trace = trace,
+                                  .engine = &ar_engine_closed,
+                                  .baseline = AR_BASELINE_GPU}};
+    step.job.collective.element_bytes = 2;
+    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step.job.fusion, &err), AR_OK, "%s", err.text);
+    return step;
 }
 
 #endif

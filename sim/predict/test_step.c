@@ -1,49 +1,33 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "ar_engine.h"
 #include "test_job.h"
-#include "test_support.h"
+
+static struct ar_trace *resnet; /* batch 32 in fp16 */
+static struct ar_cluster *abci, *flat;
+
+static void begin_test(void)
+{
+    resnet = support_resnet50(32, AR_FP16);
+    abci = support_cluster("abci-v100", NULL);
+    flat = support_cluster("flat", NULL);
+}
+
+TestSuite(step, .init = begin_test);
 
 static struct tested make_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
                                const char *algorithm, uint32_t x, uint32_t y)
 {
-    struct ar_error err;
-    struct tested step = {.job = {.kind = &ar_kind_trace,
-                                  .iterations_count = 1,
-                                  .collective = support_collective(cluster, algorithm, x, y),
-                                  .trace = trace,
-                                  .engine = &ar_engine_closed,
-                                  .baseline = AR_BASELINE_GPU}};
-    step.job.collective.element_bytes = 2;
-    cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.job.fusion, &err), AR_OK);
-    return step;
-}
-
-static void set_rule(struct tested *step, const char *rule)
-{
-    struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step->job.fusion, &err), AR_OK, "%s", err.text);
-}
-
-/* Runs a step and frees what it owns; the numbers stay. */
-static void run(struct tested *step)
-{
-    struct ar_error err = {.text = ""};
-    enum ar_status status = tested_try(step, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
-    tested_end(step);
+    return tested_trace(cluster, trace, algorithm, x, y, "ddp");
 }
 
 Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (uint32_t ranks = 1; ranks <= 4096; ranks *= 8) {
-        struct tested step = make_step(abci, trace, "ring", ranks, 1);
-        run(&step);
+        struct tested step = make_step(abci, resnet, "ring", ranks, 1);
+        tested_run(&step);
         cr_expect_eq(step.timing.iteration_s, step.timing.compute_s + step.timing.exposed_s);
-        cr_expect_eq(step.timing.compute_s, ar_trace_compute_s(trace));
+        cr_expect_eq(step.timing.compute_s, ar_trace_compute_s(resnet));
         cr_expect(
             support_near(step.timing.samples_per_s, 32.0 * ranks / step.timing.iteration_s, 1e-12));
         cr_expect(support_near(step.timing.efficiency_frac,
@@ -56,14 +40,13 @@ Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
 Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
 {
     struct ar_trace *trace = support_resnet50(64, AR_FP32);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
         struct tested step = make_step(abci, trace, "torus2d", 1, 1);
         step.job.engine = ar_engines[i];
-        run(&step);
+        tested_run(&step);
         cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12));
         cr_expect_eq(step.timing.exposed_s, 0);
         cr_expect_eq(step.timing.allreduce_s, 0);
@@ -73,26 +56,22 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
 
 Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested step = make_step(abci, trace, "ring", 4, 1);
+    struct tested step = make_step(abci, resnet, "ring", 4, 1);
     step.job.baseline = AR_BASELINE_NODE;
-    run(&step);
+    tested_run(&step);
     cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12), "%.17g",
               step.timing.efficiency_frac);
 }
 
 Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested node = make_step(abci, trace, "ring", 4, 1);
-    struct tested over_gpu = make_step(abci, trace, "torus2d", 16, 16);
+    struct tested node = make_step(abci, resnet, "ring", 4, 1);
+    struct tested over_gpu = make_step(abci, resnet, "torus2d", 16, 16);
     struct tested over_node = over_gpu;
     over_node.job.baseline = AR_BASELINE_NODE;
-    run(&node);
-    run(&over_gpu);
-    run(&over_node);
+    tested_run(&node);
+    tested_run(&over_gpu);
+    tested_run(&over_node);
     cr_expect_lt(node.timing.efficiency_frac, 1);
     cr_expect(support_near(over_node.timing.efficiency_frac,
                            over_gpu.timing.efficiency_frac / node.timing.efficiency_frac, 1e-12));
@@ -101,13 +80,11 @@ Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node
 
 Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct tested gpu = make_step(flat, trace, "ring", 32, 1);
+    struct tested gpu = make_step(flat, resnet, "ring", 32, 1);
     struct tested node = gpu;
     node.job.baseline = AR_BASELINE_NODE;
-    run(&gpu);
-    run(&node);
+    tested_run(&gpu);
+    tested_run(&node);
     cr_expect(support_near(gpu.timing.efficiency_frac, node.timing.efficiency_frac, 1e-12));
 }
 
@@ -127,60 +104,51 @@ static const struct ar_trace hidden = {.name = "hidden",
 
 Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_sticks_out)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     struct tested step = make_step(flat, &hidden, "ring", 16, 1);
-    run(&step); /* 3.75 ms and some latency beside 20 ms */
+    tested_run(&step); /* 3.75 ms and some latency beside 20 ms */
     cr_expect_gt(step.timing.allreduce_s, 3.75e-3);
     cr_expect_eq(step.timing.exposed_s, 0);
     cr_expect_eq(step.timing.efficiency_frac, 1);
     const char *slow[] = {"hca.bandwidth=1GB/s", NULL};
     struct ar_cluster *slow_flat = support_cluster("flat", slow);
     step = make_step(slow_flat, &hidden, "ring", 16, 1);
-    run(&step);
+    tested_run(&step);
     cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s - 20e-3, 1e-9));
     cr_expect(support_near(step.timing.iteration_s, 24e-3 + step.timing.exposed_s, 1e-12));
 }
 
-static double exposed_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                           const char *rule)
+static double exposed_with(const struct ar_cluster *cluster, const char *rule)
 {
-    struct tested step = make_step(cluster, trace, "ring", 16, 1);
-    set_rule(&step, rule);
-    run(&step);
+    struct tested step = tested_trace(cluster, resnet, "ring", 16, 1, rule);
+    tested_run(&step);
     return step.timing.exposed_s;
 }
 
 Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
 {
     const char *fast[] = {"net.latency=1us", NULL};
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", fast);
-    double ddp_s = exposed_with(flat, trace, "ddp");
-    double one_s = exposed_with(flat, trace, "one");
+    struct ar_cluster *quick = support_cluster("flat", fast);
+    double ddp_s = exposed_with(quick, "ddp");
+    double one_s = exposed_with(quick, "one");
     cr_expect(ddp_s > 0 && ddp_s < 0.7 * one_s, "ddp %.9g s, one %.9g s", ddp_s, one_s);
 }
 
 Test(step, one_bucket_cannot_be_hidden_at_all)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct tested step = make_step(flat, trace, "ring", 16, 1);
-    set_rule(&step, "one");
-    run(&step);
+    struct tested step = tested_trace(flat, resnet, "ring", 16, 1, "one");
+    tested_run(&step);
     cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9));
 }
 
 Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     double before = 1;
     for (uint32_t side = 4; side <= 64; side *= 2) {
-        struct ar_trace *trace = support_resnet50(32, AR_FP16);
         struct ar_trace *larger = support_resnet50(64, AR_FP16);
-        struct tested step = make_step(abci, trace, "torus2d", side, side);
+        struct tested step = make_step(abci, resnet, "torus2d", side, side);
         struct tested larger_step = make_step(abci, larger, "torus2d", side, side);
-        run(&step);
-        run(&larger_step);
+        tested_run(&step);
+        tested_run(&larger_step);
         cr_expect_lt(step.timing.efficiency_frac, before, "%u GPUs", side * side);
         cr_expect_gt(larger_step.timing.efficiency_frac, step.timing.efficiency_frac);
         before = step.timing.efficiency_frac;
@@ -190,15 +158,12 @@ Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
 Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster)
 {
     static const char *const rules[] = {"ddp", "horovod", "one", "4MiB"};
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        struct tested closed = make_step(flat, trace, "torus2d", 4, 8);
-        set_rule(&closed, rules[i]);
+        struct tested closed = tested_trace(flat, resnet, "torus2d", 4, 8, rules[i]);
         struct tested simulated = closed;
         simulated.job.engine = &ar_engine_simgrid;
-        run(&closed);
-        run(&simulated);
+        tested_run(&closed);
+        tested_run(&simulated);
         cr_expect(support_near(simulated.timing.iteration_s, closed.timing.iteration_s, 1e-6));
         cr_expect(support_near(simulated.timing.exposed_s, closed.timing.exposed_s, 1e-4),
                   "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.timing.exposed_s,
@@ -209,10 +174,7 @@ Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster
 Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
 {
     struct ar_error err = {.text = ""};
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested step = make_step(abci, trace, "hierarchical", 4, 4);
-    set_rule(&step, "2MiB");
+    struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
     step.job.engine = &ar_engine_simgrid;
     cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
     cr_assert_eq(step.timing.trial.jobs_count, step.timing.workload->buckets_count);
@@ -234,11 +196,9 @@ static void expect_error(struct tested *step, enum ar_status status, const char 
 
 Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested step = make_step(abci, trace, "ring", 4353, 1);
+    struct tested step = make_step(abci, resnet, "ring", 4353, 1);
     expect_error(&step, AR_USAGE, "expected at most 4352");
-    step = make_step(abci, trace, "ring", 4, 4);
+    step = make_step(abci, resnet, "ring", 4, 4);
     expect_error(&step, AR_USAGE, "expected Nx1");
     struct ar_trace bare = hidden;
     bare.tensors_count = 0;
@@ -249,14 +209,12 @@ Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
 
 static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t seed)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested step = make_step(abci, trace, "torus2d", 4, nodes);
+    struct tested step = make_step(abci, resnet, "torus2d", 4, nodes);
     step.job.engine = &ar_engine_recurrence;
     step.job.jitter_frac = jitter_frac;
     step.job.seed = seed;
     step.job.iterations_count = 50;
-    run(&step);
+    tested_run(&step);
     double iteration_s = step.timing.iteration_s;
     cr_expect_eq(iteration_s, step.timing.compute_s + step.timing.exposed_s);
     cr_expect_eq(step.timing.iteration_ci95_s > 1e-3 * iteration_s, jitter_frac > 0);
@@ -277,40 +235,36 @@ Test(step, with_jitter_depends_on_the_seed_alone)
     cr_expect_neq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 6));
 }
 
-static struct tested uneven_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                                 const struct ar_engine *engine)
+static struct tested uneven_step(const struct ar_engine *engine)
 {
     static const struct ar_straggler stragglers[] = {{5, 1.2}, {11, 1.1}};
-    struct tested step = make_step(cluster, trace, "ring", 16, 1);
+    struct tested step = make_step(abci, resnet, "ring", 16, 1);
     step.job.engine = engine;
     step.job.jitter_frac = 0.05;
     step.job.iterations_count = 4;
     step.job.stragglers = stragglers;
     step.job.stragglers_count = 2;
-    run(&step);
+    tested_run(&step);
     return step;
 }
 
 Test(step, of_uneven_ranks_run_back_to_back_is_that_of_the_simulation)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct tested simulated = uneven_step(abci, trace, &ar_engine_simgrid);
-    struct tested computed = uneven_step(abci, trace, &ar_engine_recurrence);
+    struct tested simulated = uneven_step(&ar_engine_simgrid);
+    struct tested computed = uneven_step(&ar_engine_recurrence);
     cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
     cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
     cr_expect(
         support_near(computed.timing.iteration_ci95_s, simulated.timing.iteration_ci95_s, 1e-6));
 }
 
-static double iteration_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
-                             const struct ar_straggler *stragglers, uint32_t count)
+static double iteration_with(const struct ar_straggler *stragglers, uint32_t count)
 {
-    struct tested step = make_step(cluster, trace, "ring", 8, 1);
+    struct tested step = make_step(flat, resnet, "ring", 8, 1);
     step.job.engine = &ar_engine_recurrence;
     step.job.stragglers = stragglers;
     step.job.stragglers_count = count;
-    run(&step);
+    tested_run(&step);
     return step.timing.iteration_s;
 }
 
@@ -318,31 +272,27 @@ static double iteration_with(const struct ar_cluster *cluster, const struct ar_t
 Test(step, with_one_straggler_lasts_nearly_as_long_as_if_all_were_as_slow)
 {
     struct ar_straggler all[8];
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     for (uint32_t rank = 0; rank < 8; rank++) {
         all[rank] = (struct ar_straggler){rank, 1.3};
     }
-    double even_s = iteration_with(flat, trace, NULL, 0);
-    double slow_s = iteration_with(flat, trace, all, 8);
-    double first_s = iteration_with(flat, trace, &all[0], 1);
-    double last_s = iteration_with(flat, trace, &all[7], 1);
+    double even_s = iteration_with(NULL, 0);
+    double slow_s = iteration_with(all, 8);
+    double first_s = iteration_with(&all[0], 1);
+    double last_s = iteration_with(&all[7], 1);
     cr_expect(support_near(first_s, last_s, 1e-3), "%.9g s, %.9g s", first_s, last_s);
-    cr_expect_gt(first_s, even_s + 0.25 * ar_trace_compute_s(trace));
+    cr_expect_gt(first_s, even_s + 0.25 * ar_trace_compute_s(resnet));
     cr_expect_leq(first_s, slow_s * (1 + 1e-12));
     cr_expect_gt(first_s, 0.98 * slow_s);
 }
 
 Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct tested once = make_step(flat, trace, "torus2d", 4, 4);
+    struct tested once = make_step(flat, resnet, "torus2d", 4, 4);
     once.job.engine = &ar_engine_recurrence;
     struct tested thrice = once;
     thrice.job.iterations_count = 3;
-    run(&once);
-    run(&thrice);
+    tested_run(&once);
+    tested_run(&thrice);
     cr_expect(support_near(thrice.timing.iteration_s, once.timing.iteration_s, 1e-3));
     cr_expect_lt(thrice.timing.iteration_ci95_s, 1e-3 * once.timing.iteration_s);
 }
@@ -362,9 +312,8 @@ static double sent_bytes(const struct tested *step, const struct ar_operation *o
 Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradients_once)
 {
     struct ar_error err = {.text = ""};
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
-    double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
+    struct tested step = make_step(abci, resnet, "ring", 16, 1);
+    double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
     step.job.layout.strategy = &ar_strategy_zero3;
     step.job.layout.prefetch = 1;
     cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
@@ -373,7 +322,7 @@ Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradie
     cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
     cr_expect(support_near(step.timing.iteration_s, ar_graph_end_s(step.timing.graph), 1e-12));
     cr_expect(support_near(step.timing.compute_s,
-                           ar_trace_compute_s(trace) - trace->optimizer_s * 15 / 16, 1e-12));
+                           ar_trace_compute_s(resnet) - resnet->optimizer_s * 15 / 16, 1e-12));
     tested_end(&step);
 }
 
@@ -382,13 +331,11 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
     static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_zero3};
     static const char *const rules[] = {"one", "4MiB"};
     struct ar_error err = {.text = ""};
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
-    double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
-    step.job.layout.prefetch = 1;
+    double bytes = 2.0 * (double)ar_trace_gradient_elements(resnet);
     for (uint32_t i = 0; i < 4; i++) {
+        struct tested step = tested_trace(abci, resnet, "ring", 16, 1, rules[i % 2]);
+        step.job.layout.prefetch = 1;
         step.job.layout.strategy = strategies[i / 2];
-        set_rule(&step, rules[i % 2]);
         cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
         uint32_t gathers = 1 + i / 2, sent = 0;
         for (uint32_t task = 0; task < step.timing.graph->tasks_count; task++) {
@@ -405,16 +352,15 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
 
 Test(step, independent_replicas_send_nothing_before_the_gather)
 {
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    struct tested step = make_step(abci, resnet, "ring", 16, 1);
     step.job.layout.strategy = &ar_strategy_independent;
-    run(&step);
-    cr_expect(support_near(step.timing.compute_s, ar_trace_compute_s(trace), 1e-12));
+    tested_run(&step);
+    cr_expect(support_near(step.timing.compute_s, ar_trace_compute_s(resnet), 1e-12));
     cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9),
               "nothing hides it");
     double once_s = step.timing.exposed_s;
     step.job.iterations_count = 8; /* it is sent once, after all of them */
-    run(&step);
+    tested_run(&step);
     cr_expect(support_near(step.timing.exposed_s, once_s / 8, 1e-9));
     cr_expect(support_near(step.timing.allreduce_s, once_s / 8, 1e-9));
 }

@@ -1,18 +1,7 @@
 /* Steps of transformers: ranks that differ, slowdown, links that are shared. */
 #include <criterion/criterion.h>
 
-#include "ar_engine.h"
 #include "test_job.h"
-#include "test_support.h"
-
-/* Runs a step and frees what it owns; the numbers stay. */
-static void run(struct tested *step)
-{
-    struct ar_error err = {.text = ""};
-    enum ar_status status = tested_try(step, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
-    tested_end(step);
-}
 
 static struct ar_transformer gpt;
 
@@ -54,8 +43,8 @@ Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
         struct tested uneven = even;
         uneven.job.stragglers = &slow;
         uneven.job.stragglers_count = 1;
-        run(&even);
-        run(&uneven);
+        tested_run(&even);
+        tested_run(&uneven);
         cr_expect_geq(uneven.timing.iteration_s, 1.5 * even.timing.compute_s);
         cr_expect_leq(uneven.timing.iteration_s,
                       even.timing.iteration_s + 0.5 * even.timing.compute_s * 1.01);
@@ -74,8 +63,8 @@ Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_time
         struct tested series = even;
         series.job.stragglers = &none;
         series.job.stragglers_count = 1;
-        run(&even);
-        run(&series);
+        tested_run(&even);
+        tested_run(&series);
         cr_expect(support_near(even.timing.iteration_s, series.timing.iteration_s, 1e-9), "%g %g",
                   even.timing.iteration_s, series.timing.iteration_s);
     }
@@ -90,9 +79,9 @@ Test(step, jitter_makes_transformers_slower_and_its_interval_narrower_with_more_
     few.job.iterations_count = 5;
     struct tested many = few;
     many.job.iterations_count = 50;
-    run(&even);
-    run(&few);
-    run(&many);
+    tested_run(&even);
+    tested_run(&few);
+    tested_run(&many);
     cr_expect_gt(many.timing.iteration_s, even.timing.iteration_s);
     cr_expect_gt(few.timing.iteration_ci95_s, many.timing.iteration_ci95_s);
     cr_expect_gt(many.timing.iteration_ci95_s, 0);
@@ -107,8 +96,8 @@ Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sen
     struct tested even = make_layout(support_cluster("abci-v100", NULL), 1, 8, 1);
     struct tested slowed = even;
     slowed.job.framework = &framework;
-    run(&even);
-    run(&slowed);
+    tested_run(&even);
+    tested_run(&slowed);
     cr_expect_gt(slowed.timing.contention_s, 0);
     cr_expect_leq(slowed.timing.contention_s, slowed.timing.allreduce_s * 0.5 * (1 + 1e-9),
                   "2 * 20 of 80");

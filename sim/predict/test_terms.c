@@ -2,10 +2,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "ar_engine.h"
 #include "test_job.h"
 #include "test_traces.h"
-#include "test_support.h"
 
 enum { RANKS = 16, LATE = 1000000, EARLY = 2000000, SMALL = 1000 };
 
@@ -40,42 +38,45 @@ static struct ar_framework framework_with(const char *text)
     return framework;
 }
 
+static struct ar_cluster *flat;
+static struct ar_trace *resnet; /* batch 32 in fp16 */
+
+static void begin_test(void)
+{
+    flat = support_cluster("flat", NULL);
+    resnet = support_resnet50(32, AR_FP16);
+}
+
+TestSuite(terms, .init = begin_test);
+
 /* Runs a step of a ring on 16 ranks with the terms of a text; the numbers stay. */
 static struct tested run_on(const struct ar_cluster *cluster, const struct ar_trace *trace,
                             const char *rule, const char *terms, const struct ar_engine *engine,
                             struct tested like)
 {
     struct ar_framework framework = framework_with(terms);
-    struct ar_error err = {.text = ""};
-    struct tested step = like;
-    step.job.kind = &ar_kind_trace;
-    step.job.collective = support_collective(cluster, "ring", RANKS, 1);
-    step.job.collective.element_bytes = 2;
-    step.job.trace = trace;
+    struct tested step = tested_trace(cluster, trace, "ring", RANKS, 1, rule);
     step.job.framework = &framework;
     step.job.engine = engine;
+    step.job.jitter_frac = like.job.jitter_frac;
+    step.job.stragglers = like.job.stragglers;
+    step.job.stragglers_count = like.job.stragglers_count;
     step.job.iterations_count = like.job.iterations_count > 0 ? like.job.iterations_count : 1;
-    cr_assert_eq(ar_fusion_parse("", rule, &step.job.fusion, &err), AR_OK);
-    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
-    tested_end(&step);
+    tested_run(&step);
     return step;
 }
 
 static struct tested run(const char *rule, const char *terms)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct tested step = run_on(flat, &two, rule, terms, &ar_engine_closed, (struct tested){0});
-    return step;
+    return run_on(flat, &two, rule, terms, &ar_engine_closed, (struct tested){0});
 }
 
 /* Time of one all-reduce alone. */
 static double alone_s(uint64_t elements, uint32_t element_bytes)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", RANKS, 1);
     ring.element_bytes = element_bytes;
-    double time_s = support_closed(&ring, elements).time_s;
-    return time_s;
+    return support_closed(&ring, elements).time_s;
 }
 
 #define TOLERANCE_S 1e-12
@@ -85,17 +86,8 @@ Test(terms, at_their_defaults_change_nothing_at_all)
     struct tested none = run("ddp", "");
     struct tested off = run("ddp", "cycle.time=0s fusion.passes=0 contention.sms=0 input.rate=0 "
                                    "bn.elements=0 gpu.sms=80 jitter=0 negotiate.base=1s");
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct tested bare = {.job = {.kind = &ar_kind_trace,
-                                  .iterations_count = 1,
-                                  .collective = support_collective(flat, "ring", RANKS, 1),
-                                  .trace = &two,
-                                  .engine = &ar_engine_closed}};
-    struct ar_error err;
-    bare.job.collective.element_bytes = 2;
-    cr_assert_eq(ar_fusion_parse("", "ddp", &bare.job.fusion, &err), AR_OK);
-    cr_assert_eq(tested_try(&bare, &err), AR_OK, "%s", err.text);
-    tested_end(&bare);
+    struct tested bare = tested_trace(flat, &two, "ring", RANKS, 1, "ddp");
+    tested_run(&bare);
     cr_expect_eq(none.timing.iteration_s, bare.timing.iteration_s);
     cr_expect_eq(off.timing.iteration_s, bare.timing.iteration_s);
     cr_expect_eq(off.timing.allreduce_s, bare.timing.allreduce_s);
@@ -180,17 +172,10 @@ Test(terms, fewer_gpus_than_a_node_has_share_it_among_themselves)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_framework framework = framework_with("input.rate=200");
-    struct tested step = {.job = {.kind = &ar_kind_trace,
-                                  .iterations_count = 1,
-                                  .collective = support_collective(abci, "ring", 3, 1),
-                                  .trace = &two,
-                                  .framework = &framework,
-                                  .engine = &ar_engine_closed}};
-    struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("", "one", &step.job.fusion, &err), AR_OK);
-    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    struct tested step = tested_trace(abci, &two, "ring", 3, 1, "one");
+    step.job.framework = &framework;
+    tested_run(&step);
     cr_expect_float_eq(step.timing.iteration_s, 8 * 3 / 200.0, TOLERANCE_S);
-    tested_end(&step);
 }
 
 Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
@@ -206,9 +191,7 @@ Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
     cr_expect_eq(never.timing.iteration_s, none.timing.iteration_s);
     cr_expect_eq(each.timing.payload_bytes, none.timing.payload_bytes);
     /* The same of ranks that differ. */
-    const struct tested like = {
-        .job = {.kind = &ar_kind_trace, .jitter_frac = 0.05, .iterations_count = 3}};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
+    const struct tested like = {.job = {.jitter_frac = 0.05, .iterations_count = 3}};
     none = run_on(flat, &two, "ddp", "", &ar_engine_recurrence, like);
     each =
         run_on(flat, &two, "ddp", "bn.elements=53120 bn.interval=2", &ar_engine_recurrence, like);
@@ -220,7 +203,6 @@ Test(terms, contention_costs_the_backward_pass_its_part_of_the_time_that_they_ov
 {
     static const struct ar_engine *const engines[] = {&ar_engine_closed, &ar_engine_recurrence,
                                                       &ar_engine_simgrid};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     double late_s = alone_s(LATE, 2);
     double early_s = alone_s(EARLY + SMALL, 2);
     for (size_t i = 0; i < 3; i++) {
@@ -244,16 +226,10 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
                            TOLERANCE_S);
         contention_s = step.timing.contention_s;
     }
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_framework framework = framework_with("contention.sms=20");
-    struct tested step = {.job = {.kind = &ar_kind_trace,
-                                  .iterations_count = 1,
-                                  .collective = support_collective(flat, "tree", RANKS, 1),
-                                  .trace = &two,
-                                  .framework = &framework,
-                                  .engine = &ar_engine_closed}};
+    struct tested step = tested_trace(flat, &two, "tree", RANKS, 1, "tensor");
     struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_fusion_parse("", "tensor", &step.job.fusion, &err), AR_OK);
+    step.job.framework = &framework;
     step.job.collective.channels =
         3 * ar_algorithm_channels(step.job.collective.algorithm); /* 60 of 80 */
     cr_expect_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
@@ -267,10 +243,8 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
 /* Many buckets that overlap with contention: what the times of the last round say is consistent. */
 Test(terms, contention_settles_for_161_buckets_of_resnet50)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested none = run_on(flat, trace, "tensor", "", &ar_engine_closed, (struct tested){0});
-    struct tested step = run_on(flat, trace, "tensor", "contention.sms=8 cycle.time=0.1ms",
+    struct tested none = run_on(flat, resnet, "tensor", "", &ar_engine_closed, (struct tested){0});
+    struct tested step = run_on(flat, resnet, "tensor", "contention.sms=8 cycle.time=0.1ms",
                                 &ar_engine_closed, (struct tested){0});
     double busy_s = step.timing.allreduce_s;
     cr_expect_gt(step.timing.contention_s, 0);
@@ -284,34 +258,25 @@ Test(terms, contention_settles_for_161_buckets_of_resnet50)
 
 Test(terms, one_rank_has_nobody_to_exchange_with)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_framework framework = framework_with(ALL_TERMS);
-    struct tested step = {.job = {.kind = &ar_kind_trace,
-                                  .iterations_count = 1,
-                                  .collective = support_collective(flat, "ring", 1, 1),
-                                  .trace = &two,
-                                  .framework = &framework,
-                                  .engine = &ar_engine_recurrence}};
-    struct ar_error err;
-    cr_assert_eq(ar_fusion_parse("", "one", &step.job.fusion, &err), AR_OK);
-    cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
+    struct tested step = tested_trace(flat, &two, "ring", 1, 1, "one");
+    step.job.framework = &framework;
+    step.job.engine = &ar_engine_recurrence;
+    tested_run(&step);
     cr_expect_eq(step.timing.exposed_s, 0);
     cr_expect_eq(step.timing.copy_s, 0);
     cr_expect(support_near(step.timing.iteration_s, COMPUTE_S, 1e-12));
     cr_expect(support_near(step.timing.efficiency_frac, 1, 1e-12));
-    tested_end(&step);
 }
 
 Test(terms, all_at_once_give_the_same_step_in_every_engine)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
     struct tested closed =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_closed, (struct tested){0});
+        run_on(flat, resnet, "ddp", ALL_TERMS, &ar_engine_closed, (struct tested){0});
     struct tested computed =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
+        run_on(flat, resnet, "ddp", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
     struct tested simulated =
-        run_on(flat, trace, "ddp", ALL_TERMS, &ar_engine_simgrid, (struct tested){0});
+        run_on(flat, resnet, "ddp", ALL_TERMS, &ar_engine_simgrid, (struct tested){0});
     cr_expect(support_near(closed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
     cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
     cr_expect(support_near(computed.timing.contention_s, simulated.timing.contention_s, 1e-4));
@@ -326,12 +291,10 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
                                         .iterations_count = 3,
                                         .stragglers = stragglers,
                                         .stragglers_count = 2}};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_trace *trace = support_resnet50(32, AR_FP16);
-    struct tested computed = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, like);
-    struct tested simulated = run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_simgrid, like);
+    struct tested computed = run_on(flat, resnet, "4MiB", ALL_TERMS, &ar_engine_recurrence, like);
+    struct tested simulated = run_on(flat, resnet, "4MiB", ALL_TERMS, &ar_engine_simgrid, like);
     struct tested even =
-        run_on(flat, trace, "4MiB", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
+        run_on(flat, resnet, "4MiB", ALL_TERMS, &ar_engine_recurrence, (struct tested){0});
     cr_expect(support_near(computed.timing.iteration_s, simulated.timing.iteration_s, 1e-6));
     cr_expect(support_near(computed.timing.allreduce_s, simulated.timing.allreduce_s, 1e-6));
     cr_expect_gt(computed.timing.iteration_s, even.timing.iteration_s);
@@ -341,9 +304,7 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
 Test(terms, ranks_that_negotiate_start_a_bucket_when_it_is_ready_on_the_slowest)
 {
     static const struct ar_straggler straggler = {5, 1.5};
-    const struct tested like = {
-        .job = {.kind = &ar_kind_trace, .stragglers = &straggler, .stragglers_count = 1}};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
+    const struct tested like = {.job = {.stragglers = &straggler, .stragglers_count = 1}};
     for (int i = 0; i < 2; i++) {
         const struct ar_engine *engine = i == 0 ? &ar_engine_recurrence : &ar_engine_closed;
         struct tested step = run_on(flat, &two, "one", "cycle.time=1us", engine, like);
@@ -369,7 +330,6 @@ Test(terms, and_all_other_times_scaled_by_k_scale_the_step_by_k)
     slow.layers = slow_layers;
     slow.memory_Bps /= 3;
     ar_trace_scale(&slow, 3);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_cluster *slow_flat = support_slower(flat, 3);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {

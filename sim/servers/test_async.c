@@ -15,6 +15,10 @@ enum { STEPS = 12, WORKERS = 16, SLICES = 8 };
 static const char *const single[] = {"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none",
                                      NULL};
 
+/* The same, where messages take no time. */
+static const char *const fast[] = {"gpus_per_node=1",       "pcie.switches=0", "nvlink.pairs=none",
+                                   "hca.bandwidth=1e9GB/s", "net.latency=1ps", NULL};
+
 static struct ar_arena arena; /* of a test, which is a process */
 static struct ar_async_slice slices[SLICES];
 static double factors[STEPS * WORKERS];
@@ -67,48 +71,44 @@ static double latency_s(const struct ar_cluster *cluster)
     return ar_cluster_link_cost(cluster, AR_LINK_NET_LATENCY);
 }
 
-Test(async, a_worker_alone_pushes_and_pulls_all_it_has_at_the_rate_of_its_hca)
+/* One exchange each way of all that a step has, so that a step takes 0.03 s of computation, what
+ * GPUs of a worker sum and hand out, and twice the bytes of the busiest HCA and a latency. */
+Test(async, a_step_takes_twice_the_bytes_of_the_busiest_hca)
 {
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
-    for (uint32_t servers = 1; servers <= 8; servers *= 2) {
-        struct ar_async run = run_of(cluster, 1, servers, 1);
-        double expected = 0.03 + 2 * (BYTES / hca_Bps(cluster) + latency_s(cluster));
-        cr_assert(support_near(iterate(&run), expected, 1e-9), "%u servers", servers);
-        cr_assert(run.messages_count == 2 * STEPS * servers);
-    }
-}
-
-Test(async, few_servers_are_the_bound_of_many_workers)
-{
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
-    for (uint32_t servers = 1; servers <= 32; servers *= 2) {
-        struct ar_async run = run_of(cluster, WORKERS, servers, 1);
-        double bound = fmax(1, (double)WORKERS / servers) * BYTES / hca_Bps(cluster);
-        double expected = 0.03 + 2 * (bound + latency_s(cluster));
+    static const struct {
+        const char *title;
+        bool is_single; /* nodes of one GPU */
+        enum ar_servers_at at;
+        uint32_t workers, servers, gpus_each;
+        double transfers; /* of all bytes, over one HCA */
+        uint64_t messages;
+    } cases[] = {
+        {"a worker alone, 1 server", true, AR_SERVERS_AT_NODES, 1, 1, 1, 1, 1},
+        {"a worker alone, 2 servers", true, AR_SERVERS_AT_NODES, 1, 2, 1, 1, 2},
+        {"a worker alone, 8 servers", true, AR_SERVERS_AT_NODES, 1, 8, 1, 1, 8},
+        {"1 server is the bound", true, AR_SERVERS_AT_NODES, 16, 1, 1, 16, 16},
+        {"4 servers are", true, AR_SERVERS_AT_NODES, 16, 4, 1, 4, 64},
+        {"16 servers are not", true, AR_SERVERS_AT_NODES, 16, 16, 1, 1, 256},
+        {"32 servers are not", true, AR_SERVERS_AT_NODES, 16, 32, 1, 1, 512},
+        {"a node that sums sends its bytes once", false, AR_SERVERS_AT_NODES, 4, 4, 8, 1, 128},
+        {"8 GPUs share an HCA", false, AR_SERVERS_AT_NODES, 16, 16, 1, 8, 256},
+        {"beside the workers, as a ring", true, AR_SERVERS_AT_WORKERS, 8, 8, 1, 7.0 / 8, 56},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ar_cluster *cluster =
+            support_cluster("v100-8gpu-1edr", cases[i].is_single ? single : NULL);
+        struct ar_async run = run_of(cluster, cases[i].workers, cases[i].servers, 1);
+        run.gpus_each = cases[i].gpus_each;
+        run.servers_at = cases[i].at;
+        slices[0].sum_s = run.gpus_each > 1 ? 0.003 : 0;
+        slices[0].hand_s = run.gpus_each > 1 ? 0.002 : 0;
+        double sent_s = cases[i].transfers * BYTES / hca_Bps(cluster) + latency_s(cluster);
+        double expected = 0.03 + slices[0].sum_s + slices[0].hand_s + 2 * sent_s;
         double found = iterate(&run);
-        cr_assert(support_near(found, expected, 1e-9), "%u servers: %g, expected %g", servers,
-                  found, expected);
+        cr_expect(support_near(found, expected, 1e-9), "%s: %g, expected %g", cases[i].title, found,
+                  expected);
+        cr_expect_eq(run.messages_count, 2 * STEPS * cases[i].messages, "%s", cases[i].title);
     }
-}
-
-Test(async, a_node_that_sums_sends_its_bytes_once)
-{
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
-    struct ar_async run = run_of(cluster, 4, 4, 1);
-    run.gpus_each = 8;
-    slices[0].sum_s = 0.003;
-    slices[0].hand_s = 0.002;
-    double expected = 0.035 + 2 * (BYTES / hca_Bps(cluster) + latency_s(cluster));
-    cr_assert(support_near(iterate(&run), expected, 1e-9));
-    cr_assert(run.messages_count == 2 * STEPS * 32 * 4);
-}
-
-Test(async, bytes_through_a_shared_hca_take_as_long_as_all_of_them)
-{
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
-    struct ar_async run = run_of(cluster, 16, 16, 1);
-    double expected = 0.03 + 2 * (8 * BYTES / hca_Bps(cluster) + latency_s(cluster));
-    cr_assert(support_near(iterate(&run), expected, 1e-9));
 }
 
 Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring)
@@ -129,21 +129,8 @@ Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring
     }
 }
 
-Test(async, servers_beside_the_workers_are_as_good_as_a_ring)
-{
-    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
-    struct ar_async run = run_of(cluster, 8, 8, 1);
-    run.servers_at = AR_SERVERS_AT_WORKERS;
-    /* All links carry 7/8 of the bytes each way; the push and the pull follow each other. */
-    double expected = 0.03 + 2 * (7.0 / 8 * BYTES / hca_Bps(cluster) + latency_s(cluster));
-    cr_assert(support_near(iterate(&run), expected, 1e-9));
-}
-
 Test(async, no_staleness_is_the_slowest_worker_of_each_step)
 {
-    static const char *const fast[] = {"gpus_per_node=1",   "pcie.switches=0",
-                                       "nvlink.pairs=none", "hca.bandwidth=1e9GB/s",
-                                       "net.latency=1ps",   NULL};
     struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
     draw(&run, 0.3);
     double expected = 0;
@@ -159,9 +146,6 @@ Test(async, no_staleness_is_the_slowest_worker_of_each_step)
 
 Test(async, without_bound_each_worker_goes_at_its_own_rate)
 {
-    static const char *const fast[] = {"gpus_per_node=1",   "pcie.switches=0",
-                                       "nvlink.pairs=none", "hca.bandwidth=1e9GB/s",
-                                       "net.latency=1ps",   NULL};
     struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
     draw(&run, 0.3);
     static double starts_s[WORKERS];
