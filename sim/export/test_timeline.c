@@ -201,7 +201,8 @@ static struct tally read_timeline(const char *text)
     return tally;
 }
 
-/* As in run_steps() of timing.c: a bucket may begin on a rank before the last rank has ended the one before. */
+/* As in run_steps() of timing.c: a bucket may begin on a rank before the last rank has ended the
+ * one before. */
 static int64_t busy_ns(const struct tally *tally)
 {
     int64_t busy = 0;
