@@ -160,59 +160,6 @@ static void add_sum(struct dap *dap)
     dap->waiting_bytes = 0;
 }
 
-/* Adam in mixed precision: gradients and parameters as they are, master copy, mean and variance in
- * fp32 are read and written. */
-static void add_optimizer(struct dap *dap)
-{
-    const struct ar_parts_request *request = dap->request;
-    double bytes = request->evoformer->parameters *
-                   (2.0 * request->element_bytes + 6.0 * ar_precision_bytes(AR_FP32));
-    const struct ar_operator op = {.name = "optimizer",
-                                   .time_s =
-                                       ar_device_memory_s(request->cost, request->precision, bytes),
-                                   .duty = AR_DUTY_OPTIMIZER};
-    ar_operators_add(dap->operators, &op);
-    for (uint32_t i = 0; i < dap->sums_count; i++) {
-        ar_operators_need(dap->operators, dap->sums[i]);
-    }
-}
-
-static enum ar_status check(const struct ar_parts_request *request, struct ar_error *err)
-{
-    const struct ar_evoformer *model = request->evoformer;
-    uint64_t tp = request->sizes[AR_AXIS_TP];
-    if (request->sizes[AR_AXIS_PP] > 1 || request->sizes[AR_AXIS_EP] > 1) {
-        return ar_error_set(
-            err, AR_USAGE, "--mesh: found pp=%u, ep=%u with strategy dap; expected dp and tp alone",
-            request->sizes[AR_AXIS_PP], request->sizes[AR_AXIS_EP]);
-    }
-    if (model->residues % tp == 0 && model->sequences % tp == 0 &&
-        model->extra_sequences % tp == 0) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "%s: found %llu residues and %llu sequences (%llu extra); expected "
-                        "multiples of %llu, tp of the mesh",
-                        request->where, (unsigned long long)model->residues,
-                        (unsigned long long)model->sequences,
-                        (unsigned long long)model->extra_sequences, (unsigned long long)tp);
-}
-
-/* A forward pass that is not differentiated, or as much of one as is left: whole blocks. */
-static void add_passes(struct dap *dap, double passes, const struct ar_evoformer_block *extra,
-                       const struct ar_evoformer_block *main)
-{
-    for (; passes > 0; passes--) {
-        double part = passes < 1 ? passes : 1;
-        for (uint64_t i = 0; i < (uint64_t)(part * (double)extra->model->extra_blocks + 0.5); i++) {
-            add_forward(dap, extra, AR_DUTY_FORWARD);
-        }
-        for (uint64_t i = 0; i < (uint64_t)(part * (double)main->model->blocks + 0.5); i++) {
-            add_forward(dap, main, AR_DUTY_FORWARD);
-        }
-    }
-}
-
 static enum ar_status operators_of(const struct ar_parts_request *request, struct ar_arena *arena,
                                    struct ar_operators **operators, struct ar_error *err)
 {
@@ -222,12 +169,35 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     struct ar_evoformer_block extra = main;
     struct dap dap = {.request = request, .msa = AR_NO_TASK, .pair = AR_NO_TASK};
     uint64_t count = (uint64_t)(model->passes + 3) * blocks * (PLACES + 1) + 1;
-    AR_TRY(check(request, err));
+    uint64_t tp = request->sizes[AR_AXIS_TP];
+    if (request->sizes[AR_AXIS_PP] > 1 || request->sizes[AR_AXIS_EP] > 1) {
+        return ar_error_set(
+            err, AR_USAGE, "--mesh: found pp=%u, ep=%u with strategy dap; expected dp and tp alone",
+            request->sizes[AR_AXIS_PP], request->sizes[AR_AXIS_EP]);
+    }
+    if (model->residues % tp != 0 || model->sequences % tp != 0 ||
+        model->extra_sequences % tp != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %llu residues and %llu sequences (%llu extra); expected "
+                            "multiples of %llu, tp of the mesh",
+                            request->where, (unsigned long long)model->residues,
+                            (unsigned long long)model->sequences,
+                            (unsigned long long)model->extra_sequences, (unsigned long long)tp);
+    }
     AR_TRY(ar_operators_create(request->where, count, count * (NEEDS_MAX + 1), arena,
                                &dap.operators, err));
     dap.sums = ar_arena_alloc(arena, blocks, sizeof *dap.sums);
     extra.is_extra = true;
-    add_passes(&dap, model->passes, &extra, &main);
+    /* Forward passes that are not differentiated, or as much of one as is left: whole blocks. */
+    for (double passes = model->passes; passes > 0; passes--) {
+        double part = passes < 1 ? passes : 1;
+        for (uint64_t i = 0; i < (uint64_t)(part * (double)model->extra_blocks + 0.5); i++) {
+            add_forward(&dap, &extra, AR_DUTY_FORWARD);
+        }
+        for (uint64_t i = 0; i < (uint64_t)(part * (double)model->blocks + 0.5); i++) {
+            add_forward(&dap, &main, AR_DUTY_FORWARD);
+        }
+    }
     for (uint64_t i = 0; i < blocks; i++) {
         add_backward(&dap, i < model->blocks ? &main : &extra);
         dap.waiting_bytes += model->parameters / (double)blocks * request->element_bytes;
@@ -235,7 +205,18 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
             add_sum(&dap);
         }
     }
-    add_optimizer(&dap);
+    /* Adam in mixed precision: gradients and parameters as they are, master copy, mean and variance
+     * in fp32 are read and written. */
+    double bytes =
+        model->parameters * (2.0 * request->element_bytes + 6.0 * ar_precision_bytes(AR_FP32));
+    const struct ar_operator optimizer = {
+        .name = "optimizer",
+        .time_s = ar_device_memory_s(request->cost, request->precision, bytes),
+        .duty = AR_DUTY_OPTIMIZER};
+    ar_operators_add(dap.operators, &optimizer);
+    for (uint32_t i = 0; i < dap.sums_count; i++) {
+        ar_operators_need(dap.operators, dap.sums[i]);
+    }
     *operators = dap.operators;
     return AR_OK;
 }

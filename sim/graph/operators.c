@@ -58,11 +58,11 @@ static bool has_work(const struct ar_operator *op)
 
 bool ar_operators_have_work(const struct ar_operators *operators)
 {
-    uint32_t i = 0;
-    while (i < operators->count && !has_work(&operators->list[i])) {
-        i++;
+    bool have = false;
+    for (uint32_t i = 0; i < operators->count && !have; i++) {
+        have = has_work(&operators->list[i]);
     }
-    return i < operators->count;
+    return have;
 }
 
 void ar_operators_time(struct ar_operators *operators, const struct ar_device_cost *cost,
@@ -133,23 +133,26 @@ static enum ar_status report_circle(const struct ar_operators *operators, const 
         at == first && operators->list[at].name != NULL ? operators->list[at].name : "others");
 }
 
-/* From the ends backwards: each operator once all that need it are done. `ranks` are by number,
- * `list` is room for all. */
-static enum ar_status rank_all(const struct ar_operators *operators, struct rank *ranks,
-                               uint32_t *waiting, uint32_t *list, struct ar_error *err)
+enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
+                                   struct ar_error *err)
 {
+    size_t count = (size_t)operators->count + 1;
+    struct rank *ranks = ar_arena_alloc(arena, count, sizeof *ranks); /* by number */
+    uint32_t *waiting = ar_arena_alloc(arena, count, sizeof *waiting);
+    uint32_t *order = ar_arena_alloc(arena, count, sizeof *order);
     uint32_t found = 0;
+    /* From the ends backwards: each operator once all that need it are done. */
     for (uint32_t i = 0; i < operators->needs_count; i++) {
         waiting[operators->needs[i]]++;
     }
     for (uint32_t i = 0; i < operators->count; i++) {
         ranks[i].number = i;
-        list[found] = i;
+        order[found] = i;
         found += waiting[i] == 0;
     }
     for (uint32_t done = 0; done < found; done++) {
-        const struct ar_operator *op = &operators->list[list[done]];
-        struct rank *rank = &ranks[list[done]];
+        const struct ar_operator *op = &operators->list[order[done]];
+        struct rank *rank = &ranks[order[done]];
         rank->way_s += op->time_s;
         for (uint32_t j = 0; j < op->needs_count; j++) {
             uint32_t other = operators->needs[op->needs_first + j];
@@ -157,27 +160,15 @@ static enum ar_status rank_all(const struct ar_operators *operators, struct rank
             needed->way_s = rank->way_s > needed->way_s ? rank->way_s : needed->way_s;
             needed->level = rank->level >= needed->level ? rank->level + 1 : needed->level;
             if (--waiting[other] == 0) {
-                list[found++] = other;
+                order[found++] = other;
             }
         }
     }
     if (found < operators->count) {
-        uint32_t *next = calloc(operators->count, sizeof *next);
-        enum ar_status status = report_circle(operators, waiting, next, err);
-        free(next);
-        return status;
+        struct ar_arena scratch AR_ENDS_HERE = {NULL};
+        uint32_t *next = ar_arena_alloc(&scratch, operators->count, sizeof *next);
+        return report_circle(operators, waiting, next, err);
     }
-    return AR_OK;
-}
-
-enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
-                                   struct ar_error *err)
-{
-    size_t count = (size_t)operators->count + 1;
-    struct rank *ranks = ar_arena_alloc(arena, count, sizeof *ranks);
-    uint32_t *waiting = ar_arena_alloc(arena, count, sizeof *waiting);
-    uint32_t *order = ar_arena_alloc(arena, count, sizeof *order);
-    AR_TRY(rank_all(operators, ranks, waiting, order, err));
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {
         order[i] = ranks[i].number;
@@ -248,12 +239,10 @@ static int compare_names(const void *a, const void *b)
 static struct named *sort_names(const struct ar_operators *operators, struct ar_arena *arena)
 {
     struct named *names = ar_arena_alloc(arena, operators->count + 1u, sizeof *names);
-    for (uint32_t i = 0; names != NULL && i < operators->count; i++) {
+    for (uint32_t i = 0; i < operators->count; i++) {
         names[i] = (struct named){operators->list[i].name, i};
     }
-    if (names != NULL) {
-        qsort(names, operators->count, sizeof *names, compare_names);
-    }
+    qsort(names, operators->count, sizeof *names, compare_names);
     return names;
 }
 
@@ -261,18 +250,6 @@ static const struct named *find_name(const struct named *names, uint32_t count, 
 {
     const struct named wanted = {.name = name};
     return bsearch(&wanted, names, count, sizeof *names, compare_names);
-}
-
-static enum ar_status check_twice(const struct ar_csv *csv, const struct named *names,
-                                  uint32_t count, struct ar_error *err)
-{
-    for (uint32_t i = 1; i < count; i++) {
-        if (strcmp(names[i - 1].name, names[i].name) == 0) {
-            uint32_t later = names[i].number > names[i - 1].number ? i : i - 1;
-            return ar_csv_error(csv, names[later].number, "name", "a name that is there once", err);
-        }
-    }
-    return AR_OK;
 }
 
 /* --- operators -------------------------------------------------------------------------------- */
@@ -300,47 +277,6 @@ static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, cons
     return AR_OK;
 }
 
-static uint64_t count_needs(const struct operator_row *rows, size_t count)
-{
-    uint64_t needs = 0;
-    for (size_t i = 0; i < count; i++) {
-        needs += rows[i].needs != NULL;
-        for (const char *at = rows[i].needs; at != NULL && *at != '\0'; at++) {
-            needs += *at == '+';
-        }
-    }
-    return needs;
-}
-
-static enum ar_status take_rows(const struct ar_csv *csv, const struct operator_row *rows,
-                                struct ar_operators *operators, struct ar_arena *arena,
-                                struct ar_error *err)
-{
-    struct ar_operators all = {.list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *all.list),
-                               .count = (uint32_t)csv->rows_count};
-    for (uint32_t i = 0; i < all.count; i++) {
-        all.list[i] = rows[i].op;
-    }
-    struct named *names = sort_names(&all, arena);
-    AR_TRY(check_twice(csv, names, all.count, err));
-    for (uint32_t i = 0; i < all.count; i++) {
-        struct ar_operator op = rows[i].op;
-        bool has_work = op.work_flop > 0 || op.work_bytes > 0;
-        if (has_work == !isnan(op.time_s)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": operator \"%.60s\" has %s; expected time_s, or "
-                                "work_flop and work_bytes",
-                                csv->path, csv->lines[i], op.name,
-                                has_work ? "a time and work" : "neither a time nor work");
-        }
-        op.line = csv->lines[i];
-        op.time_s = has_work ? 0 : op.time_s;
-        ar_operators_add(operators, &op);
-        AR_TRY(read_needs(csv, i, rows[i].needs, names, operators, arena, err));
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
                                  struct ar_operators **operators, struct ar_error *err)
 {
@@ -356,11 +292,43 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
         rows[i].op.time_s = NAN;
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
-    uint64_t needs_count = count_needs(rows, csv->rows_count);
+    uint64_t needs_count = 0;
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        needs_count += rows[i].needs != NULL;
+        for (const char *at = rows[i].needs; at != NULL && *at != '\0'; at++) {
+            needs_count += *at == '+';
+        }
+    }
     AR_TRY(ar_error_blame(
         ar_operators_create(csv->path, csv->rows_count, needs_count, arena, &made, err),
         AR_BAD_DATA, err));
-    AR_TRY(take_rows(csv, rows, made, arena, err));
+    struct ar_operators all = {.list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *all.list),
+                               .count = (uint32_t)csv->rows_count};
+    for (uint32_t i = 0; i < all.count; i++) {
+        all.list[i] = rows[i].op;
+    }
+    struct named *names = sort_names(&all, arena);
+    for (uint32_t i = 1; i < all.count; i++) {
+        if (strcmp(names[i - 1].name, names[i].name) == 0) {
+            uint32_t later = names[i].number > names[i - 1].number ? i : i - 1;
+            return ar_csv_error(csv, names[later].number, "name", "a name that is there once", err);
+        }
+    }
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct ar_operator op = rows[i].op;
+        bool is_by_work = has_work(&op);
+        if (is_by_work == !isnan(op.time_s)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": operator \"%.60s\" has %s; expected time_s, or "
+                                "work_flop and work_bytes",
+                                csv->path, csv->lines[i], op.name,
+                                is_by_work ? "a time and work" : "neither a time nor work");
+        }
+        op.line = csv->lines[i];
+        op.time_s = is_by_work ? 0 : op.time_s;
+        ar_operators_add(made, &op);
+        AR_TRY(read_needs(csv, i, rows[i].needs, names, made, arena, err));
+    }
     AR_TRY(ar_operators_settle(made, arena, err));
     *operators = made;
     return AR_OK;

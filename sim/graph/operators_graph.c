@@ -1,5 +1,6 @@
 /* From placed operators to a task graph: a role for each device, messages where a need crosses. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ar_heap.h"
 #include "ar_operators.h"
@@ -75,7 +76,7 @@ static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint
 /* --- turns: who is ready first begins first ----------------------------------------------------
  */
 
-static void push(struct placed *placed, uint32_t number)
+static void push_operator(struct placed *placed, uint32_t number)
 {
     const struct ar_operator *op = &placed->operators->list[number];
     struct ar_due ready = {.order = placed->positions[number], .number = number};
@@ -112,10 +113,10 @@ static void add_operator(struct placed *placed, const struct ar_due *ready, uint
     placed->tasks[ready->number] = ar_graph_add(placed->graph, &task);
 }
 
-/* Who needs whom, as lists; needs that are missing. */
-static void list_needs(struct placed *placed)
+static void add_operators(struct placed *placed)
 {
     const struct ar_operators *operators = placed->operators;
+    /* Who needs whom, as lists; needs that are missing. */
     for (uint32_t i = 0; i < operators->needs_count; i++) {
         placed->needed_by[operators->needs[i]]++;
     }
@@ -131,15 +132,9 @@ static void list_needs(struct placed *placed)
             placed->who[--placed->needed_by[other]] = i;
         }
     }
-}
-
-static void add_operators(struct placed *placed)
-{
-    uint32_t count = placed->operators->count;
-    list_needs(placed);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < operators->count; i++) {
         if (placed->missing[i] == 0) {
-            push(placed, i);
+            push_operator(placed, i);
         }
     }
     for (uint32_t turn = 0; placed->heap.count > 0; turn++) {
@@ -148,7 +143,7 @@ static void add_operators(struct placed *placed)
         for (uint32_t i = placed->needed_by[ready.number]; i < placed->needed_by[ready.number + 1];
              i++) {
             if (--placed->missing[placed->who[i]] == 0) {
-                push(placed, placed->who[i]);
+                push_operator(placed, placed->who[i]);
             }
         }
     }
@@ -200,27 +195,6 @@ static void add_messages(struct placed *placed)
     }
 }
 
-static void add_needs(struct placed *placed)
-{
-    const struct ar_operators *operators = placed->operators;
-    for (uint32_t number = 0; number < operators->count; number++) {
-        const struct ar_operator *op = &operators->list[number];
-        for (uint32_t j = 0; j < op->needs_count; j++) {
-            uint32_t other = operators->needs[op->needs_first + j];
-            const struct message *message = find_message(placed, other, placed->devices[number]);
-            ar_graph_need(placed->graph, placed->tasks[number],
-                          message != NULL ? message->task : placed->tasks[other]);
-        }
-    }
-}
-
-static void clear_tasks(uint32_t *list, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] = AR_NO_TASK;
-    }
-}
-
 struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
                                     uint32_t devices_count, const struct ar_hops *hops,
                                     struct ar_arena *arena)
@@ -245,12 +219,20 @@ struct ar_graph *ar_operators_graph(const struct ar_operators *operators, const 
         .free_s = ar_arena_alloc(&scratch, devices_count, sizeof *placed.free_s),
         .last_in = ar_arena_alloc(&scratch, devices_count, sizeof *placed.last_in),
         .list = ar_arena_alloc(&scratch, needs, sizeof *placed.list)};
-    clear_tasks(placed.messages, operators->count);
-    clear_tasks(placed.last_in, devices_count);
+    memset(placed.messages, 0xff, count * sizeof *placed.messages); /* AR_NO_TASK */
+    memset(placed.last_in, 0xff, devices_count * sizeof *placed.last_in);
     add_operators(&placed);
     qsort(placed.list, placed.list_count, sizeof *placed.list, compare_messages);
-    clear_tasks(placed.messages, operators->count);
+    memset(placed.messages, 0xff, count * sizeof *placed.messages);
     add_messages(&placed);
-    add_needs(&placed);
+    for (uint32_t number = 0; number < operators->count; number++) {
+        const struct ar_operator *op = &operators->list[number];
+        for (uint32_t j = 0; j < op->needs_count; j++) {
+            uint32_t other = operators->needs[op->needs_first + j];
+            const struct message *message = find_message(&placed, other, devices[number]);
+            ar_graph_need(placed.graph, placed.tasks[number],
+                          message != NULL ? message->task : placed.tasks[other]);
+        }
+    }
     return placed.graph;
 }

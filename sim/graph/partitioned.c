@@ -123,17 +123,20 @@ static void add_sums(struct strips *strips)
     add_row(strips, request->trace->optimizer_s * devices, AR_DUTY_OPTIMIZER, REACH_OWN, 0);
 }
 
-static enum ar_status check(const struct ar_parts_request *request, struct ar_error *err)
+static enum ar_status operators_of(const struct ar_parts_request *request, struct ar_arena *arena,
+                                   struct ar_operators **operators, struct ar_error *err)
 {
+    struct strips strips = {.request = request};
+    uint64_t devices = request->devices, layers = request->trace->layers_count;
     if (request->work == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found trace %s, which does not say what its layers hand on; "
                             "expected a table of their work, such as resnet50-v1.5, or --operators",
                             request->where, request->trace->name);
     }
-    for (uint32_t i = 0; i < request->trace->layers_count; i++) {
+    for (uint32_t i = 0; i < layers; i++) {
         const struct ar_layer_work *work = &request->work[i];
-        if (has_kernel(work) && work->width / work->stride < request->devices) {
+        if (has_kernel(work) && work->width / work->stride < devices) {
             return ar_error_set(err, AR_USAGE,
                                 "%s: found %u GPUs for layer %s, whose output has %u rows; "
                                 "expected a row for each GPU at least",
@@ -141,15 +144,6 @@ static enum ar_status check(const struct ar_parts_request *request, struct ar_er
                                 work->width / work->stride);
         }
     }
-    return AR_OK;
-}
-
-static enum ar_status operators_of(const struct ar_parts_request *request, struct ar_arena *arena,
-                                   struct ar_operators **operators, struct ar_error *err)
-{
-    struct strips strips = {.request = request};
-    AR_TRY(check(request, err));
-    uint64_t devices = request->devices, layers = request->trace->layers_count;
     uint64_t rows = 1 + 2 * layers + 2 * (devices - 1) + 1;
     AR_TRY(ar_operators_create(request->where, rows * devices, rows * devices * devices, arena,
                                &strips.operators, err));

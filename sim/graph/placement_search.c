@@ -49,7 +49,7 @@ static void put(struct search *search, uint32_t op, uint32_t device)
 
 /* --- where it begins -------------------------------------------------------------------------- */
 
-static enum ar_status begin(struct search *search, struct ar_error *err)
+static enum ar_status place_first(struct search *search, struct ar_error *err)
 {
     const struct ar_operators *operators = search->operators;
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -216,20 +216,6 @@ static enum ar_status anneal(struct search *search, uint32_t *best, struct ar_er
     return AR_OK;
 }
 
-static enum ar_status run(struct search *search, struct ar_arena *arena, uint32_t *best,
-                          struct ar_error *err)
-{
-    const struct ar_operators *operators = search->operators;
-    double looks = LOOKS_MAX / (operators->count + (double)operators->needs_count);
-    uint64_t tries = (uint64_t)fmax(looks / 4, 1);
-    search->tries_left = tries;
-    AR_TRY(begin(search, err));
-    AR_TRY(construct(search, arena, err));
-    AR_TRY(climb(search, err));
-    search->tries_left = tries < 20000 ? tries : 20000;
-    return search->request->is_annealed ? anneal(search, best, err) : AR_OK;
-}
-
 enum ar_status ar_placement_find(const struct ar_operators *operators,
                                  const struct ar_placement_search *request, struct ar_arena *arena,
                                  uint32_t **devices, struct ar_error *err)
@@ -241,7 +227,14 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
         .used_bytes = ar_arena_alloc(arena, request->devices_count, sizeof *search.used_bytes)};
     uint32_t *best = ar_arena_alloc(arena, operators->count + 1u, sizeof *best);
     search.draw = ar_draw_create(request->seed, "placement", arena);
-    AR_TRY(run(&search, arena, best, err));
+    double looks = LOOKS_MAX / (operators->count + (double)operators->needs_count);
+    uint64_t tries = (uint64_t)fmax(looks / 4, 1);
+    search.tries_left = tries;
+    AR_TRY(place_first(&search, err));
+    AR_TRY(construct(&search, arena, err));
+    AR_TRY(climb(&search, err));
+    search.tries_left = tries < 20000 ? tries : 20000;
+    AR_TRY(request->is_annealed ? anneal(&search, best, err) : AR_OK);
     *devices = search.devices;
     return AR_OK;
 }

@@ -13,22 +13,17 @@
  *
  * where b / B is the answer of the worker that was served last; without it 2 alpha + P b / B. */
 
-static enum ar_status check_star(const struct ar_parts_request *request, struct ar_error *err)
-{
-    return request->devices > 1 ? AR_OK
-                                : ar_error_set(err, AR_USAGE,
-                                               "%s: found star on 1 GPU; expected a scheduler and "
-                                               "at least one worker",
-                                               request->where);
-}
-
 static enum ar_status make_star(const struct ar_parts_request *request, struct ar_arena *arena,
                                 struct ar_operators **operators, struct ar_error *err)
 {
     uint64_t rounds = request->rounds;
     uint32_t workers = request->devices - 1, each = workers + 2;
     struct ar_operators *made;
-    AR_TRY(check_star(request, err));
+    if (request->devices < 2) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found star on 1 GPU; expected a scheduler and at least one worker",
+                            request->where);
+    }
     AR_TRY(ar_operators_create(request->where, rounds * each, rounds * (2 * workers + 1u), arena,
                                &made, err));
     const struct ar_operator end = {.duty = AR_DUTY_OPTIMIZER};

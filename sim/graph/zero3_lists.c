@@ -91,18 +91,6 @@ static void add_lists(struct ar_build *build, const struct ar_run *run,
     build_compute(build, run->stage, times * list_s, build_duty(&run->action), &run->action);
 }
 
-/* A buffer is set to zero before it is gathered into. */
-static void gather_matrix(struct ar_build *build, const struct ar_run *run, double elements,
-                          double times)
-{
-    double bytes = elements * ar_precision_bytes(ar_precision_stored(build->layout->precision));
-    add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
-    if (ar_layout_replicas(build->layout) > 1) {
-        build_compute(build, run->stage, times * bytes * build->times->memory_s,
-                      build_duty(&run->action), &run->action);
-    }
-}
-
 static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *run)
 {
     const struct tensors tensors = list_tensors(build, run);
@@ -110,7 +98,14 @@ static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *
     double later = 0; /* parameters of layers that are used after this one */
     for (uint32_t i = tensors.count; i-- > 0;) {
         bool is_twice = is_again && tensors.is_of_layer[i] && 2 * later >= REUSE_MAX;
-        gather_matrix(build, run, tensors.sizes[i], tensors.times[i] * (is_twice ? 2 : 1));
+        double times = tensors.times[i] * (is_twice ? 2 : 1);
+        double bytes =
+            tensors.sizes[i] * ar_precision_bytes(ar_precision_stored(build->layout->precision));
+        add_lists(build, run, &ar_operation_all_gather, bytes, times, 1);
+        if (ar_layout_replicas(build->layout) > 1) { /* its buffer is set to zero before */
+            build_compute(build, run->stage, times * bytes * build->times->memory_s,
+                          build_duty(&run->action), &run->action);
+        }
         later += tensors.is_of_layer[i] ? tensors.sizes[i] * tensors.times[i] : 0;
     }
     return AR_NO_TASK;

@@ -73,17 +73,6 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Why what was the only one tried is it: groups are tried by nodes alone. */
-static const char *why_alone(const struct ar_scenario *scenario, const struct ar_scenario *best)
-{
-    bool is_given = ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape;
-    bool has_others = !is_given && ar_algorithm_has_shapes(best->algorithm) &&
-                      ar_algorithm_shapes(best->algorithm) != AR_SHAPES_GRIDS &&
-                      ar_shape_ranks(&best->shape) > 1;
-    return has_others ? "the default by nodes, the only shape tried; others by --shape XxY"
-                      : "as there is no other";
-}
-
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct choice choice = {.count = 0};
@@ -115,9 +104,17 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         is_bare ? ar_format_bytes(scenario->payload_bytes, bytes) : "", is_bare ? ": " : "",
         ar_algorithm_name(choice.best.algorithm), has_shape ? " " : "",
         has_shape ? ar_shape_format(&choice.best.shape, text) : "");
+    /* Groups are tried by nodes alone, so that there may be others. */
+    bool is_given = ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape;
+    bool has_others = !is_given && has_shape &&
+                      ar_algorithm_shapes(choice.best.algorithm) != AR_SHAPES_GRIDS &&
+                      ar_shape_ranks(&choice.best.shape) > 1;
     scenario->choice =
         choice.count == 1
-            ? ar_arena_format(scenario->arena, "%s, %s", what, why_alone(scenario, &choice.best))
+            ? ar_arena_format(
+                  scenario->arena, "%s, %s", what,
+                  has_others ? "the default by nodes, the only shape tried; others by --shape XxY"
+                             : "as there is no other")
             : ar_arena_format(scenario->arena, "%s is the fastest of %" PRIu32 " by engine %s",
                               what, choice.count, choice.best.engine->name);
     scenario->algorithm = choice.best.algorithm;

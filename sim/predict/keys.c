@@ -225,9 +225,10 @@ KEY_PARSE(schedule)
 }
 
 /* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
-static enum ar_status parse_rank_factor(const struct ar_origin *origin, const char *text,
-                                        struct ar_straggler *straggler, struct ar_error *err)
+KEY_PARSE(straggler)
 {
+    uint32_t count = scenario->stragglers_count;
+    struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
     char rank_text[24];
     uint64_t rank = 0;
     double factor = 0;
@@ -242,15 +243,7 @@ static enum ar_status parse_rank_factor(const struct ar_origin *origin, const ch
                             "time from 1 to 1e6, such as 17:1.5",
                             origin->where, text);
     }
-    *straggler = (struct ar_straggler){.rank = (uint32_t)rank, .factor = factor};
-    return AR_OK;
-}
-
-KEY_PARSE(straggler)
-{
-    uint32_t count = scenario->stragglers_count;
-    struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    AR_TRY(parse_rank_factor(origin, text, &list[count], err));
+    list[count] = (struct ar_straggler){.rank = (uint32_t)rank, .factor = factor};
     for (uint32_t i = 0; i < count; i++) {
         list[i] = scenario->stragglers[i];
         if (list[i].rank == list[count].rank) {

@@ -31,26 +31,6 @@ struct sharing {
     bool is_needed;               /* some speeds are below 1 */
 };
 
-/* Numbers the works that are sent, which alone share links. */
-static void begin_sharing(const struct ar_timing *timing, struct sharing *sharing)
-{
-    const struct ar_graph *graph = timing->graph;
-    struct ar_arena *arena = timing->arena;
-    sharing->works = ar_arena_alloc(arena, graph->works_count, sizeof *sharing->works);
-    sharing->numbers = ar_arena_alloc(arena, graph->works_count, sizeof *sharing->numbers);
-    sharing->speeds = ar_arena_alloc(arena, graph->works_count, sizeof *sharing->speeds);
-    for (uint32_t i = 0; i < graph->works_count; i++) {
-        if (graph->works[i].kind != AR_TASK_COMPUTE) {
-            sharing->numbers[i] = (uint32_t)sharing->count;
-            sharing->works[sharing->count++] = i;
-        }
-    }
-    sharing->loads = ar_arena_alloc(arena, sharing->count, sizeof *sharing->loads);
-    sharing->sendings = ar_arena_alloc(arena, graph->roles_count, sizeof *sharing->sendings);
-    sharing->list = ar_arena_alloc(arena, 2 * (size_t)graph->tasks_count,
-                                   sizeof *sharing->list); /* a message is of two roles */
-}
-
 /* Bytes on each link that a work sends, alone. */
 static enum ar_status find_link_loads(struct timer *timer, uint32_t number, struct sharing *sharing,
                                       struct ar_error *err)
@@ -231,8 +211,22 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
     if ((speed_frac == 1 && !can_share) || timer_runs_ranks(timer)) {
         return AR_OK;
     }
-    if (can_share) {
-        begin_sharing(timing, &sharing);
+    if (can_share) { /* number the works that are sent, which alone share links */
+        const struct ar_graph *graph = timing->graph;
+        struct ar_arena *arena = timing->arena;
+        sharing.works = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.works);
+        sharing.numbers = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.numbers);
+        sharing.speeds = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.speeds);
+        for (uint32_t i = 0; i < graph->works_count; i++) {
+            if (graph->works[i].kind != AR_TASK_COMPUTE) {
+                sharing.numbers[i] = (uint32_t)sharing.count;
+                sharing.works[sharing.count++] = i;
+            }
+        }
+        sharing.loads = ar_arena_alloc(arena, sharing.count, sizeof *sharing.loads);
+        sharing.sendings = ar_arena_alloc(arena, graph->roles_count, sizeof *sharing.sendings);
+        sharing.list = ar_arena_alloc(arena, 2 * (size_t)graph->tasks_count,
+                                      sizeof *sharing.list); /* a message is of two roles */
     }
     /* Buckets may be others in each round; as many as there are tensors at most. */
     uint32_t roles = timing->graph->roles_count, count = 0;

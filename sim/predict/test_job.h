@@ -53,4 +53,35 @@ static inline struct tested tested_trace(const struct ar_cluster *cluster,
     return step;
 }
 
+/* A step of a transformer, which is settled, on a mesh: a layer takes `layer_s` forward, and twice
+ * that backward. */
+static inline struct tested tested_layout(const struct ar_cluster *cluster,
+                                          struct ar_transformer *model,
+                                          const uint32_t sizes[AR_AXES_COUNT],
+                                          const struct ar_strategy *strategy, double layer_s)
+{
+    struct ar_error err = {.text = ""};
+    struct tested step = {
+        .job = {.kind = &ar_kind_transformer,
+                .layout = {.model = model,
+                           .global_batch = 4 * sizes[AR_AXIS_DP] * sizes[AR_AXIS_EP],
+                           .micro_batch = 1,
+                           .prefetch = 1,
+                           .overlaps = true,
+                           .strategy = strategy},
+                .times = {.forward_s = {[AR_PART_LAYER] = layer_s},
+                          .backward_s = {[AR_PART_LAYER] = 2 * layer_s}},
+                .collective = {.cluster = cluster, .channels = 2, .window = 8, .element_bytes = 2},
+                .engine = &ar_engine_recurrence,
+                .iterations_count = 1}};
+    struct ar_layout *layout = &step.job.layout;
+    cr_assert_eq(ar_transformer_settle("gpt", model, &err), AR_OK, "%s", err.text);
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        layout->sizes[axis] = sizes[axis];
+    }
+    cr_assert_eq(ar_schedule_parse("", "1f1b", &layout->schedule, &layout->chunks, &err), AR_OK);
+    cr_assert_eq(ar_layout_check("", layout, &err), AR_OK, "%s", err.text);
+    return step;
+}
+
 #endif

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_engine.h"
 #include "ar_graph_trial.h"
 #include "test_job.h"
-#include "test_support.h"
 
 /* --- a graph by hand -------------------------------------------------------------------------- */
 
@@ -102,7 +100,6 @@ static struct ar_transformer gpt;
 static struct tested make_step(const char *cluster, const uint32_t sizes[AR_AXES_COUNT],
                                const struct ar_strategy *strategy)
 {
-    struct ar_error err = {.text = ""};
     bool has_experts = sizes[AR_AXIS_EP] > 1;
     gpt = (struct ar_transformer){.layers = 4,
                                   .hidden = 512,
@@ -112,37 +109,14 @@ static struct tested make_step(const char *cluster, const uint32_t sizes[AR_AXES
                                   .experts = has_experts ? 8 : 0,
                                   .top_k = has_experts ? 2 : 0,
                                   .imbalance = 1};
-    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK, "%s", err.text);
-    struct tested step = {
-        .job = {.kind = &ar_kind_transformer,
-                .layout = {.model = &gpt,
-                           .global_batch = 4 * sizes[AR_AXIS_DP] * sizes[AR_AXIS_EP],
-                           .micro_batch = 1,
-                           .prefetch = 1,
-                           .overlaps = true,
-                           .strategy = strategy},
-                .times = {.forward_s = {[AR_PART_LAYER] = 1e-3},
-                          .backward_s = {[AR_PART_LAYER] = 2e-3}},
-                .collective = {.cluster = support_cluster(cluster, NULL),
-                               .channels = 2,
-                               .window = 8,
-                               .element_bytes = 2},
-                .iterations_count = 1}};
-    memcpy(step.job.layout.sizes, sizes, sizeof step.job.layout.sizes);
-    cr_assert_eq(
-        ar_schedule_parse("", "1f1b", &step.job.layout.schedule, &step.job.layout.chunks, &err),
-        AR_OK);
-    cr_assert_eq(ar_layout_check("", &step.job.layout, &err), AR_OK, "%s", err.text);
-    return step;
+    return tested_layout(support_cluster(cluster, NULL), &gpt, sizes, strategy, 1e-3);
 }
 
 /* The iteration by an engine; the numbers of the step stay. */
 static double iteration(struct tested *step, const struct ar_engine *engine)
 {
-    struct ar_error err = {.text = ""};
     step->job.engine = engine;
-    cr_assert_eq(tested_try(step, &err), AR_OK, "%s", err.text);
-    tested_end(step);
+    tested_run(step);
     return step->timing.iteration_s;
 }
 

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_arena.h"
 #include "ar_note.h"
 #include "ar_row.h"
 
-/* The text that ar_rows_write() writes; freed by the caller. */
+static struct ar_arena arena; /* of a test, which is a process */
+
+/* The text that ar_rows_write() writes. */
 static char *written(enum ar_format format, const struct ar_row *rows, size_t count)
 {
     char *text = NULL;
@@ -15,7 +18,7 @@ static char *written(enum ar_format format, const struct ar_row *rows, size_t co
     cr_assert_not_null(file);
     ar_rows_write(file, AR_VIEW(format), rows, count);
     cr_assert_eq(fclose(file), 0);
-    return text;
+    return ar_arena_own(&arena, text, free);
 }
 
 static struct ar_row row_named(const char *name)
@@ -47,16 +50,13 @@ Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
     char *json = written(AR_FORMAT_JSON, &row, 1);
     const char *line = strchr(csv, '\n') + 1;
     cr_expect_eq(strspn(line, ","), strlen(line) - 1, "%s", line);
-    size_t names = 0;
-    size_t nulls = 0;
+    size_t names = 0, nulls = 0;
     for (const char *at = json; (at = strstr(at, "\": ")) != NULL; at++) {
         names++;
         nulls += strncmp(at, "\": null", 7) == 0;
     }
     cr_expect_eq(names, strlen(line), "as many names as columns");
     cr_expect_eq(nulls, names);
-    free(csv);
-    free(json);
 }
 
 Test(row, numbers_that_are_not_finite_are_empty_and_null)
@@ -70,8 +70,6 @@ Test(row, numbers_that_are_not_finite_are_empty_and_null)
         cr_expect_null(strstr(csv, "inf"));
         cr_expect_null(strstr(csv, "nan"));
         cr_expect_not_null(strstr(json, "\"iteration_s\": null"));
-        free(csv);
-        free(json);
     }
 }
 
@@ -85,7 +83,6 @@ Test(row, counts_are_whole_and_zero_is_a_value)
     cr_expect_not_null(strstr(json, "\"messages_count\": 0,"));
     cr_expect_not_null(strstr(json, "\"payload_bytes\": 1125899906842624,"));
     cr_expect_not_null(strstr(json, "\"exposed_s\": 0,"));
-    free(json);
 }
 
 Test(row, json_is_one_array_of_any_number_of_rows)
@@ -96,8 +93,6 @@ Test(row, json_is_one_array_of_any_number_of_rows)
     cr_expect_str_eq(none, "[]\n");
     cr_expect_not_null(strstr(both, "},\n  {\"cluster\": \"b\""));
     cr_expect_str_eq(both + strlen(both) - 4, "}\n]\n");
-    free(none);
-    free(both);
 }
 
 Test(row, a_table_says_why_a_row_has_no_result)
@@ -114,8 +109,6 @@ Test(row, a_table_says_why_a_row_has_no_result)
     cr_expect_not_null(strstr(step, " the worker process ended with signal 9\n"), "%s", step);
     cr_expect_not_null(strstr(bare, " the worker process ended with signal 9\n"), "%s", bare);
     cr_expect_null(strstr(step, "nan"));
-    free(step);
-    free(bare);
 }
 
 Test(row, a_csv_line_reads_back_as_the_row_it_was_written_from)
@@ -135,8 +128,6 @@ Test(row, a_csv_line_reads_back_as_the_row_it_was_written_from)
     cr_expect_str_eq(found.cluster, row.cluster);
     cr_expect(isnan(found.efficiency_frac));
     cr_expect_eq(found.seed, AR_ROW_NO_COUNT);
-    free(csv);
-    free(again);
 }
 
 Test(row, a_line_that_is_no_row_is_refused)

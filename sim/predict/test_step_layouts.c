@@ -8,29 +8,10 @@ static struct ar_transformer gpt;
 static struct tested make_layout(const struct ar_cluster *cluster, uint32_t pp, uint32_t dp,
                                  uint32_t tp)
 {
-    struct ar_error err = {.text = ""};
+    const uint32_t sizes[AR_AXES_COUNT] = {pp, dp, 1, tp};
     gpt = (struct ar_transformer){
         .layers = 8, .hidden = 1024, .heads = 16, .seq = 1024, .vocab = 51200};
-    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
-    struct tested step = {
-        .job = {.kind = &ar_kind_transformer,
-                .layout = {.model = &gpt,
-                           .sizes = {pp, dp, 1, tp},
-                           .global_batch = 4 * dp,
-                           .micro_batch = 1,
-                           .prefetch = 1,
-                           .overlaps = true,
-                           .strategy = &ar_strategy_data},
-                .times = {.forward_s = {[AR_PART_LAYER] = 0.01},
-                          .backward_s = {[AR_PART_LAYER] = 0.02}},
-                .collective = {.cluster = cluster, .channels = 2, .window = 8, .element_bytes = 2},
-                .engine = &ar_engine_recurrence,
-                .iterations_count = 1}};
-    cr_assert_eq(
-        ar_schedule_parse("", "1f1b", &step.job.layout.schedule, &step.job.layout.chunks, &err),
-        AR_OK);
-    cr_assert_eq(ar_layout_check("", &step.job.layout, &err), AR_OK, "%s", err.text);
-    return step;
+    return tested_layout(cluster, &gpt, sizes, &ar_strategy_data, 0.01);
 }
 
 Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
