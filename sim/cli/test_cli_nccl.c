@@ -209,6 +209,8 @@ Test(cli_nccl, bad_input_is_one_line)
          "engine nccl: found algorithm tree on one node"},
         {"alltoall --cluster abci-v100 --engine nccl --gpus 8 --payload 1MiB", 64,
          "engine nccl: found all-to-all, which NCCL sends as messages and has no model of"},
+        {"allreduce --cluster abci-v100 --engine nccl --shape best --gpus 8 --payload 1MiB", 64,
+         "--shape: found best with the algorithm that engine nccl chooses"},
         {"send --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
          "engine nccl: found send, which NCCL sends as messages"},
         {"allgather --cluster abci-v100 --engine nccl --algorithm bruck --gpus 8 --payload 1MiB",

@@ -85,6 +85,12 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         return AR_OK; /* there is nothing to be fast at yet */
     }
     bool is_free = wants_algorithm(scenario);
+    if (scenario->algorithm == NULL && !is_free) {
+        return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
+                                  "found best with the algorithm that engine %s chooses; expected "
+                                  "it with another --algorithm or --engine",
+                                  scenario->engine->name);
+    }
     (void)ar_error_set(err, AR_USAGE, "%s: no algorithm of it is known",
                        scenario->operation->command);
     for (size_t i = 0; i < (is_free ? ar_algorithms_count : 1); i++) {
