@@ -247,6 +247,8 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
         cr_expect_lt(time_s[2], time_s[0]);
         cr_expect_lt(time_s[1], time_s[0]);
     }
+    CLI_HAS(cli_good("$AR explain --cluster abci-v100 %s --sparse 0.001", steps[0]).out,
+            "all-gather     dp");
     cli_fails(64, "--sparse: found strategy zero1; expected data",
               "$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
     cli_fails(64, "--mesh: found \"all\", which only sweep --workload tries",

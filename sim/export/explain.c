@@ -298,7 +298,8 @@ static void explain_trace(const struct ar_scenario *scenario, const struct ar_ti
                                   .time_s = timing->allreduce_s};
     write_step_head(scenario, timing);
     write_iteration(scenario->trace, timing);
-    if (timing->graph->has_series) {
+    bool gathers = timing->layout.sparse_frac > 0 && ar_shape_ranks(&scenario->shape) > 1;
+    if (timing->graph->has_series && !gathers) {
         write_buckets(timing);
         write_stream(&stream);
     } else {
