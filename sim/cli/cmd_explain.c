@@ -106,6 +106,27 @@ static enum ar_status read_links_request(const struct options *options,
     return option_count("--top", options->top, 1, TOP_MAX, &request->top, err);
 }
 
+/* links counts the all-reduces of a step. Steps that send other messages are rejected. */
+static enum ar_status links_check_step(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    if (ar_scenario_kind(scenario)->is_collective) {
+        return AR_OK;
+    }
+    if (scenario->layout.sparse_frac > 0) {
+        return ar_scenario_refuse(scenario, AR_KEY_SPARSE, err,
+                                  "found with links, which counts the messages of all-reduces; "
+                                  "expected none");
+    }
+    if (strategy->sends_buckets) {
+        return AR_OK;
+    }
+    return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                              "found %s; expected data, since links counts the messages of "
+                              "all-reduces",
+                              strategy->name);
+}
+
 /* The load of all buckets of a step. */
 static enum ar_status add_buckets_load(const struct ar_scenario *scenario,
                                        struct ar_link_load *loads, struct ar_error *err)
@@ -151,5 +172,6 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
     AR_TRY(options_load(options, &scenario, err));
     scenario.baseline = AR_BASELINE_GPU; /* efficiency is not asked for; this one costs nothing */
     AR_TRY(option_check_messages(options, &scenario, err));
+    AR_TRY(links_check_step(&scenario, err));
     return write_links(options, &scenario, &request, err);
 }

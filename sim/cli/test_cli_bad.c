@@ -336,6 +336,13 @@ Test(cli_bad, values_of_a_table_of_links)
         {"--payload 1MB --out x", 64, "unknown option \"--out\""},
         {"--trace no.csv", 66, "no.csv"},
         {"--payload 1MB --gpus 8", 64, "--gpus: found twice"},
+        {"--trace trace.csv --strategy zero3", 64, "--strategy: found zero3; expected data"},
+        {"--trace trace.csv --sparse 0.1", 64, "--sparse: found with links"},
     };
+    static const struct cli_case servers[] = {
+        {"--strategy rotate", 64, "--strategy: found rotate; expected data"},
+        {"--strategy ps-sync", 64, "--strategy: found ps-sync; expected data"},
+    };
+    CLI_FAIL_ALL("links --cluster flat --gpus 4 --trace trace.csv", servers);
     CLI_FAIL_ALL("links --cluster flat --gpus 8 --algorithm ring", rows);
 }
