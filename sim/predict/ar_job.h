@@ -64,12 +64,6 @@ uint32_t ar_job_ranks(const struct ar_job *job);
 /** The mesh of a layout: pp, dp, ep, tp, without those of size 1, along the axes of the bits. */
 struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes);
 
-/** Whether ranks differ from each other, if only in when they begin the second step. */
-static inline bool ar_job_is_uneven(const struct ar_job *job)
-{
-    return job->jitter_frac > 0 || job->stragglers_count > 0 || job->iterations_count > 1;
-}
-
 /** Messages between any two GPUs of a cluster, alone: what placed operators send (ar_operators.h).
  *
  *     time_s = bytes / bandwidth of the narrowest link + gap

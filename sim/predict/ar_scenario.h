@@ -81,8 +81,8 @@ struct ar_scenario {
     const char *workload_name;   /**< NULL: none */
     struct ar_transformer model; /**< sizes that keys say, 0 where they do not; loaded: all */
     struct ar_layout layout;     /**< as keys say; loaded: all */
-    struct ar_async async;       /**< servers, as keys say: ar_scenario_async() */
-    struct ar_units units;       /**< ar_scenario_units() */
+    struct ar_async async;       /**< servers, as keys say */
+    struct ar_units units;       /**< work units, as keys say */
     const char *operators_name;  /**< NULL: none */
     const char *placement;       /**< `greedy`, `anneal` or a file */
     uint32_t depth, rounds;      /**< of strategies that put parts of a model on workers */
@@ -177,10 +177,6 @@ bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy);
 /** Whether something is drawn, so that another seed gives another result; of a scenario that is
  * loaded. */
 bool ar_scenario_draws(const struct ar_scenario *scenario);
-
-/** Its run and its units with what follows where no key says; `gpus` is set. */
-struct ar_async ar_scenario_async(const struct ar_scenario *scenario);
-struct ar_units ar_scenario_units(const struct ar_scenario *scenario);
 
 /** The part of it that depends on the number of GPUs, which is set. */
 enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct ar_error *err);

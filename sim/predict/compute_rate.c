@@ -8,40 +8,6 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-enum { ITEM_SIZE = 64, BATCH_MAX = 1000000 };
-
-static enum ar_status add_item(const char *where, char *item, struct compute_rates *rates,
-                               struct ar_error *err)
-{
-    uint64_t batch;
-    double rate;
-    struct ar_error ignored;
-    char *rest = item;
-    char shown[ITEM_SIZE];
-    ar_copy_text(shown, sizeof shown, item);
-    char *first = ar_next_part(&rest, '=');
-    if (rest == NULL || ar_parse_count("", first, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
-        ar_parse_number("", rest, 1e-6, 1e12, &rate, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as "
-                            "32=950 or 32=950,64=1100",
-                            where, shown);
-    }
-    for (size_t i = 0; i < rates->count; i++) {
-        if (rates->list[i].batch == batch) {
-            return ar_error_set(
-                err, AR_USAGE, "%s: found batch %" PRIu64 " twice; expected it once", where, batch);
-        }
-    }
-    if (rates->count == COMPUTE_RATES_MAX) {
-        return ar_error_set(err, AR_USAGE, "%s: found more than %d batches; expected fewer", where,
-                            COMPUTE_RATES_MAX);
-    }
-    rates->list[rates->count++] =
-        (struct compute_rate){.batch = (uint32_t)batch, .samples_per_s = rate, .factor = 1};
-    return AR_OK;
-}
-
 static int compare_batches(const void *a, const void *b)
 {
     const struct compute_rate *first = a;
@@ -55,7 +21,33 @@ enum ar_status compute_rates_parse(const char *where, const char *text, struct a
     struct compute_rates *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
     char *rest = ar_arena_text(arena, text);
     for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
-        AR_TRY(add_item(where, item, parsed, err));
+        uint64_t batch;
+        double rate;
+        struct ar_error ignored;
+        char shown[64], *value = item;
+        ar_copy_text(shown, sizeof shown, item);
+        char *first = ar_next_part(&value, '=');
+        if (value == NULL || ar_parse_count("", first, 1, 1000000, &batch, &ignored) != AR_OK ||
+            ar_parse_number("", value, 1e-6, 1e12, &rate, &ignored) != AR_OK) {
+            return ar_error_set(
+                err, AR_USAGE,
+                "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such "
+                "as 32=950 or 32=950,64=1100",
+                where, shown);
+        }
+        for (size_t i = 0; i < parsed->count; i++) {
+            if (parsed->list[i].batch == batch) {
+                return ar_error_set(err, AR_USAGE,
+                                    "%s: found batch %" PRIu64 " twice; expected it once", where,
+                                    batch);
+            }
+        }
+        if (parsed->count == COMPUTE_RATES_MAX) {
+            return ar_error_set(err, AR_USAGE, "%s: found more than %d batches; expected fewer",
+                                where, COMPUTE_RATES_MAX);
+        }
+        parsed->list[parsed->count++] =
+            (struct compute_rate){.batch = (uint32_t)batch, .samples_per_s = rate, .factor = 1};
     }
     qsort(parsed->list, parsed->count, sizeof parsed->list[0], compare_batches);
     *rates = parsed;

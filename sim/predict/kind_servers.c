@@ -96,7 +96,8 @@ static enum ar_status servers_load_layout(struct ar_scenario *scenario, struct a
     return servers_load(scenario, err);
 }
 
-struct ar_async ar_scenario_async(const struct ar_scenario *scenario)
+/* The run, and the units, with what follows where no key says; `gpus` is set. */
+static struct ar_async scenario_async(const struct ar_scenario *scenario)
 {
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     struct ar_async run = scenario->async;
@@ -112,11 +113,11 @@ struct ar_async ar_scenario_async(const struct ar_scenario *scenario)
     return run;
 }
 
-struct ar_units ar_scenario_units(const struct ar_scenario *scenario)
+static struct ar_units scenario_units(const struct ar_scenario *scenario)
 {
     struct ar_units units = scenario->units;
     if (!ar_scenario_has(scenario, AR_KEY_UNITS)) {
-        units.count = UNITS_STANDARD * ar_scenario_async(scenario).workers;
+        units.count = UNITS_STANDARD * scenario_async(scenario).workers;
     }
     return units;
 }
@@ -127,7 +128,7 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
     scenario->shape = (struct ar_shape){.x = scenario->gpus, .y = 1};
     AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
-    const struct ar_async run = ar_scenario_async(scenario);
+    const struct ar_async run = scenario_async(scenario);
     if (scenario->gpus % run.gpus_each != 0) {
         return ar_scenario_refuse(scenario, AR_KEY_WORKER, err,
                                   "found node with %" PRIu32
@@ -141,7 +142,7 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 static void servers_note(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
-    const struct ar_async run = ar_scenario_async(scenario);
+    const struct ar_async run = scenario_async(scenario);
     ar_note(notes,
             "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers %s%s (--servers, "
             "--servers-at), which add and store in no time; the optimizer's time counts at the "
@@ -160,7 +161,7 @@ static void servers_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes,
                 "%" PRIu32 " units of a batch each (--units), %s (--backups); a step ends when "
                 "all workers have pushed and pulled",
-                ar_scenario_units(scenario).count,
+                scenario_units(scenario).count,
                 scenario->units.has_backups ? "the slowest are done twice" : "none is done twice");
     } else if (ar_async_is_loose(&run)) {
         ar_note(notes,
@@ -432,8 +433,8 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
 
 static void servers_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
-    job->async = ar_scenario_async(scenario);
-    job->units = ar_scenario_units(scenario);
+    job->async = scenario_async(scenario);
+    job->units = scenario_units(scenario);
     if (scenario->trace != NULL) {
         trace_complete_job(scenario, job);
     } else {

@@ -34,6 +34,12 @@ struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
     return mesh;
 }
 
+/* Do ranks differ from each other, if only in when they begin the second step? */
+static bool job_is_uneven(const struct ar_job *job)
+{
+    return job->jitter_frac > 0 || job->stragglers_count > 0 || job->iterations_count > 1;
+}
+
 /* --- what is sent ----------------------------------------------------------------------------- */
 
 /* Whether a work is the collective of the job itself, which may have a shape of its own. */
@@ -477,7 +483,7 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
         AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
     }
     uint32_t ranks = ar_job_ranks(job);
-    bool is_uneven = ar_job_is_uneven(job);
+    bool is_uneven = job_is_uneven(job);
     double **const of_ranks[] = {&timing->rank_start_s, &timing->rank_factor, &timing->rank_end_s,
                                  &timer->series_start_s, &timer->series_factor};
     for (size_t i = 0; is_uneven && i < sizeof of_ranks / sizeof of_ranks[0]; i++) {
@@ -506,7 +512,7 @@ static enum ar_status run_steps(struct timer *timer, const struct overlap *overl
     const struct ar_job *job = timer->job;
     struct ar_timing *timing = timer->timing;
     uint32_t count = job->iterations_count, ranks = ar_job_ranks(job);
-    bool has_ranks = ar_job_is_uneven(job);
+    bool has_ranks = job_is_uneven(job);
     struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
     struct ar_graph_split *splits = ar_arena_alloc(timing->arena, count, sizeof *splits);
     double busy_sum_s = 0;
@@ -573,7 +579,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
     AR_TRY(run_steps(&timer, &overlap, &means, err));
     timing->split = means.split;
-    if (timer_runs_ranks(&timer) && !ar_job_is_uneven(job)) {
+    if (timer_runs_ranks(&timer) && !job_is_uneven(job)) {
         timing->contention_s = timing->split.longer_s;
     }
     timing->compute_s = find_compute(timing, &timing->split);
