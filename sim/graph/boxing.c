@@ -118,7 +118,7 @@ void ar_boxing_make(const struct ar_placements *from, const struct ar_placements
 /* --- to other GPUs ---------------------------------------------------------------------------- */
 
 /* The fraction of a whole that part `one` of `p` and part `other` of `q` have in common. */
-static double overlap(double one, double p, double other, double q)
+static double overlap_frac(double one, double p, double other, double q)
 {
     double first = fmax(one / p, other / q), end = fmin((one + 1) / p, (other + 1) / q);
     return end > first ? end - first : 0;
@@ -136,7 +136,7 @@ double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
             return target == source % q ? whole / p : 0;
         }
         return to->kind == AR_PLACEMENT_BROADCAST ? whole / p
-               : is_same(from, to)                ? whole * overlap(source, p, target, q)
+               : is_same(from, to)                ? whole * overlap_frac(source, p, target, q)
                                                   : whole / p / q;
     case AR_PLACEMENT_BROADCAST:
         if (to->kind == AR_PLACEMENT_PARTIAL) { /* all in one addend */

@@ -93,7 +93,7 @@ static struct ar_operator operator_of(const struct dap *dap, const struct ar_evo
         .duty = duty};
 }
 
-static void need(const struct dap *dap, uint32_t other)
+static void need_operator(const struct dap *dap, uint32_t other)
 {
     if (other != AR_NO_TASK) {
         ar_operators_need(dap->operators, other);
@@ -109,10 +109,10 @@ static void add_forward(struct dap *dap, const struct ar_evoformer_block *block,
         ar_operators_add(dap->operators, &op);
         for (int j = 0; j < NEEDS_MAX; j++) {
             int at = places[i].needs[j];
-            need(dap, at == NOTHING       ? AR_NO_TASK
-                      : at == MSA_BEFORE  ? msa
-                      : at == PAIR_BEFORE ? pair
-                                          : first + (uint32_t)at);
+            need_operator(dap, at == NOTHING       ? AR_NO_TASK
+                               : at == MSA_BEFORE  ? msa
+                               : at == PAIR_BEFORE ? pair
+                                                   : first + (uint32_t)at);
         }
     }
     dap->msa = first + MSA_LAST;
@@ -129,12 +129,13 @@ static void add_backward(struct dap *dap, const struct ar_evoformer_block *block
     for (int i = PLACES - 1; i >= 0; i--) {
         struct ar_operator op = operator_of(dap, block, i, true);
         ar_operators_add(dap->operators, &op);
-        need(dap, i == PAIR_LAST ? pair : i == MSA_LAST ? msa : AR_NO_TASK);
-        need(dap, i == PAIR_LAST || i == MSA_LAST ? again : AR_NO_TASK);
+        need_operator(dap, i == PAIR_LAST ? pair : i == MSA_LAST ? msa : AR_NO_TASK);
+        need_operator(dap, i == PAIR_LAST || i == MSA_LAST ? again : AR_NO_TASK);
         for (int user = i + 1; user < PLACES; user++) {
             for (int j = 0; j < NEEDS_MAX; j++) {
-                need(dap, places[user].needs[j] == i ? first + (uint32_t)(PLACES - 1 - user)
-                                                     : AR_NO_TASK);
+                need_operator(dap, places[user].needs[j] == i
+                                       ? first + (uint32_t)(PLACES - 1 - user)
+                                       : AR_NO_TASK);
             }
         }
     }

@@ -39,7 +39,7 @@ static bool has_room(const struct search *search, uint32_t op, uint32_t device)
            search->used_bytes[device] + more <= search->request->room_bytes;
 }
 
-static void put(struct search *search, uint32_t op, uint32_t device)
+static void put_operator(struct search *search, uint32_t op, uint32_t device)
 {
     double bytes = (double)search->operators->list[op].memory_bytes;
     search->used_bytes[search->devices[op]] -= bytes;
@@ -118,7 +118,8 @@ static bool place_all(struct search *search, double *ends_s, double *free_s)
 }
 
 /* Takes the placement of place_all() if it ends earlier. */
-static enum ar_status construct(struct search *search, struct ar_arena *arena, struct ar_error *err)
+static enum ar_status construct_placement(struct search *search, struct ar_arena *arena,
+                                          struct ar_error *err)
 {
     uint32_t count = search->operators->count, devices = search->request->devices_count;
     double *ends_s = ar_arena_alloc(arena, count + 1u, sizeof *ends_s);
@@ -153,18 +154,18 @@ static enum ar_status try_move(struct search *search, uint32_t op, uint32_t devi
         return AR_OK;
     }
     search->tries_left--;
-    put(search, op, device);
+    put_operator(search, op, device);
     AR_TRY(find_end(search, &end_s, err));
     *is_moved = end_s < search->end_s + allowed_s;
     if (*is_moved) {
         search->end_s = end_s;
     } else {
-        put(search, op, before);
+        put_operator(search, op, before);
     }
     return AR_OK;
 }
 
-static enum ar_status climb(struct search *search, struct ar_error *err)
+static enum ar_status climb_by_moves(struct search *search, struct ar_error *err)
 {
     bool has_moved = true;
     while (has_moved && search->tries_left > 0) {
@@ -191,7 +192,7 @@ static uint32_t draw_device(const struct search *search, uint32_t op)
     return ar_draw_choice(search->draw, search->request->devices_count);
 }
 
-static enum ar_status anneal(struct search *search, uint32_t *best, struct ar_error *err)
+static enum ar_status anneal_by_moves(struct search *search, uint32_t *best, struct ar_error *err)
 {
     uint32_t count = search->operators->count;
     double best_s = search->end_s, began_s = search->end_s;
@@ -231,10 +232,10 @@ enum ar_status ar_placement_find(const struct ar_operators *operators,
     uint64_t tries = (uint64_t)fmax(looks / 4, 1);
     search.tries_left = tries;
     AR_TRY(place_first(&search, err));
-    AR_TRY(construct(&search, arena, err));
-    AR_TRY(climb(&search, err));
+    AR_TRY(construct_placement(&search, arena, err));
+    AR_TRY(climb_by_moves(&search, err));
     search.tries_left = tries < 20000 ? tries : 20000;
-    AR_TRY(request->is_annealed ? anneal(&search, best, err) : AR_OK);
+    AR_TRY(request->is_annealed ? anneal_by_moves(&search, best, err) : AR_OK);
     *devices = search.devices;
     return AR_OK;
 }

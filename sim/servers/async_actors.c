@@ -49,8 +49,8 @@ static uint64_t bytes_of(const struct state *state, const struct pair *pair, uin
 }
 
 /* In a timeline the first shard stands for all. */
-static void note(const struct ar_actor_calls *calls, const struct state *state, uint32_t pair,
-                 uint32_t number, enum ar_async_doing doing, double begin_s)
+static void note_pair(const struct ar_actor_calls *calls, const struct state *state, uint32_t pair,
+                      uint32_t number, enum ar_async_doing doing, double begin_s)
 {
     struct ar_async *run = state->run;
     if (pair % state->pairs_each == 0) {
@@ -61,7 +61,7 @@ static void note(const struct ar_actor_calls *calls, const struct state *state, 
 
 /* --- pushes ----------------------------------------------------------------------------------- */
 
-static void push(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
+static void push_slices(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
 {
     struct pair *pair = &state->pairs[index];
     for (uint32_t i = 0; i < state->slices_all; i++) {
@@ -71,7 +71,7 @@ static void push(const struct ar_actor_calls *calls, struct state *state, uint32
         double begin_s = calls->now_s();
         calls->send_and_wait(actor_of(state, RECEIVER, index), 0, bytes_of(state, pair, slice),
                              NULL);
-        note(calls, state, index, i, AR_ASYNC_PUSHES, begin_s);
+        note_pair(calls, state, index, i, AR_ASYNC_PUSHES, begin_s);
     }
 }
 
@@ -133,7 +133,7 @@ static void send_pulls(const struct ar_actor_calls *calls, struct state *state, 
         uint32_t slice = async_plan_pulled(state->run, i % slices);
         double begin_s = calls->now_s();
         calls->send_and_wait(actor_of(state, GETTER, index), 0, bytes_of(state, pair, slice), NULL);
-        note(calls, state, index, i + slices, AR_ASYNC_PULLS, begin_s);
+        note_pair(calls, state, index, i + slices, AR_ASYNC_PULLS, begin_s);
     }
 }
 
@@ -172,8 +172,8 @@ static void tell_all(const struct ar_actor_calls *calls, const struct state *sta
     }
 }
 
-static void compute(const struct ar_actor_calls *calls, struct state *state, uint32_t number,
-                    uint32_t round, const struct async_segment *segment)
+static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
+                            uint32_t number, uint32_t round, const struct async_segment *segment)
 {
     double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
     if (segment->is_forward && round > 0) {
@@ -189,7 +189,7 @@ static void compute(const struct ar_actor_calls *calls, struct state *state, uin
     }
 }
 
-static void work(const struct ar_actor_calls *calls, struct state *state, uint32_t number)
+static void work_rounds(const struct ar_actor_calls *calls, struct state *state, uint32_t number)
 {
     const struct async_plan *plan = state->plan;
     uint32_t slices = state->run->slices_count;
@@ -199,22 +199,24 @@ static void work(const struct ar_actor_calls *calls, struct state *state, uint32
         for (uint32_t i = 0; i < plan->segments_count; i++) {
             uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
             await_pulls(calls, state, number, round, gate);
-            compute(calls, state, number, round, &plan->segments[i]);
+            compute_segment(calls, state, number, round, &plan->segments[i]);
         }
     }
     await_pulls(calls, state, number, plan->rounds, (plan->rounds - 1) * slices + plan->end_pulls);
     state->run->end_s[number] = calls->now_s() - start_s;
 }
 
-static void act(const struct ar_actor_calls *calls, uint32_t actor, void *data)
+static void act_by_role(const struct ar_actor_calls *calls, uint32_t actor, void *data)
 {
     static void (*const acts[ROLES_COUNT])(const struct ar_actor_calls *, struct state *,
-                                           uint32_t) = {
-        [PUSHER] = push, [SENDER] = send_pulls, [RECEIVER] = receive_pushes, [GETTER] = get_pulls};
+                                           uint32_t) = {[PUSHER] = push_slices,
+                                                        [SENDER] = send_pulls,
+                                                        [RECEIVER] = receive_pushes,
+                                                        [GETTER] = get_pulls};
     struct state *state = data;
     uint32_t number = actor - state->run->workers;
     if (actor < state->run->workers) {
-        work(calls, state, actor);
+        work_rounds(calls, state, actor);
     } else {
         acts[number / state->pairs_count](calls, state, number % state->pairs_count);
     }
@@ -267,7 +269,7 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
                                .count = run->workers + ROLES_COUNT * state.pairs_count,
                                .gpus = state.gpus,
                                .tags_count = state.pairs_each,
-                               .run = act,
+                               .run = act_by_role,
                                .data = &state,
                                .results = run->results,
                                .results_size = run->results_size};
