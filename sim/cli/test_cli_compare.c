@@ -103,7 +103,8 @@ Test(cli_compare, pictures_lie_beside_their_data)
     CLI_HAS(picture, "cluster fitted, predicted by engine library");
     CLI_HAS(picture, "time of one all-reduce (us)");
     /* The script draws the same picture again by itself. */
-    cli_good("cd deep/er && cp compare_error.svg kept && gnuplot compare_error.gp && cmp kept "
+    cli_good("cd deep/er && cp compare_error.svg kept && "
+             "LC_ALL=C.UTF-8 gnuplot compare_error.gp && cmp kept "
              "compare_error.svg");
     cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
 }
