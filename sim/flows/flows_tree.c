@@ -43,8 +43,8 @@ struct hop_times {
     double slowest_Bps; /* of its parts with a rate */
 };
 
-/* What happens to a hop in a turn, in this order: the last part has left, the first part leaves, a
- * part leaves. */
+/* In each turn the hops of a tree are asked three things, in this order: has the last part left,
+ * does the first part leave, does another part leave? */
 enum { HOP_ENDS, HOP_BEGINS, PART_LEAVES, EVENTS };
 
 /* The hops to which something happens in each turn. */

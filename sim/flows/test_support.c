@@ -8,9 +8,9 @@
 #include "ar_device_cost.h"
 #include "ar_trace.h"
 #include "ar_units.h"
-#include "test_setting.h"
+#include "test_cluster_file.h"
 
-enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
+enum { SETTING_SIZE = 96 };
 
 static struct ar_arena arena; /* of a test, which is a process */
 
@@ -18,18 +18,7 @@ struct ar_cluster *support_cluster(const char *name, const char *const *settings
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/topologies/machines/%s.topo", AR_TEST_SOURCE_DIR, name);
-    size_t count = 0;
-    while (settings != NULL && settings[count] != NULL) {
-        count++;
-    }
-    struct ar_cluster *cluster = NULL;
-    struct ar_error err;
-    struct ar_setting list[SETTINGS_MAX];
-    cr_assert(count <= SETTINGS_MAX);
-    enum ar_status status = ar_cluster_load(
-        path, ar_settings_of_option("--set", settings, count, list), &arena, &cluster, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
-    return cluster;
+    return test_cluster_of_file(path, settings, &arena);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -62,12 +51,12 @@ static bool scale(const struct ar_cluster_parameter *parameter, double factor,
 
 struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor)
 {
-    char texts[SETTINGS_MAX][SETTING_SIZE];
-    const char *settings[SETTINGS_MAX + 1] = {NULL};
+    char texts[TEST_SETTINGS_MAX][SETTING_SIZE];
+    const char *settings[TEST_SETTINGS_MAX + 1] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-        cr_assert_lt(count, SETTINGS_MAX);
+        cr_assert_lt(count, TEST_SETTINGS_MAX);
         if (scale(&parameter, factor, texts[count])) {
             settings[count] = texts[count];
             count++;

@@ -181,7 +181,8 @@ void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
         }
     }
     for (uint32_t role = 0; role < graph->roles_count; role++) {
-        /* What the other streams of the role still do when its compute stream has ended. */
+        /* When its compute stream has ended, a role waits for its own messages, and then, as a
+         * bubble, for the last role. */
         double now_s = splits[role].compute_end_s, last_s = now_s;
         uint32_t last = AR_NO_TASK;
         for (int stream = 0; stream < AR_STREAMS_COUNT; stream++) {

@@ -1,10 +1,11 @@
 /** \file ar_job.h
  * A job: the question that a prediction answers, loaded and constant.
  *
- * What the keys of a scenario said (ar_scenario.h) has become values here; nothing below parses
- * text. A job is a small value that points to what others own, so that a copy with another field is
- * another question: the baseline of an efficiency is the same job on one node with a ring, the two
- * ends of a band are the same job with other times of a library (predict.c).
+ * The keys of a scenario (ar_scenario.h) are texts; a job holds the values read from them, and the
+ * code that works on a job parses no text. A job is a small value that points to what others own,
+ * so that a copy with another field is another question: the baseline of an efficiency is the same
+ * job on one node with a ring, the two ends of a band are the same job with other times of a
+ * library (predict.c).
  */
 #ifndef AR_JOB_H
 #define AR_JOB_H

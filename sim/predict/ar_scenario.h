@@ -31,8 +31,9 @@ struct ar_origin {
  * factor model / V makes the two equal. Between two given batches the factor is linear in log2 of
  * the batch, outside them it is the nearest's. All compute times are multiplied by it.
  *
- * Of a workload there is one rate: that of one replica, pp x ep x tp GPUs, with B sequences in a
- * step. What it sends within itself is not scaled, so its factor is found by trying.
+ * A workload (a transformer on a mesh) takes one rate, measured on one replica: pp x ep x tp GPUs
+ * with B sequences in a step. Messages within the replica are not scaled, so the factor is found by
+ * trying.
  */
 enum { COMPUTE_RATES_MAX = 32 };
 

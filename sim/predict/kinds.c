@@ -1,4 +1,5 @@
-/* What kinds share: which one a scenario asks for, its job, its keys, and what it costs. */
+/* The kinds of questions (collective, trace, transformer, ...): which one a scenario asks for, how
+ * it makes a job, which keys it reads, and how long its answer takes to compute. */
 #include "kinds.h"
 #include "ar_inputs.h"
 

@@ -1,5 +1,5 @@
 /** \file kinds.h
- * What the files of kinds (ar_kind.h) take from each other.
+ * Functions that the files kind_*.c and kinds.c (one row of ar_kind.h each) call in each other.
  */
 #ifndef AR_KINDS_H
 #define AR_KINDS_H
