@@ -5,7 +5,7 @@
 #include "ar_library_fit.h"
 
 /* Simple chains send a slot of each channel at a time: NVIDIA/nccl, 4 MiB of buffer, 8 steps. */
-#define SLOT 524288.0
+#define SLOT_BYTES 524288.0
 
 const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
 #define X(symbol, name, unit, prior, choice, given, spread, source)                                \
@@ -41,7 +41,7 @@ static double read_prior(const struct ar_tuning *tuning,
     case AR_PRIOR_TREE_SHARE:
         return release->tree_share;
     case AR_PRIOR_CHUNK:
-        return tuning->channels * SLOT;
+        return tuning->channels * SLOT_BYTES;
     case AR_PRIOR_NODE_BUS:
         return tuning->node_bus_Bps;
     case AR_PRIOR_NET_BUS: /* NCCL knows classes of speeds, which hold nothing back */

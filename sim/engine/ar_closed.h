@@ -44,7 +44,8 @@
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.
  * Else it is at least ar_flows_least_s(), by which the longest phase is then longer. It neglects
  * that phases of different ranks overlap, that a link is free while its other flows wait, and paths
- * that partly travel and partly wait; `why` says which. Measured differences are in sim/README.md.
+ * that partly travel and partly wait; `why` says which. Measured differences are in
+ * sim/engine/README.md.
  */
 #ifndef AR_CLOSED_H
 #define AR_CLOSED_H

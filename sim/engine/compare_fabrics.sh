@@ -1,5 +1,5 @@
 #!/bin/sh
-# How far recurrence is from simgrid, by fabric and by operation: the tables of README.md.
+# How far recurrence is from simgrid, by fabric and by operation: a table of each.
 # usage: compare_fabrics.sh PROGRAM [ROWS.csv]
 # Cases: all operations and algorithms, the squarest grid, 64 GPUs, 1 MB and 16 MiB, fp16, window 8,
 # on thirteen fabrics; ROWS.csv keeps every one of them. Differences below 1e-9 are of the digits.

@@ -22,8 +22,8 @@
 #include <string.h>
 
 /* Time is cut into turns: so many for the slowest hop, but not more than the second number in all.
- * With 16 for a hop, 95 % of the times of sim/README.md change by less than 3.4 %, for the better
- * and for the worse. */
+ * With 16 for a hop, 95 % of the times of compare_engines.sh (sim/engine) change by less than 3.4
+ * %, for the better and for the worse. */
 enum { TURNS_OF_A_HOP = 4, TURNS_MAX = 4096 };
 
 /* Eight rounds change 1 % of these times by more than 0.7 %, and none by more than 2.4 %. */

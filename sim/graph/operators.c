@@ -195,7 +195,7 @@ struct operator_row {
     const char *needs;
 };
 
-#define BYTES_MAX              1e18
+#define BYTES_MAX              1e18 /* more than any memory */
 #define CELL(kind, field, ...) AR_COLUMN(kind, struct operator_row, op.field, #field, __VA_ARGS__)
 static const struct ar_column operator_columns[] = {
     CELL(string, name, "a name"),

@@ -4,7 +4,7 @@
  * A trace knows the kernels of one GPU, a cluster the links between them. The terms here are the
  * rest: how gradients are packed and when they are sent, what a step costs beside its kernels, how
  * communication slows compute. Each is off by default; sim/predict/ar_timing.h says where each one
- * enters a step, README.md beside the shipped files has the formulas.
+ * enters a step, traces/layers/README.md has the formulas.
  *
  * A framework file is a CSV with the columns `term,value,source`, one row for each term that is not
  * at its default, and optionally a line `# description = ...` before the header. A value carries

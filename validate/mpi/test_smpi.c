@@ -134,7 +134,7 @@ Test(smpi, what_both_have_takes_the_same_simulated_time)
     }
 }
 
-/* Where SMPI's does something else, it is known what (README.md). */
+/* Where SMPI's collective takes other latencies than ours, it is known how many. */
 Test(smpi, what_differs_does_so_by_the_latencies_that_smpi_waits_for)
 {
     static const int one_less[] = {-1, 0};
