@@ -14,6 +14,9 @@
 
 #include "ar_csv.h"
 
+/** Engines agree no better than this: times that differ by less are the same. */
+#define AR_PLOT_SAME_FRAC 1e-6
+
 /** The commands that leave files for pictures. */
 enum ar_plot_set {
     AR_PLOT_SWEEP,

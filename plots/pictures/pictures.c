@@ -9,9 +9,6 @@
 
 enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4 };
 
-/* Engines agree no better than this: times that differ by less are the same. */
-#define SAME_FRAC 1e-6
-
 bool ar_plot_has_part(const struct ar_plot_kind *kind, size_t part)
 {
     return kind->parts[part].columns[0] != AR_COL_END || kind->parts[part].write != NULL;
@@ -151,14 +148,14 @@ static size_t find_fastest_row(const struct ar_plot_table *table, struct ar_plot
     *alike = 0;
     for (size_t i = 0; i < rows.count; i++) {
         double time_s = ar_plot_value(table, rows.rows[i], AR_COL_ALLREDUCE);
-        if (time_s <= least_s * (1 + SAME_FRAC)) {
+        if (time_s <= least_s * (1 + AR_PLOT_SAME_FRAC)) {
             continue;
         }
-        if (best == SIZE_MAX || time_s < best_s * (1 - SAME_FRAC)) {
+        if (best == SIZE_MAX || time_s < best_s * (1 - AR_PLOT_SAME_FRAC)) {
             best = rows.rows[i];
             best_s = time_s;
             *alike = 0;
-        } else if (time_s <= best_s * (1 + SAME_FRAC)) {
+        } else if (time_s <= best_s * (1 + AR_PLOT_SAME_FRAC)) {
             ++*alike;
         }
     }
@@ -238,7 +235,7 @@ static void add_count(struct crossing *crossing, double gpus, double ring_s, dou
 {
     crossing->min_gpus = crossing->min_gpus == 0 ? gpus : crossing->min_gpus;
     crossing->max_gpus = gpus;
-    count_gain(grid_s < ring_s * (1 - SAME_FRAC), gpus, &crossing->from_gpus);
+    count_gain(grid_s < ring_s * (1 - AR_PLOT_SAME_FRAC), gpus, &crossing->from_gpus);
     count_gain(grid_s * (1 + CROSSOVER_CLEAR_FRAC) <= ring_s, gpus, &crossing->clear_gpus);
 }
 

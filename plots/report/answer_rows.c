@@ -4,11 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "ar_plot_table.h"
 #include "ar_units.h"
 #include "page.h"
-
-/* Engines agree no better than this: times that differ by less are the same. */
-#define SAME_FRAC 1e-6
 
 #define ROW_LIST(X)                                                                                \
     X(string, cluster)                                                                             \
@@ -175,7 +173,8 @@ static size_t find_best_row(const struct rows *rows, const struct choice *choice
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
         if (is_chosen(rows, choice, i) &&
-            (best == SIZE_MAX || row_cost(rows, i) < row_cost(rows, best) * (1 - SAME_FRAC))) {
+            (best == SIZE_MAX ||
+             row_cost(rows, i) < row_cost(rows, best) * (1 - AR_PLOT_SAME_FRAC))) {
             best = i;
         }
     }
