@@ -126,7 +126,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
     if (!has_servers && shows_ranks(scenario)) {
         /* Contention may make other buckets than the scenario has, up to one for each tensor. */
         struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
-                                 .jobs_count = scenario->trace->tensors_count,
+                                 .calls_count = scenario->trace->tensors_count,
                                  .timeline = &shown};
         shown.marks_s =
             ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown.marks_s);

@@ -1,8 +1,8 @@
 /** \file ar_trial.h
  * A trial: a stream of collectives on a cluster, its parameters and its results in one place.
  *
- * Semantics, the same for every engine. Each rank works through the jobs in order, as a GPU does on
- * one communication stream. A rank starts a job when the job is ready on this rank, and when the
+ * Semantics, the same for every engine. Each rank works through the calls in order, as a GPU does
+ * on one communication stream. A rank starts a job when the job is ready on this rank, and when the
  * rank has finished the job before on all channels. It pays the setup of a collective and the
  * copies of the job, then walks through the moves of the algorithm on each channel:
  *
@@ -71,8 +71,8 @@ enum ar_band { AR_BAND_MIDDLE, AR_BAND_LOW, AR_BAND_HIGH };
 struct ar_trial {
     /* Parameters. */
     struct ar_collective collective;
-    const struct ar_call *jobs;
-    uint32_t jobs_count;
+    const struct ar_call *calls;
+    uint32_t calls_count;
     const struct ar_flows *flows;     /**< of the collective, for many trials; NULL: made by
                                            engines that need them (ar_trial_flows()) */
     const double *rank_start_s;       /**< [rank], at least 0; NULL: 0 for all */
@@ -83,7 +83,7 @@ struct ar_trial {
     enum ar_band band;                /**< of the library's times */
 
     /* Results. */
-    struct ar_call_time *times; /**< room for jobs_count entries, the caller's */
+    struct ar_call_time *times; /**< room for calls_count entries, the caller's */
     double *rank_finish_s;      /**< finish of each rank's last job; room for all ranks, or NULL */
     struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
                                         the engine has no timelines */
@@ -104,13 +104,13 @@ static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t job, 
     }
     double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
-    return start_s + factor * trial->jobs[job].ready_s + trial->jobs[job].wait_s;
+    return start_s + factor * trial->calls[job].ready_s + trial->calls[job].wait_s;
 }
 
 /** Numbers in the marks of a timeline. */
 static inline size_t ar_timeline_size(const struct ar_trial *trial)
 {
-    return (size_t)trial->jobs_count * trial->timeline->ranks_count * trial->collective.channels *
+    return (size_t)trial->calls_count * trial->timeline->ranks_count * trial->collective.channels *
            AR_MARKS_COUNT;
 }
 

@@ -549,14 +549,14 @@ static enum ar_status closed_run(struct ar_trial *trial, struct ar_error *err)
     double free_s = 0;
     AR_TRY(ar_trial_flows(trial, &flows, err));
     trial->exact = true;
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(flows, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(flows, trial->calls[i].elements, &time);
         bool is_even;
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         bool is_queued = i > 0 && free_s > ready_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
-        free_s = start_s + trial->jobs[i].copy_s + time.time_s;
+        free_s = start_s + trial->calls[i].copy_s + time.time_s;
         trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
         if (!time.exact || !is_even || (is_queued && !time.exact_in_queue)) {
             trial->exact = false;
@@ -571,7 +571,7 @@ static enum ar_status closed_run(struct ar_trial *trial, struct ar_error *err)
             trial->rank_finish_s[rank] = free_s;
         }
     }
-    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     ar_copy_text(trial->options, sizeof trial->options,
                  trial->exact ? "closed exact" : "closed approximate");
     return AR_OK;

@@ -269,12 +269,12 @@ static void library_run_calls(struct ar_trial *trial, predictor *predict, const 
 {
     bool is_made[AR_CHOICES_COUNT] = {false};
     double free_s = 0;
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         bool is_even;
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         double start_s = ready_s > free_s ? ready_s : free_s;
-        free_s = start_s + trial->jobs[i].copy_s +
-                 call_time_s(trial, predict, trial->jobs[i].elements, is_made);
+        free_s = start_s + trial->calls[i].copy_s +
+                 call_time_s(trial, predict, trial->calls[i].elements, is_made);
         trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
     }
     if (trial->rank_finish_s != NULL) {

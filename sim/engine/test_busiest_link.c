@@ -28,10 +28,10 @@ static void expect_slower(const struct ar_collective *collective, const struct a
 {
     static struct test_trial test;
     const uint64_t elements[] = {25557032, 10000000, 3001};
-    struct ar_call jobs[3];
+    struct ar_call calls[3];
     struct ar_error err;
     for (size_t i = 0; i < 3; i++) {
-        jobs[i] = (struct ar_call){.elements = elements[i]};
+        calls[i] = (struct ar_call){.elements = elements[i]};
         double time_s = trials_time(collective, engine, elements[i]);
         double least_s = busiest_s(collective, &elements[i], 1);
         cr_expect_geq(time_s, least_s * (1 - 1e-9),
@@ -40,7 +40,7 @@ static void expect_slower(const struct ar_collective *collective, const struct a
                       collective->shape.y, collective->channels, (unsigned long)elements[i], time_s,
                       least_s);
     }
-    trials_prepare(collective, jobs, 3, &test);
+    trials_prepare(collective, calls, 3, &test);
     trials_scatter(spread_s, &test);
     cr_assert_eq(ar_trial_run(&test.trial, engine, &err), AR_OK, "%s", err.text);
     cr_expect_geq(test.times[2].finish_s - test.times[0].start_s,

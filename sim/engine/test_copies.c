@@ -1,4 +1,4 @@
-/* Jobs that are copied in and out on the communication stream, and jobs that wait. */
+/* Calls that are copied in and out on the communication stream, and calls that wait. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -9,35 +9,35 @@ static struct test_trial plain;
 static struct test_trial test;
 static struct test_trial other;
 
-static const struct ar_call jobs[] = {
+static const struct ar_call calls[] = {
     {.ready_s = 0, .elements = 400000, .copy_s = 3e-4},
     {.ready_s = 1e-4, .elements = 1000, .copy_s = 0},
     {.ready_s = 2e-4, .elements = 70001, .wait_s = 1e-3, .copy_s = 5e-4},
     {.ready_s = 1, .elements = 70001, .wait_s = 0.25, .copy_s = 1e-3},
 };
 
-enum { JOBS = sizeof jobs / sizeof jobs[0] };
+enum { JOBS = sizeof calls / sizeof calls[0] };
 
 /* The calls without copies and waits. */
 static void run_plain(const struct ar_collective *collective, const struct ar_engine *engine,
                       double ready_s, uint32_t index)
 {
-    const struct ar_call job = {.ready_s = ready_s, .elements = jobs[index].elements};
+    const struct ar_call job = {.ready_s = ready_s, .elements = calls[index].elements};
     trials_run(collective, engine, &job, 1, &plain);
 }
 
 static void expect_copies(const struct ar_collective *collective, const struct ar_engine *engine)
 {
     double free_s = 0;
-    trials_run(collective, engine, jobs, JOBS, &test);
+    trials_run(collective, engine, calls, JOBS, &test);
     for (uint32_t i = 0; i < JOBS; i++) {
-        double ready_s = jobs[i].ready_s + jobs[i].wait_s;
+        double ready_s = calls[i].ready_s + calls[i].wait_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
         run_plain(collective, engine, start_s, i);
         double time_s = plain.times[0].finish_s - plain.times[0].start_s;
         cr_expect(support_near(test.times[i].start_s, start_s, 1e-9), "%s: job %u at %.9g s",
                   engine->name, i, test.times[i].start_s);
-        cr_expect(support_near(test.times[i].finish_s, start_s + jobs[i].copy_s + time_s, 1e-9),
+        cr_expect(support_near(test.times[i].finish_s, start_s + calls[i].copy_s + time_s, 1e-9),
                   "%s: job %u takes %.9g s", engine->name, i,
                   test.times[i].finish_s - test.times[i].start_s);
         free_s = test.times[i].finish_s;
@@ -69,19 +69,19 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective collective = support_collective(abci, "ring", 16, 1);
     struct ar_call bare[JOBS];
-    memcpy(bare, jobs, sizeof jobs);
+    memcpy(bare, calls, sizeof calls);
     for (uint32_t i = 0; i < JOBS; i++) {
         bare[i].copy_s = 0;
     }
     trials_prepare(&collective, bare, JOBS, &plain);
-    trials_prepare(&collective, jobs, JOBS, &test);
+    trials_prepare(&collective, calls, JOBS, &test);
     plain.trial.library = test.trial.library = &table.library;
     cr_assert_eq(ar_trial_run(&plain.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_trial_run(&test.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
     for (uint32_t i = 0; i < JOBS; i++) {
         double plain_s = plain.times[i].finish_s - plain.times[i].start_s;
         double time_s = test.times[i].finish_s - test.times[i].start_s;
-        cr_expect_float_eq(time_s, plain_s + jobs[i].copy_s, 1e-12, "job %u", i);
+        cr_expect_float_eq(time_s, plain_s + calls[i].copy_s, 1e-12, "job %u", i);
     }
 }
 
@@ -90,7 +90,7 @@ Test(copies, and_waits_are_not_stretched_by_a_slow_rank)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 4, 1);
-    trials_prepare(&ring, jobs, JOBS, &test);
+    trials_prepare(&ring, calls, JOBS, &test);
     trials_scatter(1e-3, &test);
     for (uint32_t rank = 0; rank < 4; rank++) {
         cr_expect_float_eq(ar_trial_ready(&test.trial, 3, rank),
@@ -102,9 +102,9 @@ static void expect_same(const struct ar_collective *collective)
 {
     struct ar_error err;
     uint32_t ranks = ar_shape_ranks(&collective->shape);
-    trials_prepare(collective, jobs, JOBS, &test);
+    trials_prepare(collective, calls, JOBS, &test);
     trials_scatter(2e-3, &test);
-    trials_prepare(collective, jobs, JOBS, &other);
+    trials_prepare(collective, calls, JOBS, &other);
     trials_scatter(2e-3, &other);
     cr_assert_eq(ar_trial_run(&test.trial, &ar_engine_recurrence, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_trial_run(&other.trial, &ar_engine_simgrid, &err), AR_OK, "%s", err.text);

@@ -29,21 +29,21 @@ static void expect_agreement(const struct ar_collective *collective, const uint6
                              uint32_t counts_count)
 {
     static struct test_trial test;
-    struct ar_call jobs[TRIALS_JOBS];
-    uint32_t jobs_count = 0;
+    struct ar_call calls[TRIALS_CALLS];
+    uint32_t calls_count = 0;
     for (uint32_t i = 0; i < counts_count; i++) {
         if (support_closed(collective, counts[i]).exact) {
-            jobs[jobs_count] = (struct ar_call){.ready_s = jobs_count, .elements = counts[i]};
-            jobs_count++;
+            calls[calls_count] = (struct ar_call){.ready_s = calls_count, .elements = counts[i]};
+            calls_count++;
         }
     }
-    if (jobs_count == 0) {
+    if (calls_count == 0) {
         cr_expect_gt(collective->channels, 1, "the closed form is exact for nothing");
         return;
     }
-    trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &test);
-    for (uint32_t i = 0; i < jobs_count; i++) {
-        expect_time(collective, jobs[i].elements, test.times[i].finish_s - test.times[i].start_s);
+    trials_run(collective, &ar_engine_simgrid, calls, calls_count, &test);
+    for (uint32_t i = 0; i < calls_count; i++) {
+        expect_time(collective, calls[i].elements, test.times[i].finish_s - test.times[i].start_s);
     }
 }
 

@@ -140,11 +140,11 @@ static void expect_identical(const struct ar_engine *engine, const struct ar_col
 {
     static struct test_trial first;
     static struct test_trial second;
-    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 123457},
-                                          {.ready_s = 1e-5, .elements = 7},
-                                          {.ready_s = 2e-3, .elements = 4000000}};
-    trials_run(collective, engine, jobs, 3, &first);
-    trials_run(collective, engine, jobs, 3, &second);
+    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 123457},
+                                           {.ready_s = 1e-5, .elements = 7},
+                                           {.ready_s = 2e-3, .elements = 4000000}};
+    trials_run(collective, engine, calls, 3, &first);
+    trials_run(collective, engine, calls, 3, &second);
     cr_expect_eq(memcmp(first.times, second.times, sizeof first.times), 0);
     cr_expect_eq(memcmp(first.rank_finish_s, second.rank_finish_s, sizeof first.rank_finish_s), 0);
     cr_expect_eq(first.trial.messages_count, second.trial.messages_count);

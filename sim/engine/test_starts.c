@@ -6,21 +6,21 @@
 /* Beyond the time of the largest job, so that some ranks wait for long. */
 #define SPREAD_S 0.002
 
-static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 25557},
-                                      {.ready_s = 0.0004, .elements = 1048576},
-                                      {.ready_s = 0.0005, .elements = 2049},
-                                      {.ready_s = 1, .elements = 300000}};
+static const struct ar_call calls[] = {{.ready_s = 0, .elements = 25557},
+                                       {.ready_s = 0.0004, .elements = 1048576},
+                                       {.ready_s = 0.0005, .elements = 2049},
+                                       {.ready_s = 1, .elements = 300000}};
 
-enum { JOBS = sizeof jobs / sizeof jobs[0] };
+enum { JOBS = sizeof calls / sizeof calls[0] };
 
 static void starts_run(struct test_trial *test, const struct ar_collective *collective,
                        const struct ar_engine *engine, struct ar_timeline *timeline)
 {
     struct ar_error err = {.text = ""};
-    /* Fewer jobs where a simulation takes long. */
+    /* Fewer calls where a simulation takes long. */
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     uint32_t count = ranks < 64 ? JOBS : ranks < 256 ? 2 : 1;
-    trials_prepare(collective, jobs, count, test);
+    trials_prepare(collective, calls, count, test);
     trials_scatter(SPREAD_S, test);
     test->trial.timeline = timeline;
     cr_assert(ar_trial_run(&test->trial, engine, &err) == AR_OK, "%s", err.text);
@@ -36,7 +36,7 @@ static void expect_equal_finishes(const struct ar_collective *collective)
     const char *name = collective->algorithm->name;
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     cr_expect(computed.trial.exact, "%s of %u: not called exact", name, ranks);
-    for (uint32_t job = 0; job < computed.trial.jobs_count; job++) {
+    for (uint32_t job = 0; job < computed.trial.calls_count; job++) {
         cr_expect(support_near(computed.times[job].start_s, simulated.times[job].start_s, 1e-6));
         cr_expect(support_near(computed.times[job].finish_s, simulated.times[job].finish_s, 1e-6));
     }

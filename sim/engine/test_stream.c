@@ -9,21 +9,21 @@ static struct test_trial test;
 Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
 {
     /* The first takes 0.84 ms: the second must wait, the third finds the stream idle. */
-    static const struct ar_call jobs[] = {{.ready_s = 1e-3, .elements = 4000000},
-                                          {.ready_s = 1.1e-3, .elements = 400},
-                                          {.ready_s = 1.0, .elements = 400},
-                                          {.ready_s = 1.0, .elements = 400}};
+    static const struct ar_call calls[] = {{.ready_s = 1e-3, .elements = 4000000},
+                                           {.ready_s = 1.1e-3, .elements = 400},
+                                           {.ready_s = 1.0, .elements = 400},
+                                           {.ready_s = 1.0, .elements = 400}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 8, 1);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
-        trials_run(&ring, ar_engines[i], jobs, 4, &test);
+        trials_run(&ring, ar_engines[i], calls, 4, &test);
         const struct ar_call_time *times = test.times;
         double small_s = trials_time(&ring, ar_engines[i], 400);
         cr_expect_eq(times[0].start_s, 1e-3);
-        cr_expect_gt(times[0].finish_s, jobs[1].ready_s);
+        cr_expect_gt(times[0].finish_s, calls[1].ready_s);
         cr_expect(support_near(times[1].start_s, times[0].finish_s, 1e-9));
         cr_expect_eq(times[2].start_s, 1.0, "idle until the job is ready");
         cr_expect(support_near(times[3].start_s, times[2].finish_s, 1e-9));
@@ -34,11 +34,11 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
     }
 }
 
-/* When the first rank has finished the first `jobs_count` jobs on all its channels. */
-static double first_free_s(const struct ar_collective *collective, const struct ar_call *jobs,
-                           uint32_t jobs_count)
+/* When the first rank has finished the first `calls_count` calls on all its channels. */
+static double first_free_s(const struct ar_collective *collective, const struct ar_call *calls,
+                           uint32_t calls_count)
 {
-    trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &test);
+    trials_run(collective, &ar_engine_simgrid, calls, calls_count, &test);
     double free_s = test.rank_finish_s[0];
     for (uint32_t rank = 1; rank < ar_shape_ranks(&collective->shape); rank++) {
         free_s = test.rank_finish_s[rank] < free_s ? test.rank_finish_s[rank] : free_s;
@@ -49,15 +49,15 @@ static double first_free_s(const struct ar_collective *collective, const struct 
 /* On abci the ranks and channels of a ring finish at different times. */
 Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
 {
-    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 100000},
-                                          {.ready_s = 0, .elements = 3000},
-                                          {.ready_s = 0, .elements = 500000}};
+    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 100000},
+                                           {.ready_s = 0, .elements = 3000},
+                                           {.ready_s = 0, .elements = 500000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 19, 1);
     for (ring.channels = 1; ring.channels <= 3; ring.channels++) {
-        double second_s = first_free_s(&ring, jobs, 1);
-        double third_s = first_free_s(&ring, jobs, 2);
-        trials_run(&ring, &ar_engine_simgrid, jobs, 3, &test);
+        double second_s = first_free_s(&ring, calls, 1);
+        double third_s = first_free_s(&ring, calls, 2);
+        trials_run(&ring, &ar_engine_simgrid, calls, 3, &test);
         cr_expect(support_near(test.times[1].start_s, second_s, 1e-9), "%.9g s, not %.9g s",
                   test.times[1].start_s, second_s);
         cr_expect(support_near(test.times[2].start_s, third_s, 1e-9), "%.9g s, not %.9g s",
@@ -70,11 +70,11 @@ Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
 static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
                                           const struct ar_collective *collective)
 {
-    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 70001},
-                                          {.ready_s = 1e-4, .elements = 999}};
+    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 70001},
+                                           {.ready_s = 1e-4, .elements = 999}};
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     double last_s = 0;
-    trials_run(collective, engine, jobs, 2, &test);
+    trials_run(collective, engine, calls, 2, &test);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         double finish_s = test.rank_finish_s[rank];
         cr_expect_gt(finish_s, test.times[1].start_s);
@@ -103,8 +103,8 @@ Test(stream, a_job_finishes_with_its_last_rank)
 
 Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 {
-    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 4096},
-                                          {.ready_s = 0, .elements = 4096}};
+    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 4096},
+                                           {.ready_s = 0, .elements = 4096}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -113,8 +113,8 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
         }
         static struct test_trial without;
         struct ar_error err;
-        trials_run(&torus, ar_engines[i], jobs, 2, &test);
-        trials_prepare(&torus, jobs, 2, &without);
+        trials_run(&torus, ar_engines[i], calls, 2, &test);
+        trials_prepare(&torus, calls, 2, &without);
         without.trial.rank_finish_s = NULL;
         cr_assert_eq(ar_trial_run(&without.trial, ar_engines[i], &err), AR_OK);
         cr_expect_eq(memcmp(test.times, without.times, sizeof test.times), 0);
@@ -123,15 +123,15 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 
 Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
 {
-    static const struct ar_call jobs[] = {{.ready_s = 0.5, .elements = 1000},
-                                          {.ready_s = 0.75, .elements = 1000}};
+    static const struct ar_call calls[] = {{.ready_s = 0.5, .elements = 1000},
+                                           {.ready_s = 0.75, .elements = 1000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
         }
         struct ar_collective one = support_collective(abci, "torus2d", 1, 1);
-        trials_run(&one, ar_engines[i], jobs, 2, &test);
+        trials_run(&one, ar_engines[i], calls, 2, &test);
         cr_expect(test.times[0].start_s == 0.5 && test.times[0].finish_s == 0.5);
         cr_expect(test.times[1].start_s == 0.75 && test.times[1].finish_s == 0.75);
         cr_expect_eq(test.rank_finish_s[0], 0.75);
@@ -141,18 +141,18 @@ Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
 
 Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_it_is_exact)
 {
-    static const struct ar_call jobs[] = {{.ready_s = 0, .elements = 1600},
-                                          {.ready_s = 0, .elements = 1600}};
+    static const struct ar_call calls[] = {{.ready_s = 0, .elements = 1600},
+                                           {.ready_s = 0, .elements = 1600}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 8, 1);
-    trials_run(&ring, &ar_engine_simgrid, jobs, 2, &test);
+    trials_run(&ring, &ar_engine_simgrid, calls, 2, &test);
     cr_expect_not_null(strstr(test.trial.options, "simgrid "));
     cr_expect_not_null(strstr(test.trial.options, "network/model:CM02"), "%s", test.trial.options);
     cr_expect_not_null(strstr(test.trial.options, "network/crosstraffic:0"));
     cr_expect_not_null(strstr(test.trial.options, "network/TCP-gamma:0"));
     cr_expect(test.trial.exact && test.trial.memory_bytes > 1000000);
     cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
-    trials_run(&ring, &ar_engine_closed, jobs, 2, &test);
+    trials_run(&ring, &ar_engine_closed, calls, 2, &test);
     cr_expect_str_eq(test.trial.options, "closed approximate");
     cr_expect_str_eq(test.trial.note, "the hops of a phase differ");
     cr_expect(!test.trial.exact);

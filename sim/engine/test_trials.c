@@ -3,16 +3,16 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-void trials_prepare(const struct ar_collective *collective, const struct ar_call *jobs,
-                    uint32_t jobs_count, struct test_trial *test)
+void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
+                    uint32_t calls_count, struct test_trial *test)
 {
-    cr_assert_leq(jobs_count, TRIALS_JOBS);
+    cr_assert_leq(calls_count, TRIALS_CALLS);
     cr_assert_leq(ar_collective_ranks(collective), TRIALS_RANKS);
     memset(test, 0, sizeof *test);
-    memcpy(test->jobs, jobs, jobs_count * sizeof *jobs);
+    memcpy(test->calls, calls, calls_count * sizeof *calls);
     test->trial = (struct ar_trial){.collective = *collective,
-                                    .jobs = test->jobs,
-                                    .jobs_count = jobs_count,
+                                    .calls = test->calls,
+                                    .calls_count = calls_count,
                                     .times = test->times,
                                     .rank_finish_s = test->rank_finish_s};
 }
@@ -30,10 +30,10 @@ void trials_scatter(double spread_s, struct test_trial *test)
 }
 
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
-                const struct ar_call *jobs, uint32_t jobs_count, struct test_trial *test)
+                const struct ar_call *calls, uint32_t calls_count, struct test_trial *test)
 {
     struct ar_error err = {.text = ""};
-    trials_prepare(collective, jobs, jobs_count, test);
+    trials_prepare(collective, calls, calls_count, test);
     enum ar_status status = ar_trial_run(&test->trial, engine, &err);
     cr_assert(status == AR_OK, "%s", err.text);
 }
@@ -44,13 +44,13 @@ void trials_run_both(const struct ar_collective *collective, const uint64_t *cou
 {
     const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
     struct ar_error err = {.text = ""};
-    struct ar_call jobs[TRIALS_JOBS];
-    cr_assert_leq(counts_count, TRIALS_JOBS);
+    struct ar_call calls[TRIALS_CALLS];
+    cr_assert_leq(counts_count, TRIALS_CALLS);
     for (uint32_t i = 0; i < counts_count; i++) {
-        jobs[i] = (struct ar_call){.ready_s = period_s * i, .elements = counts[i]};
+        calls[i] = (struct ar_call){.ready_s = period_s * i, .elements = counts[i]};
     }
     for (int i = 0; i < 2; i++) {
-        trials_prepare(collective, jobs, counts_count, &tests[i]);
+        trials_prepare(collective, calls, counts_count, &tests[i]);
         if (spread_s > 0) {
             trials_scatter(spread_s, &tests[i]);
         }

@@ -7,21 +7,21 @@
 #include "ar_trial.h"
 #include "test_support.h"
 
-enum { TRIALS_JOBS = 16, TRIALS_RANKS = 1024 };
+enum { TRIALS_CALLS = 16, TRIALS_RANKS = 1024 };
 
 /** A trial and its results. */
 struct test_trial {
     struct ar_trial trial;
-    struct ar_call jobs[TRIALS_JOBS];
-    struct ar_call_time times[TRIALS_JOBS];
+    struct ar_call calls[TRIALS_CALLS];
+    struct ar_call_time times[TRIALS_CALLS];
     double rank_start_s[TRIALS_RANKS];
     double rank_factor[TRIALS_RANKS];
     double rank_finish_s[TRIALS_RANKS];
 };
 
-/** Prepares a trial of jobs; does not run it. The trial must not be moved afterwards. */
-void trials_prepare(const struct ar_collective *collective, const struct ar_call *jobs,
-                    uint32_t jobs_count, struct test_trial *test);
+/** Prepares a trial of calls; does not run it. The trial must not be moved afterwards. */
+void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
+                    uint32_t calls_count, struct test_trial *test);
 
 /** Gives every rank a start of its own up to `spread_s`, and a factor from 1 to 1.5: a fixed
  * pseudo-random sequence. For a trial that is prepared. */
@@ -29,7 +29,7 @@ void trials_scatter(double spread_s, struct test_trial *test);
 
 /** Prepares and runs. */
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
-                const struct ar_call *jobs, uint32_t jobs_count, struct test_trial *test);
+                const struct ar_call *calls, uint32_t calls_count, struct test_trial *test);
 
 /** Runs one collective for each count of elements, `period_s` after each other, by `simgrid` and by
  * `recurrence`, which are the two tests; scattered if `spread_s` is above 0. */

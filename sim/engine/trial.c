@@ -23,7 +23,7 @@ double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *i
 /* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
 static void run_alone(struct ar_trial *trial)
 {
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         double ready_s = ar_trial_ready(trial, i, 0);
         trial->times[i] = (struct ar_call_time){.start_s = ready_s, .finish_s = ready_s};
     }
@@ -34,7 +34,7 @@ static void run_alone(struct ar_trial *trial)
     }
     for (uint32_t i = 0;
          trial->rank_finish_s != NULL && i < ar_collective_ranks(&trial->collective); i++) {
-        trial->rank_finish_s[i] = trial->times[trial->jobs_count - 1].finish_s;
+        trial->rank_finish_s[i] = trial->times[trial->calls_count - 1].finish_s;
     }
     trial->messages_count = 0;
     trial->exact = true;
@@ -54,7 +54,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
                             struct ar_error *err)
 {
     enum ar_status status = AR_OK;
-    assert(trial->jobs_count > 0 && (trial->timeline == NULL || ar_engine_has_timeline(engine)));
+    assert(trial->calls_count > 0 && (trial->timeline == NULL || ar_engine_has_timeline(engine)));
     AR_TRY(ar_collective_check(&trial->collective, err));
     AR_TRY(ar_engine_check(engine, &trial->collective, trial->library, err));
     double began_s = ar_clock_s();

@@ -197,9 +197,9 @@ static void write_closed_form(const struct stream *stream)
     const struct ar_trial *trial = stream->trial;
     const char *engine = stream->scenario->engine->name;
     struct ar_closed_time sum = {.exact = true, .why = ""};
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(trial->flows, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(trial->flows, trial->calls[i].elements, &time);
         add_closed_times(&sum, &time);
     }
     double time_s = sum.time_s + stream->copy_s + stream->statistics_s;
@@ -227,11 +227,11 @@ static void write_library_calls(const struct stream *stream)
     double times_s[AR_LIBRARY_CALLS_MAX] = {0};
     char how[64];
     size_t count = 0;
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        if (trial->jobs[i].elements == 0) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
+        if (trial->calls[i].elements == 0) {
             continue;
         }
-        count = ar_library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
+        count = ar_library_engine_calls(&trial->collective, trial->calls[i].elements, runs);
         for (size_t j = 0; j < count; j++) {
             predictions[j] = engine->predict_call(trial->library, calls, &runs[j]);
             times_s[j] += predictions[j].time_s;

@@ -35,16 +35,16 @@ static void find_slice(const json_t *events, uint32_t rank, const char *name, do
     cr_assert_fail("rank %u has no slice %s", rank, name);
 }
 
-static void run_ring(struct tested *step, struct ar_call *jobs, struct ar_call_time *times)
+static void run_ring(struct tested *step, struct ar_call *calls, struct ar_call_time *times)
 {
     struct ar_error err = {.text = ""};
     for (uint32_t i = 0; i < step->timing.workload->buckets_count; i++) {
-        jobs[i] = (struct ar_call){.ready_s = step->timing.workload->buckets[i].ready_s,
-                                   .elements = step->timing.workload->buckets[i].elements};
+        calls[i] = (struct ar_call){.ready_s = step->timing.workload->buckets[i].ready_s,
+                                    .elements = step->timing.workload->buckets[i].elements};
     }
     step->timing.trial = (struct ar_trial){.collective = step->job.collective,
-                                           .jobs = jobs,
-                                           .jobs_count = step->timing.workload->buckets_count,
+                                           .calls = calls,
+                                           .calls_count = step->timing.workload->buckets_count,
                                            .rank_start_s = starts_s,
                                            .rank_factor = factors,
                                            .rank_finish_s = finishes_s,
@@ -78,7 +78,7 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     static const uint32_t shown[RANKS] = {0, 1, 2, 3};
     static double marks_s[JOBS_MAX * RANKS * CHANNELS * AR_MARKS_COUNT];
     struct ar_timeline timeline = {shown, RANKS, marks_s};
-    struct ar_call jobs[JOBS_MAX];
+    struct ar_call calls[JOBS_MAX];
     struct ar_call_time times[JOBS_MAX];
     struct ar_error err;
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
@@ -98,7 +98,7 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     step.timing.workload = workload;
     step.timing.job = &step.job;
     cr_assert_leq(step.timing.workload->buckets_count, (uint32_t)JOBS_MAX);
-    run_ring(&step, jobs, times);
+    run_ring(&step, calls, times);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);

@@ -209,7 +209,7 @@ static void write_bucket(struct events *events, const struct ar_timing *timing, 
                 ", \"channel_bytes\": %" PRIu64 ", \"tensors\": %" PRIu32 ", \"ready_us\": %.3f",
                 bucket->elements, bucket->elements * element_bytes, elements,
                 elements * element_bytes, bucket->tensors_count, ready_s * 1e6);
-    write_phases(events, timing, elements, timing->trial.jobs[job].copy_s, marks_s);
+    write_phases(events, timing, elements, timing->trial.calls[job].copy_s, marks_s);
 }
 
 static void begin_track(struct events *events, uint32_t index, const char *name)
@@ -235,7 +235,7 @@ static void write_rank_process(struct events *events, const struct ar_timing *ti
     for (uint32_t channel = 0; !is_alone && channel < timing->job->collective.channels; channel++) {
         snprintf(name, sizeof name, "stream channel %" PRIu32, channel);
         begin_track(events, 1 + channel, name);
-        for (uint32_t job = 0; job < timing->trial.jobs_count; job++) {
+        for (uint32_t job = 0; job < timing->trial.calls_count; job++) {
             write_bucket(events, timing, index, job, channel);
         }
     }

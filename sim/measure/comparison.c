@@ -232,7 +232,7 @@ static enum ar_status compare_algorithm(const struct ar_scenario *scenario,
     struct ar_call call = {.elements = row->messages.elements};
     struct ar_call_time time;
     struct ar_trial trial = {
-        .collective = row->messages.collective, .jobs = &call, .jobs_count = 1, .times = &time};
+        .collective = row->messages.collective, .calls = &call, .calls_count = 1, .times = &time};
     const struct ar_engine *engine = /* operations that a library has no model of are messages */
         ar_engine_times_calls(scenario->engine) ? &ar_engine_recurrence : scenario->engine;
     AR_TRY(ar_trial_run(&trial, engine, err));

@@ -80,9 +80,9 @@ void fill_trial(const struct ar_trial *trial, struct ar_row *row)
         return; /* no closed form: the parts are not known */
     }
     row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
-    for (uint32_t i = 0; i < trial->jobs_count && !is_alone; i++) {
+    for (uint32_t i = 0; i < trial->calls_count && !is_alone; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(trial->flows, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(trial->flows, trial->calls[i].elements, &time);
         row->setup_s += time.setup_s;
         for (uint32_t phase = 0; phase < time.phases_count; phase++) {
             row->reduction_s += time.phases[phase].reduction_s;

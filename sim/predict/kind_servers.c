@@ -324,10 +324,10 @@ static enum ar_status time_within(const struct ar_job *job, const struct ar_timi
                                   double *time_s, struct ar_error *err)
 {
     struct ar_call_time time;
-    struct ar_trial trial = {.collective = job->collective, .jobs_count = 1, .times = &time};
+    struct ar_trial trial = {.collective = job->collective, .calls_count = 1, .times = &time};
     struct ar_collective *collective = &trial.collective;
     const struct ar_call call = {.elements = bytes / collective->element_bytes};
-    trial.jobs = &call;
+    trial.calls = &call;
     collective->operation = operation;
     collective->mesh = (struct ar_mesh){.axes_count = 0};
     for (size_t i = ar_algorithms_count; i-- > 0;) {

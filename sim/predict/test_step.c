@@ -171,18 +171,19 @@ Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster
     }
 }
 
-Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
+Test(step, its_calls_are_the_buckets_and_start_when_they_are_ready)
 {
     struct ar_error err = {.text = ""};
     struct tested step = tested_trace(abci, resnet, "hierarchical", 4, 4, "2MiB");
     step.job.engine = &ar_engine_simgrid;
     cr_assert_eq(tested_try(&step, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(step.timing.trial.jobs_count, step.timing.workload->buckets_count);
-    cr_expect_gt(step.timing.trial.jobs_count, 10);
-    for (uint32_t i = 0; i < step.timing.trial.jobs_count; i++) {
-        cr_expect_eq(step.timing.trial.jobs[i].elements, step.timing.workload->buckets[i].elements);
-        cr_expect_eq(step.timing.trial.jobs[i].ready_s, step.timing.workload->buckets[i].ready_s);
-        cr_expect_geq(step.timing.trial.times[i].start_s, step.timing.trial.jobs[i].ready_s);
+    cr_assert_eq(step.timing.trial.calls_count, step.timing.workload->buckets_count);
+    cr_expect_gt(step.timing.trial.calls_count, 10);
+    for (uint32_t i = 0; i < step.timing.trial.calls_count; i++) {
+        cr_expect_eq(step.timing.trial.calls[i].elements,
+                     step.timing.workload->buckets[i].elements);
+        cr_expect_eq(step.timing.trial.calls[i].ready_s, step.timing.workload->buckets[i].ready_s);
+        cr_expect_geq(step.timing.trial.times[i].start_s, step.timing.trial.calls[i].ready_s);
     }
     tested_end(&step);
 }

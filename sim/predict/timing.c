@@ -137,8 +137,8 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
     struct ar_work *work = &timing->graph->works[number];
     bool is_all = job->kind->is_collective;
     struct ar_trial trial = {.collective = work_collective(job, &timing->layout, work),
-                             .jobs = timer->calls,
-                             .jobs_count = 1,
+                             .calls = timer->calls,
+                             .calls_count = 1,
                              .times = timer->call_times,
                              .library = job->library,
                              .band = job->band};
@@ -215,8 +215,8 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
     struct ar_trial *trial = &timing->trial;
     *trial = (struct ar_trial){
         .collective = work_collective(timer->job, &timing->layout, work),
-        .jobs = timer->calls,
-        .jobs_count = series->count,
+        .calls = timer->calls,
+        .calls_count = series->count,
         .flows = work_is_own(timer->job, work) ? timer->flows : NULL,
         .rank_start_s = spread_role(timer, series->start_s, timer->series_start_s),
         .rank_factor = spread_role(timer, series->factor, timer->series_factor),
@@ -233,7 +233,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
             .wait_s = task->wait_s,
             .copy_s = task->copy_s};
     }
-    for (uint32_t i = 0; timer->agreed_s != NULL && i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; timer->agreed_s != NULL && i < trial->calls_count; i++) {
         bool is_even; /* a negotiation ends on all ranks at once, after the slowest is ready */
         timer->agreed_s[i] = ar_trial_ready_on_all(trial, i, &is_even);
     }

@@ -136,7 +136,7 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
  * largest decide. */
 static const double *find_part_rates(const struct recurrence *recurrence, uint32_t phase)
 {
-    uint64_t elements = recurrence->trial->jobs[recurrence->job].elements;
+    uint64_t elements = recurrence->trial->calls[recurrence->job].elements;
     uint64_t bytes = ar_flows_message_bytes(recurrence->flows, phase, elements);
     return ar_flows_tree_shares(recurrence->flows, phase, (double)bytes)->rates_Bps;
 }
@@ -190,7 +190,7 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
 /* Runs a job on one lane; states are then those at its end. */
 static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
-    double begin_s = recurrence->setup_s + recurrence->trial->jobs[recurrence->job].copy_s;
+    double begin_s = recurrence->setup_s + recurrence->trial->calls[recurrence->job].copy_s;
     struct rank_state *states = recurrence->states;
     uint32_t window = recurrence->collective->window;
     memset(recurrence->flights_s, 0,
@@ -266,7 +266,7 @@ static bool is_sharing_static(const struct recurrence *recurrence)
  * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
 static double job_wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
 {
-    const struct ar_call *job = &recurrence->trial->jobs[recurrence->job];
+    const struct ar_call *job = &recurrence->trial->calls[recurrence->job];
     double begin_s = start_s + recurrence->setup_s + job->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
                                ar_flows_least_s(recurrence->flows, job->elements);
@@ -282,7 +282,7 @@ static double job_wait_for_links(struct recurrence *recurrence, double start_s, 
 
 static void job_run(struct recurrence *recurrence, uint32_t index)
 {
-    const struct ar_call *job = &recurrence->trial->jobs[index];
+    const struct ar_call *job = &recurrence->trial->calls[index];
     uint32_t ranks = recurrence->ranks;
     double *ready_s = recurrence->rank_ready_s;
     double *finish_s = recurrence->finish_s;
@@ -315,10 +315,10 @@ static void recurrence_find_exactness(const struct recurrence *recurrence)
     trial->exact = is_sharing_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         trial->exact = true;
-        for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
+        for (uint32_t i = 0; i < trial->calls_count && trial->exact; i++) {
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
             trial->exact =
-                ar_flows_why_not_exact(recurrence->flows, trial->jobs[i].elements)[0] == '\0' &&
+                ar_flows_why_not_exact(recurrence->flows, trial->calls[i].elements)[0] == '\0' &&
                 !(is_queued && ar_flows_are_ragged(recurrence->flows));
         }
     }
@@ -343,14 +343,14 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     };
     AR_TRY(ar_trial_flows(trial, &recurrence.flows, err));
     recurrence_create(&arena, &recurrence);
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         job_run(&recurrence, i);
     }
     recurrence_find_exactness(&recurrence);
     if (trial->rank_finish_s != NULL) {
         memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
     }
-    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     return AR_OK;
 }
 

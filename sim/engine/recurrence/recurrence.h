@@ -116,7 +116,7 @@ struct recurrence {
     double copy_s_per_byte;
     double setup_s;
     const struct ar_message_cost *cost; /**< of messages besides their paths */
-    double links_free_s;                /**< the busiest link can have carried all jobs so far */
+    double links_free_s;                /**< the busiest link can have carried all calls so far */
     struct rank_state *states;          /**< [position] */
     double *flights_s;     /**< [position][window], a ring buffer: arrivals; 0: none yet */
     double *rank_ready_s;  /**< [rank]: free for the next job */

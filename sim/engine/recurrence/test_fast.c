@@ -16,8 +16,8 @@ static double run_on(const struct ar_flows *flows, uint64_t elements, const doub
     struct ar_call_time time;
     struct ar_error err = {.text = ""};
     struct ar_trial trial = {.collective = flows->collective,
-                             .jobs = &call,
-                             .jobs_count = 1,
+                             .calls = &call,
+                             .calls_count = 1,
                              .flows = flows,
                              .rank_start_s = rank_start_s,
                              .times = &time,

@@ -9,29 +9,29 @@ static const uint64_t counts[] = {256, 1000, 25557, 1048576, 25557032, 2049};
 
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-#define QUEUED_S 0.0003 /* jobs wait for each other */
+#define QUEUED_S 0.0003 /* calls wait for each other */
 #define APART_S  1.0    /* they do not */
 
-static uint32_t make_jobs(double gap_s, struct ar_call jobs[TRIALS_JOBS])
+static uint32_t make_jobs(double gap_s, struct ar_call calls[TRIALS_CALLS])
 {
     for (uint32_t i = 0; i < COUNTS; i++) {
-        jobs[i] = (struct ar_call){.ready_s = gap_s * i, .elements = counts[i]};
+        calls[i] = (struct ar_call){.ready_s = gap_s * i, .elements = counts[i]};
     }
     return COUNTS;
 }
 
-/* Runs both engines on the jobs; returns the worst relative difference of all finishes. */
+/* Runs both engines on the calls; returns the worst relative difference of all finishes. */
 static double worst_difference(const struct ar_collective *collective, double gap_s, bool *exact)
 {
     static struct test_trial simulated;
     static struct test_trial computed;
-    struct ar_call jobs[TRIALS_JOBS];
-    uint32_t jobs_count = make_jobs(gap_s, jobs);
-    trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &simulated);
-    trials_run(collective, &ar_engine_recurrence, jobs, jobs_count, &computed);
+    struct ar_call calls[TRIALS_CALLS];
+    uint32_t calls_count = make_jobs(gap_s, calls);
+    trials_run(collective, &ar_engine_simgrid, calls, calls_count, &simulated);
+    trials_run(collective, &ar_engine_recurrence, calls, calls_count, &computed);
     *exact = computed.trial.exact;
     double worst = 0;
-    for (uint32_t i = 0; i < jobs_count; i++) {
+    for (uint32_t i = 0; i < calls_count; i++) {
         double difference = computed.times[i].finish_s / simulated.times[i].finish_s - 1;
         worst = difference > worst ? difference : worst;
         worst = -difference > worst ? -difference : worst;
@@ -127,11 +127,11 @@ Test(recurrence, gives_the_same_bytes_twice)
     static struct test_trial second;
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective torus = support_collective(abci, "torus2d", 16, 16);
-    struct ar_call jobs[TRIALS_JOBS];
-    uint32_t jobs_count = make_jobs(QUEUED_S, jobs);
-    trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &first);
-    trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &second);
-    cr_expect_arr_eq(first.times, second.times, jobs_count * sizeof first.times[0]);
+    struct ar_call calls[TRIALS_CALLS];
+    uint32_t calls_count = make_jobs(QUEUED_S, calls);
+    trials_run(&torus, &ar_engine_recurrence, calls, calls_count, &first);
+    trials_run(&torus, &ar_engine_recurrence, calls, calls_count, &second);
+    cr_expect_arr_eq(first.times, second.times, calls_count * sizeof first.times[0]);
 }
 
 Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_time)

@@ -511,8 +511,8 @@ static void rank_run(void *data)
     struct actor *actor = data;
     struct ar_trial *trial = actor->run->trial;
     actor_declare_receiver(actor);
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        const struct ar_call *call = &trial->jobs[i];
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
+        const struct ar_call *call = &trial->calls[i];
         struct ar_call_time *time = &trial->times[i];
         child_sleep_until(ar_trial_ready(trial, i, actor->rank));
         time->start_s = fmin(time->start_s, simgrid_get_clock());
@@ -530,7 +530,7 @@ static void trial_start(void *data)
     struct ar_trial *trial = data;
     struct collective_run *run = child_alloc(1, sizeof *run, "its ranks");
     *run = (struct collective_run){.collective = &trial->collective, .trial = trial};
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->calls_count; i++) {
         trial->times[i] = (struct ar_call_time){.start_s = HUGE_VAL, .finish_s = 0};
     }
     collective_run_create(run);

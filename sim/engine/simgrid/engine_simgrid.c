@@ -231,7 +231,7 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
         .actors_count = (uint64_t)ranks * collective->channels * actors_each,
         .cluster = collective->cluster,
         .ranks = ranks,
-        .results = {{trial->times, trial->jobs_count * sizeof *trial->times},
+        .results = {{trial->times, trial->calls_count * sizeof *trial->times},
                     {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
                     {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
@@ -239,7 +239,7 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
     }
     AR_TRY(simgrid_task_run(&task, err));
     trial->memory_bytes = task.memory_bytes;
-    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    trial->messages_count = trial->calls_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
     return simgrid_describe(trial->options, sizeof trial->options, err);
 }
