@@ -106,10 +106,8 @@ struct ar_exchange_step {
     const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
     uint32_t first_kind, kinds_count;
     bool is_shared; /**< some message has less than the bandwidth of its path */
-    /** [lane][position - first]: number of the kind of its message, in the one of the two arrays
-     * that is there; neither is, if all messages are of one kind. */
-    const uint16_t *narrow;
-    const uint32_t *wide;
+    /** [lane][position - first]: number of the kind of its message; NULL if all are of one kind. */
+    const uint32_t *kind_of;
 };
 
 struct ar_exchange {

@@ -67,9 +67,7 @@ static void step_mirror(struct ar_arena *arena, const struct exchange_scratch *s
     for (uint32_t lane = 0; lane < scratch->lanes && from.kinds_count > 1; lane++) {
         size_t first = (size_t)lane * positions;
         for (uint32_t i = 0; i < positions; i++) {
-            size_t place = first + peers[i];
-            scratch->kind_of[first + i] =
-                from.narrow != NULL ? from.narrow[place] : from.wide[place];
+            scratch->kind_of[first + i] = from.kind_of[first + peers[i]];
         }
     }
     exchange_keep_step(arena, scratch, from.ahead > 0, step);

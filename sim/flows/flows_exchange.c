@@ -208,23 +208,13 @@ void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *s
 static void step_keep_kinds(struct ar_arena *arena, const struct exchange_scratch *scratch,
                             struct ar_exchange_step *step)
 {
-    size_t places = (size_t)scratch->lanes * step->count;
-    uint16_t *narrow = NULL;
-    uint32_t *wide = NULL;
-    if (step->kinds_count <= UINT16_MAX) {
-        step->narrow = narrow = ar_arena_alloc(arena, places, sizeof *narrow);
-    } else {
-        step->wide = wide = ar_arena_alloc(arena, places, sizeof *wide);
-    }
+    uint32_t *kind_of =
+        ar_arena_alloc(arena, (size_t)scratch->lanes * step->count, sizeof *kind_of);
+    step->kind_of = kind_of;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
-        size_t place = (size_t)lane * step->count;
         for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
-            if (narrow != NULL) {
-                narrow[place + i] = (uint16_t)kinds[k];
-            } else {
-                wide[place + i] = kinds[k];
-            }
+            *kind_of++ = kinds[k];
         }
     }
 }

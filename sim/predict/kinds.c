@@ -127,15 +127,12 @@ static uint32_t count_buckets(const struct ar_scenario *scenario)
     return workload->buckets_count;
 }
 
-/* Messages times what each takes the engine. But for jitter and stragglers, ranks start together.
- */
+/* Messages times what each takes the engine. */
 static double messages_cost_s(const struct ar_scenario *scenario, double collectives)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
-    bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
     return ar_engine_cost_s(scenario->engine, ar_scenario_ranks(scenario), scenario->channels,
-                            collectives, collectives * (double)ar_collective_messages(&collective),
-                            is_even);
+                            collectives, collectives * (double)ar_collective_messages(&collective));
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
@@ -150,12 +147,12 @@ double layout_cost_s(const struct ar_scenario *scenario)
     if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
-                                ar_job_ranks_messages(&job), false);
+                                ar_job_ranks_messages(&job));
     }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,
-                                  jobs * scenario->gpus * replicas, false)
-               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
+                                  jobs * scenario->gpus * replicas)
+               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0);
 }
 
 double collective_cost_s(const struct ar_scenario *scenario)

@@ -204,7 +204,7 @@ static uint32_t message_slot(const struct bundle_run *run, int64_t message)
     return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
 }
 
-double *bundle_flights(const struct bundle_run *run, int64_t message)
+static double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
     return run->lanes->flights_s + message_slot(run, message) * run->lanes->stride;
 }
@@ -469,11 +469,7 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct ar_phase 
     run.bytes = recurrence->lanes.bytes + bundle_bytes(collective, bundle, phase, first_step,
                                                        elements, recurrence->lanes.bytes);
     bundle_load(&run);
-    bool may_jump = (double)phase->steps * (double)bundle->places_count >= recurrence->jumps_from;
-    if (bundle->is_ring && may_jump && ring_jump_run(&run, recurrence->jump_room)) {
-        bundle_store(&run, 0, bundle->places_count, phase->steps);
-        recurrence->rings_jumped++;
-    } else if (bundle->is_ring) {
+    if (bundle->is_ring) {
         ring_run(&run);
     } else {
         chains_run(&run);

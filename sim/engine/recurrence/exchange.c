@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ring_kernel.h"
+
 /* An exchange on one lane: what stays the same from step to step. */
 struct exchange_run {
     struct recurrence *recurrence;
@@ -50,128 +52,123 @@ static void step_find_kind_times(const struct exchange_run *run, uint32_t step)
     }
 }
 
-/* Which kind a message of a step is, counted from the step's first sender. */
-static inline uint32_t message_kind(const struct exchange_run *run,
-                                    const struct ar_exchange_step *flows, uint32_t index)
+/* Whole numbers below 2^52, as the fraction of 2^52: vector code that conversions are not. */
+static inline double double_of(uint64_t whole)
 {
-    size_t place = (size_t)run->lane * flows->count + index;
-    return flows->narrow != NULL ? flows->narrow[place]
-           : flows->wide != NULL ? flows->wide[place]
-                                 : 0;
+    union {
+        uint64_t bits;
+        double value;
+    } sum = {.bits = whole | 0x4330000000000000u};
+    return sum.value - 0x1p52;
+}
+
+VECTOR_CODE
+static void find_sizes(uint32_t count, const uint64_t *elements, double element_bytes,
+                       double *restrict bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bytes[i] = double_of(elements[i]) * element_bytes;
+    }
 }
 
 /* The times of the messages of a step, by sender, and of adding them up. */
-static void step_find_even_times(const struct exchange_run *run,
-                                 const struct ar_exchange_step *flows)
-{
-    double *restrict times_s = run->arrivals_s + flows->first;
-    double *restrict adding_s = run->adding_s + flows->first;
-    const double *kind_s = run->times_s, *sums_s = run->sums_s;
-    for (uint32_t i = 0; i < flows->count && flows->kinds_count == 1; i++) {
-        times_s[i] = kind_s[0];
-        adding_s[i] = sums_s[0];
-    }
-    for (uint32_t i = 0; i < flows->count && flows->kinds_count > 1; i++) {
-        uint32_t kind = message_kind(run, flows, i);
-        times_s[i] = kind_s[kind];
-        adding_s[i] = sums_s[kind];
-    }
-}
-
-/* As step_find_even_times(), where each message has a size of its own. */
-static void step_find_uneven_times(const struct exchange_run *run, uint32_t step,
-                                   const struct ar_exchange_step *flows)
+static void step_find_times(const struct exchange_run *run, uint32_t step)
 {
     const struct ar_collective *collective = run->recurrence->collective;
-    const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     const struct ar_message_cost *cost = run->recurrence->cost;
-    double gamma = step_reduce_cost(run, step);
+    const struct ar_exchange_step *flows = &run->exchange->steps[step];
+    const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
+    const uint32_t *kind_of = /* of the lane */
+        flows->kind_of != NULL ? flows->kind_of + (size_t)run->lane * flows->count : NULL;
+    const double *kind_s = run->times_s, *sums_s = run->sums_s;
     struct ar_sends sends = run->recurrence->sends;
+    double *restrict times_s = run->arrivals_s + flows->first;
+    double *restrict adding_s = run->adding_s + flows->first;
+    double gamma = step_reduce_cost(run, step);
+    step_find_kind_times(run, step);
+    if (run->is_even) {
+        for (uint32_t i = 0; i < flows->count; i++) {
+            uint32_t kind = kind_of != NULL ? kind_of[i] : 0;
+            times_s[i] = kind_s[kind];
+            adding_s[i] = sums_s[kind];
+        }
+        return;
+    }
     sends.first = flows->first;
     sends.end = flows->first + flows->count;
     ar_algorithm_sends(collective->algorithm, &collective->shape, run->elements,
                        run->first_step + step, &sends);
+    find_sizes(flows->count, sends.counts + flows->first, collective->element_bytes, adding_s);
     for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t kind = message_kind(run, flows, i);
-        uint32_t position = flows->first + i;
-        double bytes = (double)(int64_t)(sends.counts[position] * collective->element_bytes);
-        run->arrivals_s[position] = run->times_s[kind] + bytes * run->sums_s[kind];
-        run->adding_s[position] = bytes * gamma;
-    }
-    for (uint32_t i = 0; i < flows->count && cost->is_any; i++) {
-        uint32_t position = flows->first + i;
-        double bytes = (double)(int64_t)(sends.counts[position] * collective->element_bytes);
-        run->arrivals_s[position] +=
-            ar_message_extra_s(cost, kinds[message_kind(run, flows, i)].tier, bytes);
+        uint32_t kind = kind_of != NULL ? kind_of[i] : 0;
+        double bytes = adding_s[i];
+        times_s[i] = kind_s[kind] + bytes * sums_s[kind];
+        times_s[i] += cost->is_any ? ar_message_extra_s(cost, kinds[kind].tier, bytes) : 0;
+        adding_s[i] = bytes * gamma;
     }
 }
 
-/* Positions from `first` to `end` wait for those `ahead`: a loop for vector code. */
-static void positions_wait_ahead(const struct exchange_run *run, uint32_t first, uint32_t end,
-                                 int64_t ahead)
+/* Messages that start when both ends have come: those of positions beside each other. */
+VECTOR_CODE
+static void messages_start(uint32_t count, const double *from_s, const double *to_s,
+                           double *restrict arrivals_s)
 {
-    const double *now_s = run->now_s, *to_s = run->now_s + ahead;
-    double *restrict arrivals_s = run->arrivals_s;
-    for (uint32_t i = first; i < end; i++) {
-        arrivals_s[i] += later_s(now_s[i], to_s[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        arrivals_s[i] += later_s(from_s[i], to_s[i]);
     }
 }
 
-/* When what each position sends in a step arrives, by sender, and how long its receiver adds it
- * up. A message starts when both have come. */
-static void step_find_arrivals(const struct exchange_run *run, uint32_t step)
+VECTOR_CODE
+static void messages_leave(uint32_t count, const double *restrict arrivals_s,
+                           double *restrict sent_s)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        sent_s[i] = later_s(sent_s[i], arrivals_s[i]);
+    }
+}
+
+VECTOR_CODE
+static void messages_arrive(uint32_t count, const double *restrict arrivals_s,
+                            const double *restrict adding_s, double *restrict done_s)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        done_s[i] = later_s(done_s[i], arrivals_s[i]) + adding_s[i];
+    }
+}
+
+/* A step: a message starts when both ends have come; they go on when it has arrived, the sender at
+ * `sent_s`, the receiver, when it has added it up, at `done_s`. */
+static void step_run(const struct exchange_run *run, uint32_t step, double *done_s, double *sent_s)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
-    step_find_kind_times(run, step);
-    if (run->is_even) {
-        step_find_even_times(run, flows);
-    } else {
-        step_find_uneven_times(run, step, flows);
-    }
-    if (flows->ahead > 0) { /* in two stretches round the end */
-        uint32_t positions = run->exchange->positions;
-        uint32_t middle = positions - flows->ahead;
-        positions_wait_ahead(run, 0, middle, flows->ahead);
-        positions_wait_ahead(run, middle, positions, -(int64_t)middle);
+    const double *now_s = run->now_s, *adding_s = run->adding_s;
+    double *arrivals_s = run->arrivals_s;
+    uint32_t ahead = flows->ahead, rest = run->exchange->positions - ahead;
+    step_find_times(run, step);
+    if (ahead > 0) { /* in two stretches round the end */
+        messages_start(rest, now_s, now_s + ahead, arrivals_s);
+        messages_start(ahead, now_s + rest, now_s, arrivals_s + rest);
+        messages_leave(rest + ahead, arrivals_s, sent_s);
+        messages_arrive(ahead, arrivals_s + rest, adding_s + rest, done_s);
+        messages_arrive(rest, arrivals_s, adding_s, done_s + ahead);
         return;
     }
     for (uint32_t i = 0; i < flows->count; i++) {
         uint32_t from = flows->first + i, to = flows->peers[i];
         if (to != AR_NEVER) {
-            run->arrivals_s[from] += later_s(run->now_s[from], run->now_s[to]);
-        }
-    }
-}
-
-/* Both ends go on when a message has arrived, the receiver when it has added it up. */
-static void step_finish(const struct exchange_run *run, const struct ar_exchange_step *flows)
-{
-    const struct ar_exchange *exchange = run->exchange;
-    const double *arrivals_s = run->arrivals_s + flows->first;
-    const double *adding_s = run->adding_s + flows->first;
-    double *now_s = run->now_s;
-    uint32_t positions = exchange->positions;
-    if (flows->ahead > 0) {
-        uint32_t from = positions - flows->ahead;
-        for (uint32_t i = 0; i < flows->ahead; i++, from++) {
-            now_s[i] = later_s(arrivals_s[i], arrivals_s[from]) + adding_s[from];
-        }
-        from = 0;
-        for (uint32_t i = flows->ahead; i < positions; i++, from++) {
-            now_s[i] = later_s(arrivals_s[i], arrivals_s[from]) + adding_s[from];
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t from = flows->first + i, to = flows->peers[i];
-        if (to != AR_NEVER) {
-            now_s[from] = later_s(now_s[from], arrivals_s[i]);
-            now_s[to] = later_s(now_s[to], arrivals_s[i]);
+            arrivals_s[from] += later_s(now_s[from], now_s[to]);
         }
     }
     for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t from = flows->first + i;
         if (flows->peers[i] != AR_NEVER) {
-            now_s[flows->peers[i]] += adding_s[i];
+            sent_s[from] = later_s(sent_s[from], arrivals_s[from]);
+        }
+    }
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t from = flows->first + i, to = flows->peers[i];
+        if (to != AR_NEVER) {
+            done_s[to] = later_s(done_s[to], arrivals_s[from]) + adding_s[from];
         }
     }
 }
@@ -205,60 +202,21 @@ static uint32_t exchange_run_level_steps(const struct exchange_run *run)
     return step;
 }
 
+/* Step after step. Where all messages go at once, each starts when both ends have come to the
+ * phase, and its receiver takes them in the order of the steps. */
 static void exchange_run_steps(const struct exchange_run *run)
 {
-    for (uint32_t step = exchange_run_level_steps(run); step < run->phase->steps; step++) {
-        step_find_arrivals(run, step);
-        step_finish(run, &run->exchange->steps[step]);
-    }
-}
-
-/* All messages start when both have come to the phase; the receiver takes them in the order of the
- * steps. */
-static void step_finish_at_once(const struct exchange_run *run,
-                                const struct ar_exchange_step *flows, double *restrict done_s,
-                                double *restrict sent_s)
-{
+    const struct ar_phase *phase = run->phase;
     uint32_t positions = run->exchange->positions;
-    const double *arrivals_s = run->arrivals_s + flows->first;
-    const double *adding_s = run->adding_s + flows->first;
-    for (uint32_t i = 0; i < flows->count; i++) {
-        double *sent = &sent_s[flows->first + i];
-        bool does = flows->ahead > 0 || flows->peers[i] != AR_NEVER;
-        *sent = does ? later_s(*sent, arrivals_s[i]) : *sent;
+    double *now_s = run->now_s, *done_s = run->done_s, *sent_s = run->done_s + positions;
+    uint32_t step = phase->is_at_once ? 0 : exchange_run_level_steps(run);
+    memcpy(done_s, now_s, positions * sizeof *done_s);
+    memcpy(sent_s, now_s, positions * sizeof *sent_s);
+    for (; step < phase->steps; step++) {
+        step_run(run, step, phase->is_at_once ? done_s : now_s, phase->is_at_once ? sent_s : now_s);
     }
-    if (flows->ahead > 0) {
-        uint32_t from = positions - flows->ahead;
-        for (uint32_t i = 0; i < flows->ahead; i++, from++) {
-            done_s[i] = later_s(done_s[i], arrivals_s[from]) + adding_s[from];
-        }
-        from = 0;
-        for (uint32_t i = flows->ahead; i < positions; i++, from++) {
-            done_s[i] = later_s(done_s[i], arrivals_s[from]) + adding_s[from];
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t to = flows->peers[i];
-        if (to != AR_NEVER) {
-            done_s[to] = later_s(done_s[to], arrivals_s[i]) + adding_s[i];
-        }
-    }
-}
-
-static void exchange_run_at_once(const struct exchange_run *run)
-{
-    uint32_t positions = run->exchange->positions;
-    double *done_s = run->done_s;
-    double *sent_s = run->done_s + positions;
-    memcpy(done_s, run->now_s, positions * sizeof *done_s);
-    memcpy(sent_s, run->now_s, positions * sizeof *sent_s);
-    for (uint32_t step = 0; step < run->phase->steps; step++) {
-        step_find_arrivals(run, step);
-        step_finish_at_once(run, &run->exchange->steps[step], done_s, sent_s);
-    }
-    for (uint32_t i = 0; i < positions; i++) {
-        run->now_s[i] = later_s(done_s[i], sent_s[i]);
+    for (uint32_t i = 0; i < positions && phase->is_at_once; i++) {
+        now_s[i] = later_s(done_s[i], sent_s[i]);
     }
 }
 
@@ -285,7 +243,7 @@ void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phas
         run.now_s[i] = recurrence_finish(recurrence, i);
     }
     memset(recurrence->flights_s, 0, (size_t)positions * window * sizeof *recurrence->flights_s);
-    (phase->is_at_once ? exchange_run_at_once : exchange_run_steps)(&run);
+    exchange_run_steps(&run);
     for (uint32_t i = 0; i < positions; i++) {
         recurrence->states[i] = (struct rank_state){.now_s = run.now_s[i], .peer = UINT32_MAX};
     }

@@ -12,13 +12,9 @@
 
 /* --- room ------------------------------------------------------------------------------------ */
 
-/* Messages from which on it is worth to look whether a ring is steady: it takes some milliseconds.
- */
-#define JUMPS_FROM 4e6
-
-/* All bundles, and how many numbers the largest needs for its messages and for jumps. */
+/* All bundles, and how many numbers the largest needs for its messages. */
 static void recurrence_create_bundles(struct ar_arena *arena, struct recurrence *recurrence,
-                                      size_t *bytes_capacity, size_t *jump_capacity)
+                                      size_t *bytes_capacity)
 {
     uint32_t lanes = ar_collective_lanes(recurrence->collective);
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
@@ -28,8 +24,6 @@ static void recurrence_create_bundles(struct ar_arena *arena, struct recurrence 
             bundle_create(arena, phase, &recurrence->patterns[i], lane, bundle);
             size_t capacity = bundle_bytes_capacity(bundle, phase);
             *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
-            size_t jumps = ring_jump_capacity(bundle, recurrence->collective->window);
-            *jump_capacity = jumps > *jump_capacity ? jumps : *jump_capacity;
         }
     }
 }
@@ -78,11 +72,10 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     size_t ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
     size_t lanes = ar_collective_lanes(recurrence->collective);
-    size_t bytes_capacity = 0, jump_capacity = 1;
+    size_t bytes_capacity = 0;
     recurrence->phases_count = recurrence->flows->phases_count;
     recurrence->phases = recurrence->flows->phases;
     recurrence->patterns = recurrence->flows->patterns;
-    recurrence->jumps_from = recurrence->flows->is_plain ? HUGE_VAL : JUMPS_FROM;
     recurrence->bundles =
         ar_arena_alloc(arena, recurrence->phases_count * lanes, sizeof *recurrence->bundles);
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
@@ -99,9 +92,7 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
-    recurrence_create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity);
-    /* Pages that nobody writes to cost nothing. */
-    recurrence->jump_room = ar_arena_alloc(arena, jump_capacity, sizeof *recurrence->jump_room);
+    recurrence_create_bundles(arena, recurrence, &bytes_capacity);
     recurrence_create_lanes(arena, bytes_capacity, recurrence);
 }
 
@@ -358,6 +349,6 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
-    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
+    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9},
     .run = recurrence_run,
 };

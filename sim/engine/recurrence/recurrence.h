@@ -129,9 +129,6 @@ struct recurrence {
                                 exchange */
     double *sums_s;        /**< room for sums on one lane  */
     struct lanes lanes;
-    double jumps_from;  /**< messages of a bundle from which on rings may jump (ring_jump_run()) */
-    int64_t *jump_room; /**< ring_jump_capacity() numbers */
-    uint32_t rings_jumped; /**< bundles in which they did so far */
 };
 
 /** A bundle in a phase of a job. */
@@ -143,10 +140,6 @@ struct bundle_run {
     uint32_t window;
     const double *bytes; /**< of the first step, by place */
 };
-
-/** Arrivals of the messages with this number, by place; the last ones of the phase before have
- * number -1. */
-double *bundle_flights(const struct bundle_run *run, int64_t message);
 
 /** Runs a phase of walks as arrays, from the states of the ranks into them. */
 void recurrence_run_bundle(struct recurrence *recurrence, const struct ar_phase *phase,
@@ -181,14 +174,5 @@ void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence);
 
 /** Runs a job of `elements` on a lane from the states given; leaves the states at its end. */
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements);
-
-/* --- rings that have become steady (fast_ring_jump.c) --------------------------------------- */
-
-/** Room for the numbers of a ring; 0 for a bundle that is none or too large. */
-size_t ring_jump_capacity(const struct bundle *bundle, uint32_t window);
-
-/** Runs all steps of a ring on the lanes, as they are loaded before its first step and stored after
- * its last. False, with the lanes as they were, if it has not become steady early. */
-bool ring_jump_run(const struct bundle_run *run, int64_t *room);
 
 #endif

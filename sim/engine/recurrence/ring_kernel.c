@@ -1,14 +1,5 @@
 #include "ring_kernel.h"
 
-#if defined(__x86_64__) && defined(__has_attribute)
-#if __has_attribute(target_clones)
-#define VECTOR_CODE __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#endif
-#ifndef VECTOR_CODE
-#define VECTOR_CODE
-#endif
-
 static inline double later(double a, double b)
 {
     return a > b ? a : b;

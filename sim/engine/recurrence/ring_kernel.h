@@ -13,6 +13,15 @@
 
 #include <stddef.h>
 
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define VECTOR_CODE __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+#endif
+#ifndef VECTOR_CODE
+#define VECTOR_CODE
+#endif
+
 /** A step of all hops of a ring. */
 struct ring_step {
     const double *arrived_s; /**< at the sender, in the step before */
