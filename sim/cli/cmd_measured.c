@@ -63,8 +63,7 @@ static enum ar_status make_rows_request(const struct options *options, const str
         .scenario = scenario,
         .inputs = options->inputs,
         .called = &sets->index.called,
-        .system = ar_measured_index_system(&sets->index, scenario->cluster_name),
-        .has_pair = options->pair != NULL};
+        .system = ar_measured_index_system(&sets->index, scenario->cluster_name)};
     if (sets->one != NULL) {
         ar_set_ask_rows(sets->one, request);
     }
@@ -101,10 +100,8 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     struct ar_view view;
     struct sets sets;
     struct ar_scenario scenario;
-    struct ar_calibrate_request request = {.folds = options->folds,
-                                           .pair = options->pair,
-                                           .out = options->out,
-                                           .made_by = made_by(options)};
+    struct ar_calibrate_request request = {
+        .folds = options->folds, .out = options->out, .made_by = made_by(options)};
     char source[RESOURCE_PATH];
     struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
     uint64_t *held_out = NULL;

@@ -195,7 +195,6 @@ const struct command commands[] = {
      "The name of a measured set ('allreckon list sets'), or of a file of one alone, needs no "
      "--cluster: it has its cluster, settings, rows and what is held out. Of a table of several "
      "machines a shipped --cluster takes the rows of its own.\n\n"
-     "Logs of osu_latency and osu_bw fit latency and bandwidth of the link that --pair names.\n\n"
      "examples:\n"
      "  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
      "  allreckon calibrate fugaku_mpi --out mine-fugaku.topo\n"

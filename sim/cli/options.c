@@ -121,9 +121,6 @@ static const struct option_row own_rows[] = {
         "sets more. GPU counts, if rows of our own algorithms are of one node count"),
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
-    OWN("pair", "LINK", OF(calibrate), AT(pair), NULL,
-        "what joins the two processes of osu_latency and osu_bw, which their logs do not say: "
-        "nvlink, pcie or network"),
     OWN("time", "T", OF(calibrate) | OF(compare), AT(time), "out-of-place",
         "which of the measured times: out-of-place, in-place or mean"),
     OWN("ranks", "LIST", OF(export), AT(ranks), NULL,

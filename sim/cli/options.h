@@ -41,7 +41,7 @@ struct options {
     char *const *notes_text;  /**< all notes that were flushed so far */
     struct option_values keys[AR_KEYS_COUNT];
     const char *algorithm, *algorithms, *batch, *columns, *cost_table, *draws_seed, *engine;
-    const char *fabric, *format, *gpus_list, *hold_out, *jobs, *nodes, *operation, *out, *pair;
+    const char *fabric, *format, *gpus_list, *hold_out, *jobs, *nodes, *operation, *out;
     const char *parameters, *payloads, *precision, *ranks, *rows, *samples, *shapes, *time, *times;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */

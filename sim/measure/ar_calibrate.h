@@ -1,7 +1,6 @@
 /** \file ar_calibrate.h
  * Fits a cluster to measured rows: NCCL's cost model to calls of NCCL, latencies and bandwidths to
- * messages of our own algorithms, one link to messages between two processes. What the logs hold
- * decides.
+ * messages of our own algorithms. What the logs hold decides.
  */
 #ifndef AR_CALIBRATE_H
 #define AR_CALIBRATE_H
@@ -15,8 +14,7 @@ struct ar_calibrate_request {
     bool is_all_fitted;       /**< nothing is held out */
     const uint64_t *held_out; /**< these node or GPU counts are; none: see ar_measured_request */
     size_t held_out_count;
-    bool folds;       /**< also fit without each node count in turn */
-    const char *pair; /**< the link between two processes: nvlink, pcie, network; NULL: not known */
+    bool folds;              /**< also fit without each node count in turn */
     const char *source_path; /**< the file of the cluster, which is copied */
     const char *out;         /**< file of the calibrated cluster (NAME.topo); NULL: none */
     const char *name;        /**< of that cluster, and */

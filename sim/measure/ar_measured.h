@@ -42,7 +42,6 @@ struct ar_measured_request {
     const char *system;         /**< runs of other systems are left out; NULL: none */
     uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
     uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
-    bool has_pair;              /**< the logs are of messages between two processes */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is set or the log has none; engine, algorithm and
                                              channels of a comparison */
@@ -59,7 +58,7 @@ struct ar_measured_row {
     struct ar_link_row messages; /**< without a collective: it is a call */
 };
 
-/** A run that is used: `rows_count` rows, or sizes of messages between two processes. */
+/** A run that is used. */
 struct ar_measured_run {
     const char *path;
     uint64_t line;
@@ -96,7 +95,6 @@ struct ar_measured_left {
 
 struct ar_measured {
     const struct ar_logs **logs; /**< of the paths of the request */
-    bool is_pair;                /**< they are of messages between two processes */
     size_t rows_capacity;        /**< rows of all logs */
     struct ar_measured_row *rows;
     size_t rows_count;

@@ -130,65 +130,6 @@ static void take_links(struct calibration *calibration, const char *model,
     }
 }
 
-/* --- messages between two processes -------------------------------------------------------- */
-
-/* Fits latency and bandwidth of the link that `--pair` names (ar_link_fit.h). `measured` gets the
- * runs, for the notes, and no rows. */
-static enum ar_status fit_pair(const struct ar_calibrate_request *request,
-                               const struct ar_cluster *cluster, struct ar_arena *arena,
-                               struct calibration *calibration, struct ar_error *err)
-{
-    struct ar_measured *measured = calibration->measured;
-    const struct ar_scenario *scenario = request->rows.scenario;
-    const struct ar_pair_link *link = NULL;
-    struct ar_link_fit fit;
-    struct ar_pair_row *rows = ar_arena_alloc(arena, measured->rows_capacity + 1, sizeof *rows);
-    size_t count = 0;
-    const char *refused = request->is_all_fitted || request->held_out_count > 0 ? "--hold-out"
-                          : request->folds                                      ? "--folds"
-                          : scenario->release != NULL                           ? "--tuning"
-                                                                                : NULL;
-    if (refused != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found messages between two processes; expected collectives",
-                            refused);
-    }
-    AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
-    measured->time = "of one message";
-    for (size_t i = 0; i < request->rows.paths_count; i++) {
-        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
-            const struct ar_log *run = &measured->logs[i]->runs[k];
-            size_t before = count;
-            AR_TRY(
-                ar_log_check(run, ar_log_is_pair(run) ? run->collective : AR_LOG_LATENCY, 1, err));
-            for (size_t j = 0; j < run->rows_count; j++) {
-                double time_s = run->rows[j].out_of_place.time_s;
-                if (time_s > 0) { /* a bandwidth of 0 bytes has none */
-                    rows[count++] =
-                        (struct ar_pair_row){.time_s = time_s,
-                                             .bytes = (double)run->rows[j].payload_bytes,
-                                             .is_alone = run->collective == AR_LOG_LATENCY};
-                }
-            }
-            measured->runs[measured->runs_count++] =
-                (struct ar_measured_run){.path = run->path,
-                                         .line = run->first_line,
-                                         .nodes = link->nodes,
-                                         .ranks = 2,
-                                         .rows_count = count - before};
-        }
-    }
-    AR_TRY(ar_pair_fit(link, cluster, rows, count, &fit, err));
-    if (isfinite(fit.numbers[link->latency].error_frac)) {
-        ar_note(request->rows.notes,
-                "%s is that of a message between two processes; a hop of a collective takes longer "
-                "(topologies/README.md)",
-                ar_link_cost_key(link->latency));
-    }
-    take_links(calibration, link->model, &fit, NULL, &scenario->settings, arena);
-    return AR_OK;
-}
-
 /* --- collectives --------------------------------------------------------------------------- */
 
 /* Splits the counts of the rows into fitted and held out: as the request asks; else held out are
@@ -388,8 +329,7 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
     made->node_bus_Bps = made->net_bus_Bps = NAN;
     AR_TRY(ar_measured_load(&request->rows, arena, &made->measured, err));
-    AR_TRY(made->measured->is_pair ? fit_pair(request, cluster, arena, made, err)
-                                   : fit_collectives(request, cluster, arena, made, err));
+    AR_TRY(fit_collectives(request, cluster, arena, made, err));
     if (request->out != NULL) {
         AR_TRY(calibration_save(made, request, cluster, arena, err));
     }

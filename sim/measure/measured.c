@@ -451,7 +451,6 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request, struc
         }
         runs += logs->runs_count;
     }
-    made->is_pair = request->has_pair || ar_log_is_pair(&made->logs[0]->runs[0]);
     made->runs = ar_arena_alloc(arena, runs + 1, sizeof *made->runs);
     made->rows = ar_arena_alloc(arena, made->rows_capacity + 1, sizeof *made->rows);
     made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
@@ -587,9 +586,9 @@ void ar_measured_note(const struct ar_measured *measured, const char *release, F
 {
     for (size_t i = 0; i < measured->runs_count; i++) {
         const struct ar_measured_run *run = &measured->runs[i];
-        ar_note(notes, "%s:%" PRIu64 ": %zu %s of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
-                run->path, run->line, run->rows_count, measured->rows_count > 0 ? "rows" : "sizes",
-                run->ranks, run->nodes, run->nodes == 1 ? "" : "s");
+        ar_note(notes, "%s:%" PRIu64 ": %zu rows of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
+                run->path, run->line, run->rows_count, run->ranks, run->nodes,
+                run->nodes == 1 ? "" : "s");
     }
     if (release != NULL && measured->library[0] != '\0' &&
         strstr(measured->library, release) == NULL) {
