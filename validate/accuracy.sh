@@ -72,9 +72,6 @@ TEXT
 table "set held_out_median_frac*100 seen" '^set,|,no,' <"$scratch/last.csv"
 awk -v all="$(of_all all held_out_median_frac)" -v unseen="$(of_all all_unseen held_out_median_frac)" \
   'BEGIN { printf "\nThe median error of all held-out rows is %.1f %%, without these sets %.1f %%.\n", 100 * all, 100 * unseen }'
-printf '\nWhere the errors come from, for sets above 10 %% and those with fewer than 90 %% of the pairs right, computed from their held-out rows:\n\n'
-table "set operation held_out_median_frac*100 held_out_right_frac*100 why" 'times measured|wrong pairs' <"$scratch/sets.csv"
-
 printf '\nForced trees of MareNostrum 5 as messages, predicted by a fit to forced rings there (the last goal but one below):\n'
 shown "allreckon calibrate $sets/mn5_h100_nccl_ring.csv --cluster mn5 --algorithm ring --hold-out none --out rings.topo
 allreckon compare $sets/mn5_h100_nccl_tree.csv --cluster rings.topo --engine recurrence --algorithm tree --format csv"

@@ -6,172 +6,6 @@
 
 #include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_numbers.h"
-
-/* --- where errors come from ---------------------------------------------------------------- */
-
-enum { WHY_ROWS_MIN = 4, WHY_GROUPS = 2 };
-
-/* Rows of a group are alike in this, and in their range of sizes. */
-enum kind { BY_NODES, BY_OPERATION, BY_ALGORITHM, KINDS };
-
-struct group {
-    const struct ar_measured_row *like;
-    enum kind kind;
-};
-
-/* Sizes where different costs dominate: latency, both, bandwidth and memory. */
-static const struct {
-    double end_bytes;
-    const char *text;
-} ranges[] = {{65536, "below 64KiB"}, {8388608, "from 64KiB to 8MiB"}, {INFINITY, "from 8MiB on"}};
-
-static size_t range_of(const struct ar_measured_row *row)
-{
-    size_t range = 0;
-    while (row->call.run.bytes >= ranges[range].end_bytes) {
-        range++;
-    }
-    return range;
-}
-
-static bool group_has(struct group group, const struct ar_measured_row *row)
-{
-    bool is_like = group.kind == BY_NODES ? group.like->call.run.nodes == row->call.run.nodes
-                                          : group.like->operation == row->operation;
-    return range_of(group.like) == range_of(row) && is_like &&
-           (group.kind != BY_ALGORITHM ||
-            strcmp(group.like->run->algorithm, row->run->algorithm) == 0);
-}
-
-bool ar_accuracy_scatters(const struct ar_measured_row *row)
-{
-    return row->row->time_p90_s > AR_ACCURACY_SCATTER * row->row->time_p10_s;
-}
-
-static double ratio_of(const struct ar_accuracy_row *row)
-{
-    return row->predicted_s / row->row->call.time_s;
-}
-
-/* NAN of no values; sorts them. */
-static double median_sorted(double *values, size_t count)
-{
-    ar_sort(values, count);
-    return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
-}
-
-/* The median of the ratios inside a group, or of the errors outside of it. */
-static double group_median(const struct ar_accuracy_row *rows, size_t count, struct group group,
-                           bool is_inside, double *values, size_t *used)
-{
-    *used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (group_has(group, rows[i].row) == is_inside) {
-            values[(*used)++] = is_inside ? ratio_of(&rows[i]) : fabs(ratio_of(&rows[i]) - 1);
-        }
-    }
-    return median_sorted(values, *used);
-}
-
-/* The group without which the median falls most, below `*least`; a group of less than WHY_ROWS_MIN
- * rows says little, and one of more than two thirds of the rows everything. */
-static struct group worst_group(const struct ar_accuracy_row *rows, size_t count, double *values,
-                                double *least)
-{
-    struct group worst = {NULL, BY_NODES};
-    bool has_counts = false;
-    for (size_t i = 1; i < count; i++) {
-        has_counts = has_counts || rows[i].row->call.run.nodes != rows[0].row->call.run.nodes;
-    }
-    for (size_t i = 0; i < KINDS * count; i++) {
-        struct group group = {rows[i / KINDS].row, (enum kind)(i % KINDS)};
-        size_t others;
-        if (group.kind == BY_NODES && !has_counts) {
-            continue;
-        }
-        double rest = group_median(rows, count, group, false, values, &others);
-        size_t own = count - others;
-        if (own >= WHY_ROWS_MIN && 3 * own <= 2 * count && rest < *least) {
-            worst = group;
-            *least = rest;
-        }
-    }
-    return worst;
-}
-
-/* Adds the median error of another estimate of rows, if half of them have one. */
-static const char *add_estimate_text(const char *text, const char *what,
-                                     const struct ar_accuracy_row *rows, size_t count,
-                                     bool is_of_law, double *values, struct ar_arena *arena)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        double time_s = is_of_law ? rows[i].law_s : rows[i].fitted_s;
-        double ratio = time_s / rows[i].row->call.time_s;
-        if (isfinite(ratio)) {
-            values[used++] = fabs(ratio - 1);
-        }
-    }
-    return 2 * used < count ? text
-                            : ar_arena_format(arena, "%s; %s: %.1f %%", text, what,
-                                              median_sorted(values, used) * 100);
-}
-
-const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double goal_frac,
-                            struct ar_arena *arena)
-{
-    double *values = ar_arena_alloc(arena, count + 1, sizeof *values);
-    const char *text = "";
-    size_t scattered = 0, left = count;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = fabs(ratio_of(&rows[i]) - 1);
-        scattered += ar_accuracy_scatters(rows[i].row);
-    }
-    double rest = median_sorted(values, count);
-    if (count == 0 || rest <= goal_frac) {
-        return "";
-    }
-    for (int i = 0; i < WHY_GROUPS; i++) {
-        struct group group = worst_group(rows, left, values, &rest);
-        if (group.like == NULL) {
-            break;
-        }
-        size_t own, others = 0;
-        double ratio = group_median(rows, left, group, true, values, &own);
-        bool has_name = group.kind == BY_ALGORITHM && group.like->run->algorithm[0] != '\0';
-        const char *what =
-            group.kind == BY_NODES
-                ? ar_arena_format(arena, "%u nodes", (unsigned)group.like->call.run.nodes)
-                : ar_arena_format(arena, "%s%s%s", group.like->operation->command,
-                                  has_name ? " " : "", has_name ? group.like->run->algorithm : "");
-        text = ar_arena_format(arena, "%s%s%s %s: %.2f times measured (%zu rows; others: %.1f %%)",
-                               text, i > 0 ? "; " : "", what, ranges[range_of(group.like)].text,
-                               ratio, own, rest * 100);
-        for (size_t k = 0; k < left; k++) { /* the next group is one of the others */
-            if (!group_has(group, rows[k].row)) {
-                struct ar_accuracy_row row = rows[k];
-                rows[k] = rows[others];
-                rows[others++] = row;
-            }
-        }
-        left = others;
-    }
-    if (text[0] == '\0') { /* no group is worse than the others */
-        for (size_t i = 0; i < count; i++) {
-            values[i] = ratio_of(&rows[i]);
-        }
-        text = ar_arena_format(arena, "all: %.2f times measured (%zu rows)",
-                               median_sorted(values, count), count);
-    }
-    if (scattered > 0) {
-        text = ar_arena_format(arena, "%s; %zu rows scatter by more than %.0f %%", text, scattered,
-                               (AR_ACCURACY_SCATTER - 1) * 100);
-    }
-    text =
-        add_estimate_text(text, "power law of the counts below", rows, count, true, values, arena);
-    return add_estimate_text(text, "these rows fitted", rows, count, false, values, arena);
-}
 
 /* --- the predictions of a set -------------------------------------------------------------- */
 
@@ -262,7 +96,6 @@ static enum ar_status predict_set(struct predicted_set *set, FILE *notes, struct
 /* Pairs of held-out rows of two algorithms, not of two names. */
 struct pairs {
     uint64_t count, right;
-    uint64_t scattered; /* of the wrong ones, a time of which scatters */
 };
 
 /* Whether a line of errors is of the row: of an operation, or of all (NULL). */
@@ -290,72 +123,11 @@ static void count_pairs(const struct predicted_set *set, const struct ar_operati
                     b->measured->messages.collective.algorithm &&
                 fabs(log(ratio)) > log(AR_ACCURACY_PAIR_RATIO)) {
                 double predicted = a->predicted_s / b->predicted_s;
-                bool is_right = (predicted > 1) == (ratio > 1) && predicted != 1;
                 pairs->count++;
-                pairs->right += is_right;
-                pairs->scattered += !is_right && (ar_accuracy_scatters(a->measured) ||
-                                                  ar_accuracy_scatters(b->measured));
+                pairs->right += (predicted > 1) == (ratio > 1) && predicted != 1;
             }
         }
     }
-}
-
-/* The times of a row on the two largest node counts that were fitted, ranks per node alike, as a
- * power of the nodes; NAN: there are none. */
-static double law_through(const struct predicted_set *set, const struct ar_measured_row *row)
-{
-    const struct ar_measured *measured = set->rows->measured;
-    const struct ar_library_row *low = NULL;
-    const struct ar_library_row *high = NULL;
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *other = &measured->rows[i];
-        uint32_t nodes = other->call.run.nodes;
-        if (is_held_out(set, other) || other->operation != row->operation ||
-            other->call.run.bytes != row->call.run.bytes ||
-            (uint64_t)other->call.run.ranks * row->call.run.nodes !=
-                (uint64_t)row->call.run.ranks * nodes ||
-            strcmp(other->run->algorithm, row->run->algorithm) != 0) {
-            continue;
-        }
-        if (high == NULL || nodes > high->run.nodes) {
-            low = high;
-            high = &other->call;
-        } else if (nodes < high->run.nodes && (low == NULL || nodes > low->run.nodes)) {
-            low = &other->call;
-        }
-    }
-    return low == NULL ? NAN
-                       : high->time_s * pow(row->call.run.nodes / (double)high->run.nodes,
-                                            log(high->time_s / low->time_s) /
-                                                log(high->run.nodes / (double)low->run.nodes));
-}
-
-/* Where the error of a set's held-out rows sits; "" if the goals are met. */
-static const char *find_why(const struct predicted_set *set, const struct ar_operation *operation,
-                            const struct pairs *pairs, struct ar_arena *arena)
-{
-    const struct ar_measured *measured = set->rows->measured;
-    struct ar_accuracy_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
-    size_t count = 0;
-    for (size_t i = 2 * measured->rows_count; i < set->list.rows_count; i++) {
-        const struct ar_compared *held = &set->list.rows[i];
-        const struct ar_compared *fitted =
-            &set->list.rows[measured->rows_count + (size_t)(held->measured - measured->rows)];
-        if (counts_in_line(held, operation) && isfinite(held->predicted_s)) {
-            rows[count++] = (struct ar_accuracy_row){.row = held->measured,
-                                                     .predicted_s = held->predicted_s,
-                                                     .fitted_s = fitted->predicted_s,
-                                                     .law_s = law_through(set, held->measured)};
-        }
-    }
-    const char *why = ar_accuracy_why(rows, count, AR_ACCURACY_GOAL, arena);
-    return (double)pairs->right >= AR_ACCURACY_RIGHT_GOAL * (double)pairs->count
-               ? why
-               : ar_arena_format(arena,
-                                 "%s%s%" PRIu64 " of %" PRIu64
-                                 " wrong pairs have a row that scatters by more than %.0f %%",
-                                 why, why[0] != '\0' ? "; " : "", pairs->scattered,
-                                 pairs->count - pairs->right, (AR_ACCURACY_SCATTER - 1) * 100);
 }
 
 /* Writes how many rows of the files of sets do not count, and why. Rows of other machines belong to
@@ -388,12 +160,12 @@ static void count_unused(const struct predicted_set *const *sets, size_t count,
 
 /* One line: of sets, and one operation or all (NULL). */
 static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
-                                   const struct ar_operation *operation, struct ar_arena *arena)
+                                   const struct ar_operation *operation)
 {
     enum { ZERO_SHOT, LARGE, OWN, OWN_LARGE, FIT, HELD_OUT, SUMS };
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_error_sum sums[SUMS] = {{NULL, 0, 0, false}};
-    struct pairs pairs = {0, 0, 0};
+    struct pairs pairs = {0, 0};
     size_t rows_count = 1;
     for (size_t i = 0; i < count; i++) {
         rows_count += sets[i]->rows->measured->rows_count;
@@ -437,15 +209,14 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
         .pairs = pairs.count > 0 ? pairs.count : AR_NO_COUNT,
         .right_frac = pairs.count > 0 ? (double)pairs.right / (double)pairs.count : NAN,
         .unseen = AR_NO_FLAG,
-        .seen = "",
-        .why = count == 1 ? find_why(sets[0], operation, &pairs, arena) : ""};
+        .seen = ""};
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
 
 /* The lines of a set: each operation it has and, if these are several, all. The last one has what
- * was not used; it is noted where its error sits. */
-static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_arena *arena,
+ * was not used. */
+static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
                       struct ar_accuracies *accuracies)
 {
     struct ar_accuracy *first = &accuracies->rows[accuracies->count], *line = first;
@@ -455,11 +226,11 @@ static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_ar
             has_rows = has_rows || counts_in_line(&set->list.rows[i], ar_operations[k]);
         }
         if (has_rows) {
-            *line++ = sum_sets(&set, 1, ar_operations[k], arena);
+            *line++ = sum_sets(&set, 1, ar_operations[k]);
         }
     }
     if (line > first + 1) {
-        *line++ = sum_sets(&set, 1, NULL, arena);
+        *line++ = sum_sets(&set, 1, NULL);
     }
     for (struct ar_accuracy *at = first; at < line; at++) {
         at->set = set->rows->set->name;
@@ -471,10 +242,6 @@ static void add_lines(const struct predicted_set *set, FILE *notes, struct ar_ar
     if (line > first) {
         count_unused(&set, 1, arena, line - 1);
         accuracies->count += (size_t)(line - first);
-        if (line[-1].why[0] != '\0') {
-            ar_note(notes, "%s: held-out rows are %.1f %% off in the median: %s", line[-1].set,
-                    100 * line[-1].held_out.median_frac, line[-1].why);
-        }
     }
 }
 
@@ -565,7 +332,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
         .rows = ar_arena_alloc(arena, count * (ar_operations_count + 1) + GROUPS,
                                sizeof *accuracies->rows)};
     for (size_t i = 0; i < count; i++) {
-        add_lines(&sets[i], notes, arena, accuracies);
+        add_lines(&sets[i], arena, accuracies);
     }
     for (size_t k = 0; k < GROUPS; k++) {
         size_t chosen_count = 0;
@@ -576,7 +343,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
         }
         if (chosen_count > 1 && (chosen_count < count || k + 1 == GROUPS)) {
             struct ar_accuracy *line = &accuracies->rows[accuracies->count++];
-            *line = sum_sets(chosen, chosen_count, NULL, arena);
+            *line = sum_sets(chosen, chosen_count, NULL);
             count_unused(chosen, chosen_count, arena, line);
             line->set = groups[k].name;
         }
@@ -645,11 +412,6 @@ static const struct ar_column columns[] = {
          .heading = "seen", .is_rare = true, .priority = 2),
     LINE(string, unused_why, "not_used_why", "why rows of the set's machine are not judged",
          .heading = "not used", .is_rare = true, .priority = 10),
-    LINE(
-        string, why, "why",
-        "where the error sits if the median of the held-out rows is above 10 %, or less than 90 % "
-        "of the pairs are right: predicted over measured times of the groups of rows that err most",
-        .heading = "why", .is_rare = true, .priority = 10),
 };
 
 const struct ar_columns ar_accuracy_columns = {columns, sizeof columns / sizeof columns[0]};

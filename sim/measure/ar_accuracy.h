@@ -7,10 +7,6 @@
 
 #include "ar_comparison.h"
 
-/** Goals of the median of a set's held-out rows, and of the pairs. */
-#define AR_ACCURACY_GOAL       0.10
-#define AR_ACCURACY_RIGHT_GOAL 0.90
-
 /** Two algorithms whose times differ by this factor or more are a pair. */
 #define AR_ACCURACY_PAIR_RATIO 1.1
 
@@ -38,7 +34,6 @@ struct ar_accuracy {
     ar_cell_number right_frac; /**< and the share of them whose faster one is predicted to be */
     ar_cell_flag unseen;       /**< `seen` is empty; AR_NO_FLAG of several sets */
     ar_cell_string seen;       /**< ar_measured_set.seen */
-    ar_cell_string why; /**< where the error of the held-out rows sits, if a goal is missed */
 };
 
 struct ar_accuracies {
@@ -54,28 +49,5 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
                                struct ar_accuracies *accuracies, struct ar_error *err);
 
 extern const struct ar_columns ar_accuracy_columns;
-
-/* --- where the error of held-out rows comes from ------------------------------------------- */
-
-/** A held-out row: its prediction, that of a fit to it, too, and of the law time ~ nodes^x through
- * the same call on the two largest node counts that were fitted; NAN: there is none. */
-struct ar_accuracy_row {
-    const struct ar_measured_row *row;
-    double predicted_s, fitted_s, law_s;
-};
-
-/** Whether the measurements of a row themselves scatter: their 90th percentile is beyond
- * AR_ACCURACY_SCATTER times their 10th. False if these are not known. */
-bool ar_accuracy_scatters(const struct ar_measured_row *row);
-#define AR_ACCURACY_SCATTER 1.3
-
-/** Which rows err most: at most two groups of one node count, operation, or algorithm of an
- * operation, in a range of sizes, without which the median falls most, by how much they are off and
- * what is left without them; all rows, if there is no such group; how many rows scatter; and the
- * errors of the law and of the fit to these rows, which show whether smaller counts told of them
- * and whether the model can describe them. `rows` are reordered. "" if the median is at most
- * `goal_frac`. The text is the arena's. */
-const char *ar_accuracy_why(struct ar_accuracy_row *rows, size_t count, double goal_frac,
-                            struct ar_arena *arena);
 
 #endif

@@ -130,44 +130,6 @@ Test(measured_sets, names_of_libraries_may_end_with_a_star)
     cr_expect_null(ar_called_find(&called, "allgather", "ring_over"));
 }
 
-/* Sixteen rows of two node counts; those of 8 nodes below 64 KiB take twice the predicted time, and
- * one scatters; a power law is off by half. */
-Test(measured_sets, where_the_error_sits_is_said_by_the_group_that_errs)
-{
-    enum { ROWS = 16 };
-    struct ar_measured_row rows[ROWS];
-    struct ar_log_row logged[ROWS];
-    struct ar_log run = {.path = "here"};
-    struct ar_accuracy_row why[ROWS];
-    for (size_t i = 0; i < ROWS; i++) {
-        bool is_small = i % 4 < 2;
-        uint32_t nodes = i < ROWS / 2 ? 8 : 4;
-        logged[i] = (struct ar_log_row){.time_p10_s = 1, .time_p90_s = i == 5 ? 1.5 : 1.1};
-        rows[i] = (struct ar_measured_row){.run = &run,
-                                           .row = &logged[i],
-                                           .operation = &ar_operation_all_reduce,
-                                           .call = {.run = {.nodes = nodes}, .time_s = 1}};
-        rows[i].call.run.bytes = is_small ? 1024 : 1 << 20;
-        why[i] = (struct ar_accuracy_row){.row = &rows[i],
-                                          .predicted_s = nodes == 8 && is_small ? 0.5 : 1.2,
-                                          .fitted_s = NAN,
-                                          .law_s = i < 4 ? 1.5 : NAN};
-    }
-    cr_expect_str_eq(ar_accuracy_why(why, ROWS, 0.25, &arena), "");
-    cr_expect_str_eq(ar_accuracy_why(why, 2, 0, &arena),
-                     "all: 0.50 times measured (2 rows); power law of the counts below: 50.0 %");
-    cr_expect_str_eq(ar_accuracy_why(why, ROWS / 2, 0, &arena),
-                     "allreduce below 64KiB: 0.50 times measured (4 rows; others: "
-                     "20.0 %); 1 rows scatter by more than 30 %; power law of the counts below: "
-                     "50.0 %");
-    for (size_t i = 0; i < ROWS; i++) { /* without either half of what errs the median is small */
-        why[i].predicted_s = why[i].row->call.run.nodes == 8 ? 0.5 : 1.01;
-    }
-    cr_expect_str_eq(ar_accuracy_why(why, ROWS, 0.1, &arena),
-                     "8 nodes from 64KiB to 8MiB: 0.50 times measured (4 rows; others: "
-                     "1.0 %); 1 rows scatter by more than 30 %");
-}
-
 /* Two calls on one node and of one size, of four and of eight GPUs, whose errors are opposite. */
 Test(measured_sets, rows_err_as_those_on_as_many_gpus_of_each_node)
 {
