@@ -34,8 +34,7 @@ enum ar_plot_set {
     X(STEPS, "sweep.csv", SWEEP, true)          /* training steps; without any: COLLECTIVES */     \
     X(COLLECTIVES, "payload.csv", SWEEP, false) /* single collectives */                           \
     X(COMPARED, "compare.csv", COMPARE, true)   /* measured and predicted calls */                 \
-    X(RESULTS, "reproduce.csv", PUBLISHED, false)                                                  \
-    X(CURVES, "curves.csv", PUBLISHED, false)  /* predictions at many GPU counts */                \
+    X(RESULTS, "reproduce.csv", PUBLISHED, true)                                                   \
     X(LAYER_TIMES, "layers.csv", LAYERS, true) /* of a trace, measured and computed */             \
     X(SETS, "sets.csv", ACCURACY, true)        /* errors of measured sets */                       \
     X(TASKS, "pipeline.csv", PIPELINE, true)   /* of a step of a workload */                       \
@@ -79,12 +78,12 @@ extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
     X(MESH, "mesh", TEXT, COLLECTIVES, COLLECTIVES, 0)                                             \
     X(ALONG, "along", TEXT, COLLECTIVES, COLLECTIVES, 0)                                           \
     X(ROOT, "root", TEXT, COLLECTIVES, COLLECTIVES, 0)                                             \
-    X(ALGORITHM, "algorithm", NAME, SWEEPS | RESULTS | CURVES, 0, RESULTS | STEPS)                 \
+    X(ALGORITHM, "algorithm", NAME, SWEEPS | RESULTS, 0, RESULTS | STEPS)                          \
     X(ENGINE, "engine", NAME, SWEEPS | LAID_OUT, 0, 0)                                             \
     X(EXACT, "exact", TEXT, SWEEPS, SWEEPS, 0)                                                     \
     X(SHAPE, "shape", SHAPE, SWEEPS, 0, 0)                                                         \
     X(NODES, "nodes", COUNT, COMPARED, 0, 0)                                                       \
-    X(GPUS, "gpus", COUNT, SWEEPS | LAID_OUT | COMPARED | RESULTS | CURVES, 0, RESULTS)            \
+    X(GPUS, "gpus", COUNT, SWEEPS | LAID_OUT | COMPARED | RESULTS, 0, RESULTS)                     \
     X(PAYLOAD, "payload_bytes", BYTES, SWEEPS | COMPARED, 0, 0)                                    \
     X(ITERATION, "iteration_s", POSITIVE, STEPS | LAID_OUT, 0, 0)                                  \
     X(ALLREDUCE, "allreduce_s", DURATION, SWEEPS, 0, STEPS)                                        \
@@ -105,14 +104,12 @@ extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
     X(ERROR, "error_frac", NUMBER, COMPARED, 0, 0)                                                 \
     X(ROW, "row", TEXT, RESULTS, 0, 0)                                                             \
     X(TITLE, "title", TEXT, RESULTS, 0, 0)                                                         \
-    X(QUANTITY, "quantity", NAME, RESULTS | CURVES, 0, 0)                                          \
+    X(QUANTITY, "quantity", NAME, RESULTS, 0, 0)                                                   \
     X(MEASURED, "measured", POSITIVE, RESULTS, 0, RESULTS)                                         \
     X(PREDICTED, "predicted", POSITIVE, RESULTS, 0, RESULTS)                                       \
-    X(LOW, "low", POSITIVE, RESULTS | CURVES, 0, RESULTS | CURVES)                                 \
-    X(HIGH, "high", POSITIVE, RESULTS | CURVES, 0, RESULTS | CURVES)                               \
+    X(LOW, "low", POSITIVE, RESULTS, 0, RESULTS)                                                   \
+    X(HIGH, "high", POSITIVE, RESULTS, 0, RESULTS)                                                 \
     X(INSIDE, "inside", TEXT, RESULTS, 0, 0)                                                       \
-    X(CURVE, "curve", TEXT, CURVES, 0, 0)                                                          \
-    X(VALUE, "value", POSITIVE, CURVES, 0, 0)                                                      \
     X(LAYER, "layer", TEXT, LAYER_TIMES, 0, 0)                                                     \
     X(KIND, "kind", NAME, LAYER_TIMES | TASKS, 0, 0)                                               \
     X(FORWARD_MEASURED, "forward_measured_s", DURATION, LAYER_TIMES, 0, 0)                         \

@@ -17,9 +17,6 @@ bool ar_plot_has_part(const struct ar_plot_kind *kind, size_t part)
 void ar_plot_pick(const struct ar_plot_part *part, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows)
 {
-    if (part->quantity != NULL) {
-        ar_plot_rows_of(table, AR_COL_QUANTITY, part->quantity, NULL, rows);
-    }
     for (const enum ar_plot_column *column = part->above_0; *column != AR_COL_END; column++) {
         ar_plot_rows_within(table, *column, DBL_MIN, DBL_MAX, rows);
     }
@@ -319,20 +316,6 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
     AR_COL_ROW, AR_COL_TITLE, AR_COL_QUANTITY, AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_MEASURED,     \
         AR_COL_PREDICTED, AR_COL_LOW, AR_COL_HIGH, AR_COL_INSIDE
 
-/* Published points of a quantity on predicted curves. */
-#define PUBLISHED_BY_GPUS(shown, curves)                                                           \
-    .template_name = "published",                                                                  \
-    .empty_reason = "neither reproduce.csv nor curves.csv has a row of " shown,                    \
-    .parts = {{.file = AR_PLOT_RESULTS,                                                            \
-               .columns = {PUBLISHED},                                                             \
-               .quantity = shown,                                                                  \
-               .above_0 = {AR_COL_GPUS}},                                                          \
-              {.file = AR_PLOT_CURVES,                                                             \
-               .name = curves,                                                                     \
-               .columns = {AR_COL_CURVE, AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_VALUE, AR_COL_LOW,  \
-                           AR_COL_HIGH},                                                           \
-               .quantity = shown}}
-
 /* The time of an all-reduce by grid and algorithm. */
 #define GRIDS(narrow_rows)                                                                         \
     .parts = {{.file = AR_PLOT_STEPS,                                                              \
@@ -426,14 +409,6 @@ const struct ar_plot_kind ar_plot_kinds[] = {
                 .above_0 = {AR_COL_MEASURED, AR_COL_PREDICTED},
                 .keys = {AR_COL_QUANTITY, AR_COL_ROW},
                 .least = AR_COL_MEASURED}}},
-    {.name = "efficiency_published",
-     .settings = "heading = 'Scaling efficiency, published and predicted'\n"
-                 "quantity = 'scaling efficiency (%)'\nscale = 100.0\nis_log = 0\n",
-     PUBLISHED_BY_GPUS("efficiency_frac", "efficiency_published_curves")},
-    {.name = "time_to_train",
-     .settings = "heading = 'Time to train, published and predicted'\n"
-                 "quantity = 'time to train (s)'\nscale = 1.0\nis_log = 1\n",
-     PUBLISHED_BY_GPUS("train_s", "time_to_train_curves")},
     {.name = "accuracy",
      .parts = {{.file = AR_PLOT_SETS,
                 .columns = {AR_COL_SET, AR_COL_ZERO_SHOT_MEDIAN, AR_COL_FIT_MEDIAN,

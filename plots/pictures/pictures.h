@@ -21,7 +21,6 @@ struct ar_plot_part {
     const char *name; /**< base name of the data file; NULL: the picture's; that of its input: the
                            input itself is drawn */
     enum ar_plot_column columns[20]; /**< copied into the data file */
-    const char *quantity;            /**< only rows of this quantity; NULL: all */
     enum ar_plot_column above_0[3];  /**< only rows in which these are above zero */
     /** Of the rows with equal `keys` the one with the least `least` is shown, in order of the keys;
      * without keys all rows are shown, in the order of the file. */

@@ -70,7 +70,6 @@ static enum ar_status find_paths(struct job *job, struct ar_error *err)
 static enum ar_status read_tables(struct job *job, struct ar_error *err)
 {
     struct ar_plot_report *report = &job->report;
-    bool is_any = false;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
         struct ar_plot_table table = {.csv = NULL};
         enum ar_plot_file file = (enum ar_plot_file)i;
@@ -82,12 +81,7 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
             report->rows_failed += table.failed_count;
             report->rows_failed_line =
                 report->rows_failed_line == 0 ? table.failed_line : report->rows_failed_line;
-            is_any = true;
         }
-    }
-    if (!is_any) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: found neither reproduce.csv nor curves.csv",
-                            job->request->path);
     }
     return job->request->where == NULL
                ? AR_OK

@@ -1,4 +1,4 @@
-/* Pictures of published results and of comparisons: made-up rows, curves, calls. */
+/* Pictures of published results and of comparisons: made-up rows and calls. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@ TestSuite(plot_published, .init = make_directory, .fini = remove_directory);
 #define ROWS                                                                                       \
     "row,title,quantity,unit,gpus,algorithm,measured,predicted,low,high,error_frac,inside,source," \
     "assumptions\n"
-#define CURVES "curve,algorithm,quantity,gpus,value,low,high\n"
 
 static const char rows[] =
     ROWS "a-4,\"Lab A, 4 \"\"V100\"\"\",efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n"
@@ -23,19 +22,6 @@ static const char rows[] =
          "b-time,B to 75.9 %,train_s,s,2048,torus2d,74.7,80,76,85,0.07,no,s,x\n"
          "c-step,one step,iteration_s,s,640,ring,0.105,0.101,0.098,0.109,-0.04,yes,s,x\n"
          "d-rate,images,images_per_s,1/s,256,tree,86000,84000,81000,90000,-0.02,yes,s,x\n";
-static const char curves[] = CURVES "lab A,ring,efficiency_frac,4,0.98,0.96,0.99\n"
-                                    "lab A,ring,efficiency_frac,64,0.92,0.9,0.94\n"
-                                    "lab A,ring,efficiency_frac,1024,0.5,0.4,0.6\n"
-                                    "lab B,torus2d,efficiency_frac,64,0.95,,\n"
-                                    "lab B,torus2d,efficiency_frac,2048,0.85,,\n"
-                                    "lab B,torus2d,train_s,1024,240,220,260\n"
-                                    "lab B,torus2d,train_s,2048,120,110,130\n";
-static void write_all(void)
-{
-    write_file("reproduce.csv", rows);
-    write_file("curves.csv", curves);
-}
-
 static enum ar_status reproduce(struct ar_plot_report *report, struct ar_error *err)
 {
     struct ar_plot_request request = {
@@ -56,7 +42,7 @@ static void expect_error(enum ar_status expected, const char *fragment)
 Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
 {
     need_gnuplot();
-    write_all();
+    write_file("reproduce.csv", rows);
     struct ar_plot_report report;
     struct ar_error err;
     cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
@@ -70,58 +56,21 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
         snprintf(name, sizeof name, "%s.gp", report.pictures[i].name);
         cr_expect_gt(read_file(name), 1000);
     }
-    cr_expect_eq(count_outputs(), 2 + 3 * 4 + 2, "inputs, four files each, and two of curves");
+    cr_expect_eq(count_outputs(), 1 + 4, "the input and four files");
     expect_in("predicted.svg", ">images per second<");
     cr_expect_not_null(strstr(text, ">Lab A; 4 'V100'<"));
     cr_expect_null(strstr(text, "B on 1024"), "no measured value to stand at");
     cr_expect_null(strstr(text, "G on 256"), "no predicted value to stand at");
-    expect_in("efficiency_published.svg", ">lab A<");
-    cr_expect_not_null(strstr(text, ">a-4<"));
-    cr_expect_not_null(strstr(text, ">b-1024 (not measured)<"));
-    cr_expect_not_null(strstr(text, ">g_256 (no model)<"));
-    cr_expect_not_null(strstr(text, ">predicted, with band<"));
-    cr_expect_null(strstr(text, "h-256"), "no number of GPUs to stand at");
-    cr_expect_null(strstr(text, "b-time"));
-}
-
-/* The key explains what is there. */
-Test(plot_published, a_picture_of_measured_rows_has_no_key_of_others)
-{
-    need_gnuplot();
-    struct ar_plot_report report;
-    struct ar_error err;
-    write_file("reproduce.csv",
-               ROWS "a-4,A,efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n");
-    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
-    cr_expect_null(report.pictures[1].reason, "points alone");
-    expect_in("efficiency_published.svg", ">predicted, with band<");
-    cr_expect_null(strstr(text, "not measured"));
-    cr_expect_null(strstr(text, "no model"));
-}
-
-Test(plot_published, what_is_missing_is_left_out)
-{
-    need_gnuplot();
-    struct ar_plot_report report;
-    struct ar_error err;
-    write_file("curves.csv", curves);
-    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
-    cr_expect(!report.pictures[0].is_drawn && report.pictures[0].reason == NULL, "no such file");
-    cr_expect(report.pictures[1].is_drawn, "curves alone");
-    cr_expect_null(report.pictures[1].reason);
 }
 
 Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
 {
-    expect_error(AR_NO_INPUT, "found neither reproduce.csv nor curves.csv");
+    expect_error(AR_NO_INPUT, "reproduce.csv: No such file");
     write_file("reproduce.csv", "row,title\na,b\n");
     expect_error(AR_BAD_DATA, "reproduce.csv:1: columns \"algorithm\", \"gpus\", \"quantity\"");
     write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
     expect_error(AR_BAD_DATA, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number");
-    write_file("reproduce.csv", ROWS);
-    write_file("curves.csv", CURVES "c,ring,train_s,0,1,,\n");
-    expect_error(AR_BAD_DATA, "curves.csv:2: column \"gpus\" is \"0\"");
-    cr_expect_eq(count_outputs(), 2);
+    cr_expect_eq(count_outputs(), 1);
 }
 
 /* --- comparisons -------------------------------------------------------------------------- */

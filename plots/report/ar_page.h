@@ -16,7 +16,7 @@
  * | sweep.csv, payload.csv, layouts.csv       | sweep                                |
  * | step.csv, pipeline.csv                    | explain                              |
  * | train.csv                                 | train                                |
- * | reproduce.csv, curves.csv                  | reproduce                           |
+ * | reproduce.csv                              | reproduce                           |
  * | compare.csv, accuracy.csv                 | compare, of collectives              |
  * | layers.csv, kinds.csv                     | compare, of a trace                  |
  * | sets.csv                                  | accuracy                             |

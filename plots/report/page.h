@@ -25,7 +25,6 @@ typedef enum ar_status page_sentences(struct page_parts *parts, const struct ar_
     X(PAYLOADS, "payload.csv", "One collective, by payload", NULL, -1)                             \
     X(TRAIN, "train.csv", "Runs and their phases", answer_train, -1)                               \
     X(RESULTS, "reproduce.csv", "Published results", answer_results, AR_PLOT_PUBLISHED)            \
-    X(CURVES, "curves.csv", "Predicted curves", NULL, -1)                                          \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", answer_compared, -1)                          \
     X(COMPARED, "compare.csv", "Measured and predicted calls", answer_band, AR_PLOT_COMPARE)       \
     X(KINDS, "kinds.csv", "Kinds of layers", answer_kinds, -1)                                     \

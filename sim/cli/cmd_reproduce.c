@@ -26,7 +26,6 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
     reproduction->shows_progress = option_shows_progress(options);
-    reproduction->has_curves = options->out != NULL;
     AR_TRY(options_scenario(options, 0, &request.given, err));
     if (options->engine != NULL) {
         AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));
@@ -36,7 +35,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    static const char *const files[] = {"reproduce.csv", "curves.csv", NULL};
+    static const char *const files[] = {"reproduce.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
@@ -48,7 +47,9 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     ar_note_flush(option_notes(options));
     AR_TRY(reproduce_run(&reproduction, err));
     if (options->out != NULL) {
-        AR_TRY(reproduce_write_files(options->out, &reproduction, err));
+        AR_TRY(ar_records_save(options->out, "reproduce.csv", reproduce_columns,
+                               reproduction.rows.rows, reproduction.rows.count,
+                               sizeof *reproduction.rows.rows, err));
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
     }

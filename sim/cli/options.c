@@ -86,7 +86,7 @@ static const struct option_row own_rows[] = {
           "pictures of them"),
     SHOWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it"),
     SHOWN("out", "DIR", OF(reproduce), AT(out), NULL,
-          "also write DIR/reproduce.csv, curves.csv and pictures of them"),
+          "also write DIR/reproduce.csv and a picture of it"),
     SHOWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written"),
     SHOWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout"),
     OWN("nodes", "N", OF(discover), AT(nodes), NULL, "how many such nodes there are"),

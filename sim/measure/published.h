@@ -62,7 +62,6 @@ struct published {
     double error_frac;  /**< predicted / measured - 1 */
     const char *inside; /**< "yes" or "no"; NULL: no band */
     uint64_t gpus;      /**< AR_NO_COUNT: not known */
-    uint64_t nodes;     /**< that hold them */
     const char *algorithm;
 
     /* For output. */

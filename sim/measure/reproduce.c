@@ -1,5 +1,5 @@
-/* Predictions of published runs. All are listed first, and the training steps that they have in
- * common are computed once, longest first: points of curves, draws of one row, phases of runs. */
+/* Predictions of published runs: those of the rows themselves, then those with unknown parameters
+ * drawn, each in a process of a pool. */
 #include "reproduce.h"
 
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ar_draw.h"
-#include "ar_hash.h"
 #include "ar_kind.h"
 #include "ar_numbers.h"
 #include "ar_pool.h"
@@ -19,126 +18,149 @@
 #define BAND_LOW_FRAC  0.025
 #define BAND_HIGH_FRAC 0.975
 
-/* Steps of a prediction with jitter that is not nominal. The slowest of hundreds of ranks varies so
- * little from step to step that more of them change a band less than the draws do. */
-enum { SHORT_STEPS = 4, STEPS_KEYS = 256, CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_GPUS_MAX = 16 };
-
-/* A training step that several predictions may take. */
-struct step {
-    uint64_t key;                        /* of all it depends on */
-    struct step *same;                   /* the one before with the same last digits of its key */
-    const struct prediction *prediction; /* the first that takes it, */
-    uint32_t phase;                      /* in this phase of a run */
-    double cost_s;
-    struct step_answer {
-        struct ar_error err; /* status AR_OK, or why there is no row */
-        struct ar_row row;
-    } answer;
-};
+/* Steps of a draw with jitter. The slowest of hundreds of ranks varies so little from step to step
+ * that more of them change a band less than the draws do. */
+enum { SHORT_STEPS = 4 };
 
 /* One prediction: a row with some values in place of its own. */
 struct prediction {
     struct published *row;
-    enum { IS_NOMINAL, IS_DRAW, IS_POINT } kind;
+    const struct prediction *same; /* an earlier one of the same values; NULL: none */
+    bool is_draw;
     const char *values[RANGES_MAX]; /* of the ranges of the row; NULL: its own */
-    double error_deviations;   /* for an engine with a band of its own: the prediction is so many
-                                  standard deviations of it off, on a logarithmic scale */
-    struct curve_point *point; /* NULL, or its GPUs and algorithm: */
-    bool is_moved;             /* they, and the algorithm's own shape, replace the row's */
-    struct step *steps[TRAINING_PHASES_MAX]; /* one, or one for each phase of a run */
-    double value;
+    double error_deviations; /* for an engine with a band of its own: the prediction is so many
+                                standard deviations of it off, on a logarithmic scale */
+    struct answer {
+        struct ar_error err; /* status AR_OK, or why there is no value */
+        double value;
+        uint64_t gpus;
+        ar_cell_word algorithm;
+    } answer;
 };
 
-/* Predictions in order, and the training steps that they take. Equal steps are one. */
+/* The predictions of all rows, or draws, those of a row together. */
 struct predictions {
-    struct ar_arena *arena;
-    struct ar_inputs *inputs;
-    struct prediction **list;
-    size_t count;
-    struct step **steps;
-    uint32_t steps_count;
-    struct step *by_key[STEPS_KEYS]; /* lists of the same last digits */
+    const struct reproduction *reproduction;
+    struct prediction *list;
+    uint32_t count;
 };
 
 /* --- one prediction ------------------------------------------------------------------------ */
 
-/* Sets the parameter of a range; nothing for the run file. */
-static enum ar_status set_range(const struct published_range *range, const char *value,
-                                struct ar_scenario *scenario, struct ar_error *err)
+/* The factor by which an engine with a band of its own may err on the time of a step; 1 for others.
+ */
+static double error_factor(const struct ar_row *row, double deviations)
 {
-    if (range->key == AR_KEYS_COUNT) {
-        return AR_OK;
-    }
-    return key_text_set(scenario, range->key,
-                        range->setting == NULL
-                            ? value
-                            : ar_arena_format(scenario->arena, "%s=%s", range->setting, value),
-                        err);
+    double share = deviations / (2 * AR_BAND95_DEVIATIONS);
+    return isfinite(row->low_s) && row->low_s > 0 ? pow(row->high_s / row->low_s, share) : 1;
 }
 
-/* The row's scenario with the values of a prediction, in an arena of its own, and the run of a row
- * that is one: keys that the row leaves open are as in its run file. */
-static enum ar_status begin_prediction(const struct predictions *predictions,
-                                       const struct prediction *prediction, struct ar_arena *arena,
-                                       struct ar_scenario *scenario, struct training *training,
-                                       struct ar_error *err)
+/* Time to train, if all steps err the same way; evaluations have no all-reduce. Keys that the row
+ * leaves open are as in its run file. */
+static enum ar_status predict_run(const struct prediction *prediction, const char *run,
+                                  const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                  struct ar_row *row, double *value, struct ar_error *err)
 {
-    struct published *row = prediction->row;
     const struct training_file *file;
+    struct training training;
+    AR_TRY(training_file_load(run, scenario->arena, &file, err));
+    AR_TRY(training_predict(file, scenario, inputs, &training, err));
+    *value = training.total->time_s;
+    for (size_t i = 0; i < training.phases_count; i++) {
+        const struct training_phase *phase = &training.phases[i];
+        double steps_s = phase->steps_count * phase->iteration_s;
+        *value += steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
+        *row = phase->row;
+    }
+    return AR_OK;
+}
+
+/* The quantity of a row that is a step. */
+static enum ar_status predict_step(const struct prediction *prediction,
+                                   struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                   struct ar_row *row, double *value, struct ar_error *err)
+{
+    if (!ar_scenario_kind(scenario)->has_layout) {
+        AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
+        AR_TRY(ar_scenario_require(scenario, AR_KEY_GPUS, err));
+        AR_TRY(ar_scenario_require(scenario, AR_KEY_ALGORITHM, err));
+    }
+    AR_TRY(ar_scenario_load(scenario, inputs, err));
+    AR_TRY(ar_run(scenario, row, err));
+    double factor = error_factor(row, prediction->error_deviations);
+    const double values[QUANTITIES_COUNT] = {[QUANTITY_EFFICIENCY_FRAC] =
+                                                 row->efficiency_frac / factor,
+                                             [QUANTITY_IMAGES_PER_S] = row->samples_per_s / factor,
+                                             [QUANTITY_SAMPLES_PER_S] = row->samples_per_s / factor,
+                                             [QUANTITY_TOKENS_PER_S] = row->tokens_per_s / factor,
+                                             [QUANTITY_ITERATION_S] = row->iteration_s * factor};
+    *value = values[prediction->row->quantity];
+    return AR_OK;
+}
+
+static enum ar_status predict(const struct prediction *prediction, struct ar_inputs *inputs,
+                              struct answer *answer, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct published *row = prediction->row;
+    struct ar_scenario scenario = row->scenario;
+    struct ar_row predicted;
     const char *run = row->run;
-    *scenario = row->scenario;
-    scenario->arena = arena;
-    if (prediction->kind != IS_NOMINAL) {
-        scenario->iterations_with_jitter = SHORT_STEPS;
+    scenario.arena = &arena;
+    if (prediction->is_draw) {
+        scenario.iterations_with_jitter = SHORT_STEPS;
     }
     for (size_t i = 0; i < row->ranges_count; i++) {
         const struct published_range *range = &row->ranges[i];
-        if (prediction->values[i] != NULL) {
-            AR_TRY(set_range(range, prediction->values[i], scenario, err));
-            run = range->key == AR_KEYS_COUNT ? prediction->values[i] : run;
+        const char *value = prediction->values[i];
+        if (value != NULL && range->key == AR_KEYS_COUNT) {
+            run = value;
+        } else if (value != NULL) {
+            value = range->setting == NULL
+                        ? value
+                        : ar_arena_format(&arena, "%s=%s", range->setting, value);
+            AR_TRY(key_text_set(&scenario, range->key, value, err));
         }
     }
-    if (prediction->is_moved) {
-        ar_scenario_unset(scenario, AR_KEY_SHAPE);
-        AR_TRY(key_text_set(scenario, AR_KEY_GPUS, prediction->point->gpus, err));
-        AR_TRY(key_text_set(scenario, AR_KEY_ALGORITHM, prediction->point->algorithm, err));
-    }
-    if (row->quantity != QUANTITY_TRAIN_S) {
-        return AR_OK;
-    }
-    AR_TRY(training_file_load(run, arena, &file, err));
-    return training_begin(file, scenario, predictions->inputs, training, err);
+    AR_TRY(row->quantity == QUANTITY_TRAIN_S
+               ? predict_run(prediction, run, &scenario, inputs, &predicted, &answer->value, err)
+               : predict_step(prediction, &scenario, inputs, &predicted, &answer->value, err));
+    answer->gpus = predicted.gpus;
+    ar_copy_text(answer->algorithm, sizeof answer->algorithm,
+                 ar_scenario_kind(&scenario)->has_layout ? "" : predicted.algorithm);
+    return answer->value > 0 && isfinite(answer->value)
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
+                              answer->value);
 }
 
-/* A step of a prediction, loaded, and how many it takes. */
-static enum ar_status load_step(const struct predictions *predictions,
-                                const struct prediction *prediction, uint32_t phase,
-                                struct ar_arena *arena, struct ar_scenario *step, size_t *count,
-                                struct ar_error *err)
+static uint32_t compute_prediction(void *context, uint32_t item, char *bytes)
 {
-    struct ar_scenario scenario;
-    struct training training;
-    AR_TRY(begin_prediction(predictions, prediction, arena, &scenario, &training, err));
-    if (prediction->row->quantity == QUANTITY_TRAIN_S) {
-        *count = training.phases_count;
-        return training_step(&training, phase, predictions->inputs, step, err);
+    const struct predictions *predictions = context;
+    struct answer answer = {.err = {.status = AR_OK}};
+    answer.err.status =
+        predict(&predictions->list[item], predictions->reproduction->inputs, &answer, &answer.err);
+    memcpy(bytes, &answer, sizeof answer);
+    return sizeof answer;
+}
+
+static enum ar_status take_answer(void *context, const struct ar_pool_answer *got,
+                                  struct ar_error *err)
+{
+    struct prediction *prediction = &((struct predictions *)context)->list[got->item];
+    if (got->is_lost) {
+        return ar_error_set(err, AR_INTERNAL, "%s: %s", prediction->row->where, got->bytes);
     }
-    *count = 1;
-    *step = scenario;
-    if (!ar_scenario_kind(step)->has_layout) {
-        AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
-        AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
-        AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
-    }
-    return ar_scenario_load(step, predictions->inputs, err);
+    memcpy(&prediction->answer, got->bytes, sizeof prediction->answer);
+    return AR_OK;
 }
 
 /* Puts `path:line: row "x", batch=16: ` before an error; a wrong value there is wrong data, not
  * wrong usage. */
-static enum ar_status report_prediction(const struct prediction *prediction,
-                                        const struct ar_error *cause, struct ar_error *err)
+static enum ar_status report_failure(const struct prediction *prediction, struct ar_error *err)
 {
     const struct published *row = prediction->row;
+    const struct ar_error *cause = &prediction->answer.err;
     char values[200] = "";
     size_t used = 0;
     for (size_t i = 0; i < row->ranges_count; i++) {
@@ -151,297 +173,139 @@ static enum ar_status report_prediction(const struct prediction *prediction,
                         row->where, values, cause->text);
 }
 
-/* Finds or makes the steps of a prediction. The row gets its GPUs, nodes and algorithm of a nominal
- * one. */
-static enum ar_status find_steps(struct predictions *predictions, struct prediction *prediction,
-                                 struct ar_arena *arena, struct ar_error *err)
+/* The first prediction that fails is the error. */
+static enum ar_status compute_all(struct predictions *predictions, struct ar_error *err)
 {
-    struct ar_scenario scenario;
-    struct ar_row row;
-    size_t count = 1;
-    for (uint32_t phase = 0; phase < count; phase++) {
-        uint64_t key = AR_HASH_BEGIN;
-        AR_TRY(load_step(predictions, prediction, phase, arena, &scenario, &count, err));
-        ar_hash_bytes(&key, &scenario.algorithm, sizeof scenario.algorithm);
-        ar_hash_bytes(&key, &scenario.engine, sizeof scenario.engine);
-        ar_hash_text(&key, scenario.cluster_name);
-        ar_hash_bytes(&key, &scenario.shape, sizeof scenario.shape);
-        ar_scenario_hash(&scenario, &key);
-        struct step **same = &predictions->by_key[key % STEPS_KEYS];
-        struct step *step = *same;
-        while (step != NULL && step->key != key) {
-            step = step->same;
+    const struct reproduction *reproduction = predictions->reproduction;
+    const struct ar_pool_work work = {.context = predictions,
+                                      .items_name = "predictions",
+                                      .bytes_max = sizeof(struct answer),
+                                      .compute = compute_prediction,
+                                      .take = take_answer,
+                                      .shows_progress = reproduction->shows_progress};
+    uint32_t *items = ar_arena_alloc(reproduction->arena, predictions->count + 1, sizeof *items);
+    size_t count = 0;
+    for (uint32_t i = 0; i < predictions->count; i++) {
+        if (predictions->list[i].same == NULL) {
+            items[count++] = i;
         }
-        if (step == NULL) {
-            step = ar_arena_alloc(predictions->arena, 1, sizeof *step);
-            *step = (struct step){.key = key,
-                                  .same = *same,
-                                  .prediction = prediction,
-                                  .phase = phase,
-                                  .cost_s = ar_run_cost_s(&scenario)};
-            *same = step;
-            predictions->steps = ar_arena_grow(predictions->arena, predictions->steps,
-                                               predictions->steps_count, 1, sizeof(struct step *));
-            predictions->steps[predictions->steps_count++] = step;
-        }
-        prediction->steps[phase] = step;
     }
-    if (prediction->kind == IS_NOMINAL) {
-        ar_run_describe(&scenario, &row);
-        prediction->row->gpus = row.gpus;
-        prediction->row->nodes = row.nodes;
-        prediction->row->algorithm =
-            ar_scenario_kind(&scenario)->has_layout ? "" : ar_algorithm_name(scenario.algorithm);
+    if (count > 0) {
+        struct ar_pool_queue queue = ar_pool_queue_create(reproduction->arena, &work, items, count);
+        AR_TRY(ar_pool_run(&work, reproduction->jobs, &queue, err));
+    }
+    for (uint32_t i = 0; i < predictions->count; i++) {
+        struct prediction *made = &predictions->list[i];
+        made->answer = made->same != NULL ? made->same->answer : made->answer;
+        if (made->answer.err.status != AR_OK) {
+            return report_failure(made, err);
+        }
     }
     return AR_OK;
 }
 
-/* Appends a copy of a prediction. An error names the row and the values that are not its own;
- * nothing is appended then. */
-static enum ar_status add_prediction(struct predictions *predictions,
-                                     const struct prediction *prediction, struct ar_error *err)
+/* --- all predictions ----------------------------------------------------------------------- */
+
+static bool has_draws(const struct published *row)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_error cause;
-    struct prediction *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
-    *made = *prediction;
-    if (find_steps(predictions, made, &arena, &cause) != AR_OK) {
-        return report_prediction(made, &cause, err);
-    }
-    predictions->list = ar_arena_grow(predictions->arena, predictions->list, predictions->count, 1,
-                                      sizeof(struct prediction *));
-    predictions->list[predictions->count++] = made;
-    return AR_OK;
+    return row->ranges_count > 0 ||
+           (!published_is_context(row) && ar_engine_has_band(row->scenario.engine));
 }
 
-/* --- which predictions --------------------------------------------------------------------- */
+/* Whether draws of a row are few: all that is open is a choice. */
+static bool are_draws_few(const struct published *row)
+{
+    bool are_few = !ar_engine_has_band(row->scenario.engine);
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        are_few = are_few && row->ranges[i].choices != NULL && row->ranges[i].key != AR_KEY_ENGINE;
+    }
+    return are_few;
+}
+
+static bool is_same_draw(const struct prediction *a, const struct prediction *b)
+{
+    bool is_same = true;
+    for (size_t i = 0; i < a->row->ranges_count && is_same; i++) {
+        is_same = strcmp(a->values[i], b->values[i]) == 0;
+    }
+    return is_same;
+}
 
 /* Adds predictions with all ranges of a row drawn, by the seed and the name of the row, whatever
  * the other rows are. */
-static enum ar_status add_draws(const struct reproduction *reproduction,
-                                struct predictions *predictions, struct published *row,
-                                struct ar_error *err)
+static void add_draws(struct published *row, struct predictions *draws)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    if (row->ranges_count == 0 && !ar_engine_has_band(row->scenario.engine)) {
-        return AR_OK; /* nothing is open */
-    }
+    const struct reproduction *reproduction = draws->reproduction;
     struct ar_draw *draw = ar_draw_create(reproduction->seed, row->name, &arena);
+    struct prediction *first = &draws->list[draws->count];
+    bool are_few = are_draws_few(row);
     for (uint32_t i = 0; i < reproduction->samples_count; i++) {
-        struct prediction made = {.row = row, .kind = IS_DRAW};
+        struct prediction *made = &draws->list[draws->count++];
+        *made = (struct prediction){.row = row, .is_draw = true};
         for (size_t k = 0; k < row->ranges_count; k++) {
             const struct published_range *range = &row->ranges[k];
-            made.values[k] =
+            made->values[k] =
                 range->choices != NULL
                     ? range->choices[ar_draw_choice(draw, range->choices_count)]
-                    : ar_arena_format(predictions->arena, "%.9g%s",
+                    : ar_arena_format(reproduction->arena, "%.9g%s",
                                       ar_draw_uniform(draw, range->low, range->high), range->unit);
         }
-        made.error_deviations = ar_draw_normal(draw);
-        AR_TRY(add_prediction(predictions, &made, err));
-    }
-    return AR_OK;
-}
-
-/* Adds the curve of an algorithm: 4 to 4096 GPUs doubling, and the number of the row, in order. The
- * point of the run itself has all parameters of the row. A point may fail, such as on more GPUs
- * than the cluster has. */
-static void add_curve(struct predictions *predictions, struct published *row, const char *algorithm)
-{
-    uint32_t gpus[CURVE_GPUS_MAX], count = 0, own = (uint32_t)row->gpus;
-    struct ar_arena *arena = predictions->arena;
-    const char *name = ar_arena_format(arena, "%.100s %s", row->name, algorithm);
-    for (uint32_t next = CURVE_MIN; next <= CURVE_MAX; next *= 2) {
-        if (own < next && (count == 0 || own > gpus[count - 1])) {
-            gpus[count++] = own;
-        }
-        gpus[count++] = next;
-    }
-    if (own > CURVE_MAX) {
-        gpus[count++] = own;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct ar_error ignored;
-        struct curve_point *point = ar_arena_alloc(arena, 1, sizeof *point);
-        *point = (struct curve_point){.curve = name,
-                                      .algorithm = algorithm,
-                                      .quantity = row->quantity_text,
-                                      .gpus = ar_arena_format(arena, "%" PRIu32, gpus[i])};
-        const struct prediction made = {.row = row,
-                                        .kind = IS_POINT,
-                                        .point = point,
-                                        .is_moved = gpus[i] != own ||
-                                                    strcmp(algorithm, row->algorithm) != 0};
-        (void)add_prediction(predictions, &made, &ignored);
-    }
-}
-
-static enum ar_status add_published(const struct reproduction *reproduction,
-                                    struct predictions *predictions, struct published *row,
-                                    struct ar_error *err)
-{
-    static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
-    const struct prediction nominal = {.row = row, .kind = IS_NOMINAL};
-    AR_TRY(add_prediction(predictions, &nominal, err));
-    AR_TRY(add_draws(reproduction, predictions, row, err));
-    /* Curves are of runs on several nodes: in one node the number of GPUs matters less. */
-    if (!reproduction->has_curves || row->nodes < 2 ||
-        ar_scenario_kind(&row->scenario)->has_layout) {
-        return AR_OK;
-    }
-    add_curve(predictions, row, row->algorithm);
-    for (size_t i = 0; i < sizeof compared / sizeof compared[0]; i++) {
-        if (strcmp(compared[i], row->algorithm) != 0) {
-            add_curve(predictions, row, compared[i]);
+        made->error_deviations = ar_draw_normal(draw);
+        for (const struct prediction *at = first; are_few && at < made && made->same == NULL;
+             at++) {
+            made->same = is_same_draw(at, made) ? at : NULL;
         }
     }
-    return AR_OK;
 }
 
-/* --- steps in processes -------------------------------------------------------------------- */
-
-static uint32_t compute_step(void *context, uint32_t item, char *bytes)
+/* Fills in the band of a row from its draws, which follow each other. */
+static void take_draws(const struct prediction *first, size_t count, struct ar_arena *arena)
 {
-    const struct predictions *predictions = context;
-    const struct step *step = predictions->steps[item];
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_scenario scenario;
-    struct step_answer answer = {.err = {.status = AR_OK}};
-    size_t count;
-    enum ar_status status = load_step(predictions, step->prediction, step->phase, &arena, &scenario,
-                                      &count, &answer.err);
-    if (status == AR_OK) {
-        status = ar_run(&scenario, &answer.row, &answer.err);
+    struct published *row = first->row;
+    double *draws = ar_arena_alloc(arena, count, sizeof *draws);
+    for (size_t i = 0; i < count; i++) {
+        draws[i] = first[i].answer.value;
     }
-    answer.err.status = status;
-    memcpy(bytes, &answer, sizeof answer);
-    return sizeof answer;
+    ar_sort(draws, count);
+    row->low = fmin(row->predicted, ar_quantile(draws, count, BAND_LOW_FRAC));
+    row->high = fmax(row->predicted, ar_quantile(draws, count, BAND_HIGH_FRAC));
 }
 
-static enum ar_status take_step(void *context, const struct ar_pool_answer *got,
-                                struct ar_error *err)
-{
-    const struct predictions *predictions = context;
-    struct step *step = predictions->steps[got->item];
-    if (got->is_lost) {
-        return ar_error_set(err, AR_INTERNAL, "%s: %s", step->prediction->row->where, got->bytes);
-    }
-    memcpy(&step->answer, got->bytes, sizeof step->answer);
-    return AR_OK;
-}
-
-static double step_cost_s(const void *context, uint32_t item)
-{
-    const struct predictions *predictions = context;
-    return predictions->steps[item]->cost_s;
-}
-
-/* --- results ------------------------------------------------------------------------------- */
-
-/* The factor by which an engine with a band of its own may err on the time of a step; 1 for others.
- */
-static double error_factor(const struct ar_row *row, double deviations)
-{
-    double share = deviations / (2 * AR_BAND95_DEVIATIONS);
-    return isfinite(row->low_s) && row->low_s > 0 ? pow(row->high_s / row->low_s, share) : 1;
-}
-
-/* Time to train, if all steps err the same way; evaluations have no all-reduce. */
-static enum ar_status finish_training(const struct predictions *predictions,
-                                      struct prediction *prediction, struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_scenario scenario;
-    struct training training;
-    AR_TRY(begin_prediction(predictions, prediction, &arena, &scenario, &training, err));
-    for (size_t i = 0; i < training.phases_count; i++) {
-        training.phases[i].row = prediction->steps[i]->answer.row;
-    }
-    training_end(&training);
-    prediction->value = training.total->time_s;
-    for (size_t i = 0; i < training.phases_count; i++) {
-        const struct training_phase *phase = &training.phases[i];
-        double steps_s = phase->steps_count * phase->iteration_s;
-        prediction->value +=
-            steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
-    }
-    return AR_OK;
-}
-
-/* Fills in the value of a prediction from its steps. */
-static enum ar_status finish_prediction(const struct predictions *predictions,
-                                        struct prediction *prediction, struct ar_error *err)
-{
-    const struct ar_row *row = &prediction->steps[0]->answer.row;
-    double factor = error_factor(row, prediction->error_deviations);
-    for (size_t i = 0; i < TRAINING_PHASES_MAX && prediction->steps[i] != NULL; i++) {
-        if (prediction->steps[i]->answer.err.status != AR_OK) {
-            *err = prediction->steps[i]->answer.err;
-            return err->status;
-        }
-    }
-    switch (prediction->row->quantity) {
-    case QUANTITY_EFFICIENCY_FRAC:
-        prediction->value = row->efficiency_frac / factor;
-        break;
-    case QUANTITY_IMAGES_PER_S:
-    case QUANTITY_SAMPLES_PER_S:
-        prediction->value = row->samples_per_s / factor;
-        break;
-    case QUANTITY_TOKENS_PER_S:
-        prediction->value = row->tokens_per_s / factor;
-        break;
-    case QUANTITY_ITERATION_S:
-        prediction->value = row->iteration_s * factor;
-        break;
-    default:
-        AR_TRY(finish_training(predictions, prediction, err));
-    }
-    return prediction->value > 0 && isfinite(prediction->value)
-               ? AR_OK
-               : ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
-                              prediction->value);
-}
-
-/* Fills in predictions and bands of rows, and points of curves. Draws of a row follow each other,
- * and its nominal prediction is before them. */
-static enum ar_status take_predictions(struct reproduction *reproduction,
-                                       const struct predictions *predictions, struct ar_error *err)
+enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
 {
     struct ar_arena *arena = reproduction->arena;
-    double *draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *draws);
-    size_t draws_count = 0;
-    reproduction->points =
-        ar_arena_alloc(arena, predictions->count + 1, sizeof *reproduction->points);
-    for (size_t i = 0; i < predictions->count; i++) {
-        struct prediction *made = predictions->list[i];
-        struct published *row = made->row;
-        struct ar_error cause;
-        enum ar_status status = finish_prediction(predictions, made, &cause);
-        if (status != AR_OK && made->kind == IS_POINT) {
-            continue;
-        }
-        if (status != AR_OK) {
-            return report_prediction(made, &cause, err);
-        }
-        if (made->kind == IS_NOMINAL) {
-            row->predicted = row->low = row->high = made->value;
-            row->error_frac = made->value / row->measured - 1;
-        } else if (made->kind == IS_POINT) {
-            made->point->value = made->value;
-            reproduction->points[reproduction->points_count++] = *made->point;
-        } else {
-            draws[draws_count++] = made->value;
-        }
-        if (draws_count == reproduction->samples_count) {
-            ar_sort(draws, draws_count);
-            row->low = fmin(row->predicted, ar_quantile(draws, draws_count, BAND_LOW_FRAC));
-            row->high = fmax(row->predicted, ar_quantile(draws, draws_count, BAND_HIGH_FRAC));
-            draws_count = 0;
+    struct published *rows = reproduction->rows.rows;
+    size_t count = reproduction->rows.count, samples = reproduction->samples_count;
+    struct predictions nominal = {.reproduction = reproduction};
+    struct predictions draws = {.reproduction = reproduction};
+    size_t drawn = 0;
+    nominal.list = ar_arena_alloc(arena, count + 1, sizeof *nominal.list);
+    for (size_t i = 0; i < count; i++) {
+        drawn += has_draws(&rows[i]);
+        if (!published_is_context(&rows[i])) {
+            nominal.list[nominal.count++] = (struct prediction){.row = &rows[i]};
         }
     }
-    for (size_t i = 0; i < reproduction->rows.count; i++) {
-        struct published *row = &reproduction->rows.rows[i];
+    AR_TRY(compute_all(&nominal, err));
+    draws.list = ar_arena_alloc(arena, drawn * samples + 1, sizeof *draws.list);
+    for (uint32_t i = 0; i < nominal.count; i++) {
+        const struct answer *answer = &nominal.list[i].answer;
+        struct published *row = nominal.list[i].row;
+        row->predicted = row->low = row->high = answer->value;
+        row->error_frac = row->predicted / row->measured - 1;
+        row->gpus = answer->gpus;
+        row->algorithm = answer->algorithm;
+        if (has_draws(row)) {
+            add_draws(row, &draws);
+        }
+    }
+    AR_TRY(compute_all(&draws, err));
+    for (size_t i = 0; i < draws.count; i += samples) {
+        take_draws(&draws.list[i], samples, arena);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct published *row = &rows[i];
         row->assumptions = "";
         for (size_t k = 0; k < row->ranges_count; k++) {
             row->assumptions =
@@ -456,6 +320,7 @@ static enum ar_status take_predictions(struct reproduction *reproduction,
             row->low = row->high = NAN;
         }
     }
+    reproduction->summary = reproduce_summarize(&reproduction->rows);
     return AR_OK;
 }
 
@@ -481,32 +346,6 @@ struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
     summary.largest_error_frac = error.worst_frac;
     summary.median_width_frac = ar_library_error_of(widths, summary.banded, 0).median_frac;
     return summary;
-}
-
-enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
-{
-    struct predictions predictions = {.arena = reproduction->arena, .inputs = reproduction->inputs};
-    const struct ar_pool_work work = {.context = &predictions,
-                                      .items_name = "steps",
-                                      .bytes_max = sizeof(struct step_answer),
-                                      .compute = compute_step,
-                                      .take = take_step,
-                                      .cost_s = step_cost_s,
-                                      .shows_progress = reproduction->shows_progress};
-    for (size_t i = 0; i < reproduction->rows.count; i++) {
-        struct published *row = &reproduction->rows.rows[i];
-        if (!published_is_context(row)) {
-            AR_TRY(add_published(reproduction, &predictions, row, err));
-        }
-    }
-    if (predictions.steps_count > 0) {
-        struct ar_pool_queue queue =
-            ar_pool_queue_create(predictions.arena, &work, NULL, predictions.steps_count);
-        AR_TRY(ar_pool_run(&work, reproduction->jobs, &queue, err));
-    }
-    AR_TRY(take_predictions(reproduction, &predictions, err));
-    reproduction->summary = reproduce_summarize(&reproduction->rows);
-    return AR_OK;
 }
 
 /* --- as tables, CSV, JSON and files of pictures --------------------------------------------- */
@@ -537,19 +376,8 @@ static const struct ar_column row_columns[] = {
 
 /* CSV is without the first columns, JSON without the last, which is a list of its own there. */
 enum { JSON_ONLY = 2, ROW_COLUMNS = sizeof row_columns / sizeof row_columns[0] };
-static const struct ar_columns csv_columns = {row_columns + JSON_ONLY, ROW_COLUMNS - JSON_ONLY};
+const struct ar_columns reproduce_columns = {row_columns + JSON_ONLY, ROW_COLUMNS - JSON_ONLY};
 static const struct ar_columns json_columns = {row_columns, ROW_COLUMNS - 1};
-
-#define POINT(kind, field, ...) AR_COLUMN(kind, struct curve_point, field, __VA_ARGS__)
-static const struct ar_column point_columns[] = {
-    POINT(string, curve,     "curve",     "row and algorithm"),
-    POINT(string, algorithm, "algorithm", "of the all-reduces"),
-    POINT(string, quantity,  "quantity",  "as in the row"),
-    POINT(string, gpus,      "gpus",      "of the point"),
-    POINT(number, value,     "value",     "predicted"),
-    POINT(string, none,      "low",       "curves have no band"),
-    POINT(string, none,      "high",      "the same"),
-};
 
 /* Members of the JSON document beside its lists. */
 static const struct ar_column range_columns[] = {
@@ -584,7 +412,7 @@ static void write_for_people(FILE *file, const struct ar_view *view,
     const struct published_rows *rows = &reproduction->rows;
     const struct reproduce_summary *summary = &reproduction->summary;
     struct ar_records records;
-    ar_records_begin(&records, file, view, csv_columns);
+    ar_records_begin(&records, file, view, reproduce_columns);
     for (size_t i = 0; i < rows->count; i++) {
         struct published shown = rows->rows[i];
         double factor = shown_quantities[shown.quantity].factor;
@@ -653,17 +481,7 @@ void reproduce_write(FILE *file, const struct ar_view *view,
     } else if (view->format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
     } else {
-        ar_records_write(file, view, csv_columns, reproduction->rows.rows, reproduction->rows.count,
-                         sizeof *reproduction->rows.rows);
+        ar_records_write(file, view, reproduce_columns, reproduction->rows.rows,
+                         reproduction->rows.count, sizeof *reproduction->rows.rows);
     }
-}
-
-enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
-                                     struct ar_error *err)
-{
-    const struct published_rows *rows = &reproduction->rows;
-    AR_TRY(ar_records_save(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
-                           sizeof *rows->rows, err));
-    return ar_records_save(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->points,
-                           reproduction->points_count, sizeof *reproduction->points, err);
 }

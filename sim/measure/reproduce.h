@@ -30,43 +30,28 @@ struct reproduce_summary {
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */
 };
 
-/** A point of the curve of a row: its prediction with another number of GPUs, or algorithm. */
-struct curve_point {
-    const char *curve; /**< row and algorithm */
-    const char *algorithm;
-    const char *quantity;
-    const char *gpus;
-    double value;
-    const char *none; /**< NULL: curves have no band */
-};
-
 struct reproduction {
     struct ar_arena *arena; /**< of all that follows */
     struct ar_inputs *inputs;
-    bool has_curves;
     bool shows_progress; /**< on a terminal */
     uint32_t samples_count;
     uint32_t jobs;
     uint64_t seed;
     struct published_rows rows; /**< read before; results are filled in */
-    struct curve_point *points; /**< of curves */
-    size_t points_count;
     struct reproduce_summary summary;
 };
 
-/** Fills in results of the rows, their summary and, if asked for, curves. The first prediction that
- * fails is the error, but for those of curves, which are left out. */
+/** Fills in results of the rows and their summary. The first prediction that fails is the error. */
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
 
 /** The summary of rows with results. */
 struct reproduce_summary reproduce_summarize(const struct published_rows *rows);
 
+/** The columns of reproduce.csv, of the rows. */
+extern const struct ar_columns reproduce_columns;
+
 /** Writes stdout's forms; write errors are left for ferror(). */
 void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction);
-
-/** Writes reproduce.csv and curves.csv into a directory that is there. */
-enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
-                                     struct ar_error *err);
 
 #endif

@@ -372,9 +372,9 @@ static void write_if_named(const struct fuzz_input *input, const char *directory
 static enum ar_status read_report(const struct fuzz_input *input, struct ar_error *err)
 {
     static const char *const files[] = {
-        "sweep.csv",  "payload.csv",   "layouts.csv", "step.csv",       "pipeline.csv",
-        "train.csv",  "reproduce.csv", "curves.csv",  "compare.csv",    "accuracy.csv",
-        "layers.csv", "kinds.csv",     "sets.csv",    "parameters.csv", "command.txt"};
+        "sweep.csv", "payload.csv",   "layouts.csv",    "step.csv",     "pipeline.csv",
+        "train.csv", "reproduce.csv", "compare.csv",    "accuracy.csv", "layers.csv",
+        "kinds.csv", "sets.csv",      "parameters.csv", "command.txt"};
     static const char step[] = "gpus\n4\n";
     struct ar_page page;
     const char *directory = ar_arena_format(input->arena, "%s/page", input->directory);
