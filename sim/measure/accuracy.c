@@ -162,7 +162,7 @@ static void count_unused(const struct predicted_set *const *sets, size_t count,
 static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
                                    const struct ar_operation *operation)
 {
-    enum { ZERO_SHOT, LARGE, OWN, OWN_LARGE, FIT, HELD_OUT, SUMS };
+    enum { ZERO_SHOT, LARGE, OWN, FIT, HELD_OUT, SUMS };
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ar_error_sum sums[SUMS] = {{NULL, 0, 0, false}};
     struct pairs pairs = {0, 0};
@@ -176,7 +176,6 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sets[i]->list.rows_count; k++) {
             const struct ar_compared *row = &sets[i]->list.rows[k];
-            bool is_large = row->row.run.bytes >= AR_ACCURACY_LARGE_BYTES;
             if (!counts_in_line(row, operation)) {
                 continue;
             }
@@ -186,10 +185,9 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
                 continue;
             }
             ar_error_sum_add(&sums[ZERO_SHOT], row, false);
-            ar_error_sum_add(&sums[OWN], row, true);
-            if (is_large) {
+            if (row->row.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
                 ar_error_sum_add(&sums[LARGE], row, false);
-                ar_error_sum_add(&sums[OWN_LARGE], row, true);
+                ar_error_sum_add(&sums[OWN], row, true);
             }
         }
         count_pairs(sets[i], operation, &pairs);
@@ -199,7 +197,6 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
         .zero_shot = ar_error_sum_end(&sums[ZERO_SHOT]),
         .large = ar_error_sum_end(&sums[LARGE]),
         .own = ar_error_sum_end(&sums[OWN]),
-        .own_large = ar_error_sum_end(&sums[OWN_LARGE]),
         .fit = ar_error_sum_end(&sums[FIT]),
         .held_out = ar_error_sum_end(&sums[HELD_OUT]),
         .unused = AR_NO_COUNT,
@@ -364,22 +361,13 @@ static const struct ar_column columns[] = {
          .heading = "not\nused", .priority = 3),
     LINE(number, zero_shot.median_frac, "zero_shot_median_frac",
          "median of |predicted / measured - 1|, nothing fitted", PERCENT("nothing\nfitted (%)")),
-    LINE(number, zero_shot.mean_frac, "zero_shot_mean_frac", "mean of it", PERCENT("mean"),
-         .priority = 9),
-    LINE(number, zero_shot.p95_frac, "zero_shot_p95_frac", "95th percentile of it", PERCENT("95th"),
-         .priority = 8),
-    LINE(number, zero_shot.covered_frac, "zero_shot_covered_frac", "share inside the 95 % band",
-         PERCENT("in\nband"), .priority = 9),
     LINE(number, large.median_frac, "zero_shot_1MiB_median_frac", "median from 1 MiB on",
          PERCENT("from\n1 MiB"), .priority = 4),
-    LINE(number, own.median_frac, "own_median_frac", "the same by NCCL's own constants",
+    LINE(number, own.median_frac, "own_1MiB_median_frac", "the same by NCCL's own constants",
          PERCENT("NCCL's\nown (%)"), .priority = 6),
-    LINE(number, own_large.median_frac, "own_1MiB_median_frac", "median of it from 1 MiB on",
-         PERCENT("from\n1 MiB"), .priority = 7),
     LINE(number, fit.median_frac, "fit_median_frac",
          "median, fitted to them (messages: to those of up to 256 ranks)",
          PERCENT("all\nfitted (%)")),
-    LINE(number, fit.mean_frac, "fit_mean_frac", "mean of it", PERCENT("mean"), .priority = 9),
     LINE(number, fit.p95_frac, "fit_p95_frac", "95th percentile of it", PERCENT("95th"),
          .priority = 5),
     LINE(number, fit.covered_frac, "fit_covered_frac", "share inside the 95 % band",

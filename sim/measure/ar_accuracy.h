@@ -20,8 +20,7 @@ struct ar_accuracy {
     ar_cell_string operation;
     struct ar_library_error zero_shot; /**< nothing fitted */
     struct ar_library_error large;     /**< the same of large rows */
-    struct ar_library_error own;       /**< calls by NCCL's own constants, */
-    struct ar_library_error own_large; /**< and large ones */
+    struct ar_library_error own;       /**< large calls by NCCL's own constants */
     struct ar_library_error fit;       /**< all rows fitted */
     ar_cell_count unused;          /**< rows of the set's files that do not count; of the last line
                                         of a set, */
