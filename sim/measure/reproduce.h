@@ -16,15 +16,11 @@
 #include "ar_record.h"
 #include "published.h"
 
-/** A prediction is close if its error is at most this. A wide band is easily met; this is not. */
-#define REPRODUCE_CLOSE_FRAC 0.05
-
 /** How well the rows with a prediction are met. */
 struct reproduce_summary {
     uint32_t predicted;
     uint32_t banded;          /**< of those, with a band */
     uint32_t inside;          /**< of those, inside it */
-    uint32_t close;           /**< predicted and close, whatever the band */
     double median_error_frac; /**< of absolute values; NAN: nothing predicted */
     double largest_error_frac;
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */

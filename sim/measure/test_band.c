@@ -120,7 +120,6 @@ Test(band, a_summary_counts_rows_and_has_their_median_and_largest_error)
     cr_expect_eq(summary.predicted, 4);
     cr_expect_eq(summary.banded, 3);
     cr_expect_eq(summary.inside, 2);
-    cr_expect_eq(summary.close, 1);
     cr_expect_eq(summary.median_error_frac, 0.1);
     cr_expect_eq(summary.largest_error_frac, 0.3);
     cr_expect_eq(summary.median_width_frac, 0.25);

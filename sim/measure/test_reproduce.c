@@ -147,10 +147,8 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
         cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
         cr_expect_float_eq(number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
         const char *out = cli_good("$AR reproduce rows.csv " KNOWN).out;
-        snprintf(
-            text, sizeof text, "\n%d of %d predicted rows inside their band%s, %d within 5 %%;",
-            rows[i].inside[0] == 'y', rows[i].inside[0] != '\0',
-            rows[i].inside[0] != '\0' ? "" : ", 1 have none", fabs(rows[i].error_frac) <= 0.05);
+        snprintf(text, sizeof text, "\n%d of 1 predicted rows have a band, %d are inside;",
+                 rows[i].inside[0] != '\0', rows[i].inside[0] == 'y');
         cr_expect_not_null(strstr(out, text), "row %zu: %s", i, out);
     }
 }
@@ -250,8 +248,7 @@ Test(reproduce, a_context_row_is_listed_and_not_judged)
     cr_expect_str_empty(cli_cell(table, 1, "predicted"));
     cr_expect_str_empty(cli_cell(table, 1, "inside"));
     const char *out = cli_good("$AR reproduce rows.csv").out;
-    cr_expect_not_null(strstr(out, "no cluster model yet"));
-    cr_expect_not_null(strstr(out, "0 of 0 predicted rows inside their band\n"));
+    cr_expect_not_null(strstr(out, "0 of 0 predicted rows have a band, 0 are inside\n"));
 }
 
 Test(reproduce, json_says_what_csv_says)
@@ -260,22 +257,17 @@ Test(reproduce, json_says_what_csv_says)
               HEAD "a,efficiency_frac,0.5,\"made \"\"up\"\", here\",flat,4,ring,trace.csv,,"
                    "set.net.latency=0.001ms..1ms\n"
                    "b,efficiency_frac,0.9,made up,,,,,,\n");
-    json_t *json =
+    json_t *rows =
         json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
-    cr_assert_not_null(json);
-    json_t *rows = json_object_get(json, "rows");
     cr_assert_eq(json_array_size(rows), 2);
     json_t *first = json_array_get(rows, 0);
     cr_expect_str_eq(json_string_value(json_object_get(first, "source")), "made \"up\", here");
-    cr_expect_float_eq(json_number_value(json_object_get(first, "measured")), 0.5, 1e-12);
     double predicted = json_number_value(json_object_get(first, "predicted"));
     cr_expect_float_eq(json_number_value(json_object_get(first, "error_frac")), predicted / 0.5 - 1,
                        1e-7);
-    cr_expect_eq(json_array_size(json_object_get(first, "assumptions")), 1);
+    cr_expect_not_null(json_string_value(json_object_get(first, "assumptions")));
     cr_expect(json_is_null(json_object_get(json_array_get(rows, 1), "predicted")));
-    cr_expect_eq(json_integer_value(json_object_get(json, "judged")), 1);
-    cr_expect_eq(json_integer_value(json_object_get(json, "samples")), 100);
-    json_decref(json);
+    json_decref(rows);
 }
 
 Test(reproduce, shipped_rows_are_read_by_name_or_all)
@@ -286,7 +278,6 @@ Test(reproduce, shipped_rows_are_read_by_name_or_all)
             .out;
     const char *sony =
         cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1 --engine closed").out;
-    cr_expect(is_short || cli_lines_with(all, "no cluster model yet") == 3, "%s", all);
     cr_expect_not_null(strstr(all, "sony-v1-1088"), "%s", all);
     cr_expect_not_null(strstr(sony, "of 1 predicted rows"), "%s", sony);
 }

@@ -10,10 +10,8 @@ TestSuite(reproduce_library, .init = cli_enter, .fini = cli_leave);
     "--cluster abci-v100-nccl2.8 --engine library --algorithm auto --gpus 32 --trace "             \
     "resnet50-v1.5"
 
-/* predict writes an array, reproduce an object that has one. */
-static double number(const json_t *root, size_t row, const char *name)
+static double number(const json_t *rows, size_t row, const char *name)
 {
-    const json_t *rows = json_is_array(root) ? root : json_object_get(root, "rows");
     return json_number_value(json_object_get(json_array_get(rows, row), name));
 }
 
