@@ -213,25 +213,16 @@ struct parser {
     struct option_row rows[OPTIONS_MAX];
     size_t count;
     bool is_given[OPTIONS_MAX];
-    struct option names[2 * OPTIONS_MAX + 1]; /* former names of keys come after all others */
+    struct option names[OPTIONS_MAX + 1];
 };
 
 static void list_names(const struct command *command, struct parser *parser)
 {
-    size_t names_count = 0;
     parser->count = options_list(command, parser->rows);
-    for (int former = 0; former <= 1; former++) {
-        for (size_t i = 0; i < parser->count; i++) {
-            const struct option_row *row = &parser->rows[i];
-            const char *name = former == 0   ? row->name
-                               : row->is_key ? ar_key_former(row->key)
-                                             : NULL;
-            if (name != NULL) {
-                int takes = row->placeholder != NULL ? required_argument : no_argument;
-                parser->names[names_count++] =
-                    (struct option){name, takes, NULL, FIRST_OPTION + (int)i};
-            }
-        }
+    for (size_t i = 0; i < parser->count; i++) {
+        int takes = parser->rows[i].placeholder != NULL ? required_argument : no_argument;
+        parser->names[i] =
+            (struct option){parser->rows[i].name, takes, NULL, FIRST_OPTION + (int)i};
     }
 }
 

@@ -35,8 +35,6 @@ Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
                  step_number("", "compute_s"));
     cr_expect_str_eq(step_text("--term step.floor=1ms --samples-per-s-at 32=1000", "settings"),
                      "term=step.floor=1ms samples-per-s-at=32=1000");
-    cr_expect_str_eq(step_text("--term step.floor=1ms --images-per-s-at 32=1000", "settings"),
-                     "term=step.floor=1ms samples-per-s-at=32=1000", "its former name");
     cr_expect_eq(step_number("", "copy_s") + step_number("", "contention_s") +
                      step_number("", "input_wait_s"),
                  0);

@@ -11,14 +11,13 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                               enum ar_key_use use, size_t offset)
 {
     struct ar_columns columns = {.list = room->list, .count = first.count};
-    assert(first.count + 2 * AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
+    assert(first.count + AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
     memcpy(room->list, first.list, first.count * sizeof *first.list);
-    for (int i = 0; i < 2 * AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)(i / 2);
-        const char *name = i % 2 == 0 ? ar_key_name(key) : ar_key_former(key);
-        if (ar_key_is(key, use) && name != NULL) {
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        if (ar_key_is(key, use)) {
             room->list[columns.count++] =
-                (struct ar_column){.name = ar_key_directive(name, room->names[i]),
+                (struct ar_column){.name = ar_key_directive(ar_key_name(key), room->names[i]),
                                    .kind = AR_COLUMN_string,
                                    .offset = offset + (size_t)key * sizeof(char *),
                                    .size = sizeof(char *),
@@ -75,7 +74,7 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
-        const char *text = texts[i], *name = ar_key_name(key);
+        const char *text = texts[i];
         char directive[AR_KEY_TEXT];
         bool repeats = ar_key_is(key, AR_KEY_REPEATS);
         struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_BAD_DATA};
@@ -83,12 +82,9 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
             continue;
         }
         if (file != NULL) { /* `a.run.csv:12: batch` */
+            const char *name = ar_key_name(key);
             const struct ar_csv_directive *line =
                 ar_csv_find_directive(file, ar_key_directive(name, directive));
-            if (line == NULL) {
-                name = ar_key_former(key);
-                line = ar_csv_find_directive(file, ar_key_directive(name, directive));
-            }
             origin.where = ar_arena_format(scenario->arena, "%s:%" PRIu64 ": %s", file->path,
                                            line->line, name);
         }

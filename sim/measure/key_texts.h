@@ -8,15 +8,15 @@
 #include "ar_scenario.h"
 
 /** Room for a list of columns that ends with those of keys. */
-enum { KEY_COLUMNS_MAX = 16 + 2 * AR_KEYS_COUNT };
+enum { KEY_COLUMNS_MAX = 16 + AR_KEYS_COUNT };
 struct key_columns {
     struct ar_column list[KEY_COLUMNS_MAX];
-    char names[2 * AR_KEYS_COUNT][AR_KEY_TEXT]; /* and former ones */
+    char names[AR_KEYS_COUNT][AR_KEY_TEXT];
 };
 
-/** The columns `first`, and behind them two for each key with a `use`, by its name and its former
- * one: its text goes to the place of the key in an array of texts at `offset` of the record, which
- * stays NULL where a file has none. */
+/** The columns `first`, and behind them one for each key with a `use`: its text goes to the place
+ * of the key in an array of texts at `offset` of the record, which stays NULL where a file has
+ * none. */
 struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                               enum ar_key_use use, size_t offset);
 

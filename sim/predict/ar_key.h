@@ -127,7 +127,6 @@ struct ar_key_row {
     size_t field;             /**< offset in the scenario, of what is parsed by kind; else 0 */
     double min, max;          /**< of a count or a number */
     const char *const *words; /**< of a choice, NULL ends them: names of an enum, from 0 on */
-    const char *former;       /**< what the option was called, and may still be; NULL: the same */
 };
 
 extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];
@@ -142,12 +141,6 @@ const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT]);
 static inline const char *ar_key_name(enum ar_key key)
 {
     return ar_keys[key].option + 2;
-}
-
-/** The key's former name, NULL if it has none. */
-static inline const char *ar_key_former(enum ar_key key)
-{
-    return ar_keys[key].former != NULL ? ar_keys[key].former + 2 : NULL;
 }
 
 static inline bool ar_key_is(enum ar_key key, enum ar_key_use use)

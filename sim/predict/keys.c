@@ -551,8 +551,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                  "batch B; also a list 32=950,64=1100; of a workload: that one "
                                  "replica, pp x tp GPUs, had with B sequences per step",
                                  STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS,
-                                 key_parse_samples_per_s_at, key_print_as_set, FIELD(rates_text),
-                                 .former = "--images-per-s-at"},
+                                 key_parse_samples_per_s_at, key_print_as_set, FIELD(rates_text)},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
@@ -619,7 +618,7 @@ enum ar_key ar_key_find(const char *name)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
-        if (is_name(ar_key_name(key), name) || is_name(ar_key_former(key), name)) {
+        if (is_name(ar_key_name(key), name)) {
             return key;
         }
     }
