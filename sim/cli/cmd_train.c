@@ -112,7 +112,7 @@ static enum ar_status predict_file(const char *name, struct runs *runs, struct a
 static void write_runs(const struct runs *runs, FILE *file, const struct ar_view *view)
 {
     struct ar_records records;
-    ar_records_begin(&records, file, view, training_columns(view));
+    ar_records_begin(&records, file, view, training_columns);
     for (const struct training *at = runs->first; at != NULL; at = at->next) {
         for (size_t i = 0; i <= at->phases_count; i++) {
             ar_records_add(&records, &at->phases[i]);
@@ -205,7 +205,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
                             "list runs') or run files");
     }
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
-    AR_TRY(ar_view_check("--columns", &runs.view, training_columns(&runs.view), err));
+    AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));
     AR_TRY(made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err));
     runs.end = &runs.first;

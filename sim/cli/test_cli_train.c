@@ -1,5 +1,4 @@
 /* train: its output, its file, and what it refuses. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "test_cli.h"
@@ -62,9 +61,8 @@ Test(cli_train, directives_that_are_wrong_are_refused)
 {
     static const struct cli_case rows[] = {
         {"", 65, "bad.run.csv:"},
-        {OPTIONS PHASES "0,9,16\n", 65, ":1: the version of the run file is missing; expected"},
-        {"\n# run = 1\n" PHASES "0,9,16\n", 65, ":1: the version of the run file is missing"},
-        {"# run = 2\n# new = x\n" PHASES "0,9,16\n", 65,
+        {OPTIONS "# images = 9\n" PHASES "0,9,16\n", 65, "directive \"run\" is missing"},
+        {"# run = 2\n# images = 9\n" PHASES "0,9,16\n", 65,
          ":1: directive \"run\" is \"2\"; expected 1, the version of run files"},
         {GOOD "# imges = 3\n" PHASES "0,9,16\n", 65,
          ":7: unknown directive \"imges\"; did you mean \"images\"?"},
@@ -82,8 +80,6 @@ Test(cli_train, directives_that_are_wrong_are_refused)
          ":7: directive \"lastpartial\" is \"pad\"; expected drop or keep"},
         {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", 65, ":7: directive \"evalimages\" is"},
         {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", 65, ":8: directive \"eval"},
-        {GOOD "# evalimages = 9\n# evalevery = 1e-300\n" PHASES "0,9,16\n", 65,
-         "\"evalevery\" is \"1e-300\"; expected 0, or at least 0.001 epochs"},
         {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", 65, "directive \"evalevery\" is missing"},
         {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", 65, "directive \"evalimages\" is missing"},
         {GOOD "# set = ;\n" PHASES "0,9,16\n", 65, ":7: set: found nothing; expected KEY=VALUE"},
@@ -178,10 +174,6 @@ Test(cli_train, formats_have_the_same_values)
         snprintf(found, sizeof found, " %.3f ", cli_number(table, i, "time_s"));
         CLI_HAS(text, found);
     }
-    double time_s = cli_number(table, 3, "time_s");
-    char clock[32];
-    snprintf(clock, sizeof clock, " %d:%04.1f ", (int)(time_s / 60), fmod(time_s, 60));
-    CLI_HAS(text, clock);
     CLI_LINES(text, "(ms)", 1);
     CLI_LINES(json, "\"phase\": \"total\"", 1);
 }
@@ -257,7 +249,7 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     CLI_LINES(cli_read("other/parameters.csv"), "example: gpus", 0);
     CLI_LINES(cli_read("other/parameters.csv"), "--gpus,32,command line", 1);
     size_t files = cli_files_count();
-    cli_write("bad.run.csv", "# run = 7\n" PHASES);
+    cli_write("bad.run.csv", "# run = 7\n# images = 9\n" PHASES);
     struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep --force");
     cli_expect_error(&bad, "the second run is bad", 65, "bad.run.csv:1:");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);

@@ -11,9 +11,7 @@
 #include "ar_units.h"
 #include "key_texts.h"
 
-#define VERSION       "1"
 #define EPOCHS_MAX    1e6
-#define EVERY_MIN     1e-3 /* epochs between evaluations; fewer would take most of the time */
 #define IMAGES_MAX    1e15 /* more than there are; counts of them are exact in a double */
 #define ROUNDING_FRAC 1e-9 /* less than this part of a step is rounding, not time */
 
@@ -26,7 +24,8 @@ static const char *const partials[] = {"drop", "keep", NULL};
     AR_COLUMN(kind, struct training_file, field, name, __VA_ARGS__)
 #define OPTIONAL .may_be_missing = true
 static const struct ar_column file_columns[] = {
-    FILE_COLUMN(string, version, "run", "", OPTIONAL),
+    FILE_COLUMN(count, version, "run", "1, the version of run files that this program reads",
+                .min = 1, .max = 1),
     FILE_COLUMN(string, name, "name", "the name of the run", OPTIONAL),
     FILE_COLUMN(string, title, "title", "", OPTIONAL, .may_be_empty = true),
     FILE_COLUMN(string, source, "source", "", OPTIONAL, .may_be_empty = true),
@@ -53,20 +52,8 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct training_
 {
     struct key_columns room;
     uint64_t gpus = 0;
-    const struct ar_csv_directive *first = csv->directives;
     const struct ar_columns columns = key_columns(&room, AR_COLUMNS(file_columns), AR_KEY_IN_RUN,
                                                   offsetof(struct training_file, keys));
-    /* The version comes first, so that a later form is not taken for a wrong one. */
-    if (csv->directives_count == 0 || first->line != 1 || strcmp(first->key, "run") != 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:1: the version of the run file is missing; expected the line "
-                            "\"# run = " VERSION "\"",
-                            csv->path);
-    }
-    if (strcmp(first->value, VERSION) != 0) {
-        return ar_csv_directive_error(
-            csv, "run", VERSION ", the version of run files that this program reads", err);
-    }
     AR_TRY(ar_csv_read_directives(csv, columns, file, err));
     bool has_images = ar_csv_find_directive(csv, "evalimages") != NULL;
     bool has_every = ar_csv_find_directive(csv, "evalevery") != NULL;
@@ -75,9 +62,6 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct training_
                             "%s: directive \"%s\" is missing; expected the images of an "
                             "evaluation and the epochs between evaluations, or neither",
                             csv->path, has_every ? "evalimages" : "evalevery");
-    }
-    if (file->eval_every > 0 && file->eval_every < EVERY_MIN) {
-        return ar_csv_directive_error(csv, "evalevery", "0, or at least 0.001 epochs", err);
     }
     if (file->keys[AR_KEY_GPUS] != NULL &&
         ar_parse_count("", file->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
@@ -224,9 +208,10 @@ static enum ar_status check_keys(const struct training_file *file,
                                     strategy->name);
 }
 
-enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
-                              struct ar_inputs *inputs, struct training *training,
-                              struct ar_error *err)
+/* The phases without results. */
+static enum ar_status training_begin(const struct training_file *file,
+                                     const struct ar_scenario *given, struct ar_inputs *inputs,
+                                     struct training *training, struct ar_error *err)
 {
     static const enum ar_key of_algorithm[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
     struct ar_scenario *scenario = &training->scenario;
@@ -310,21 +295,8 @@ static void fill_phase(const struct training_file *file, struct training_phase *
     phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
 }
 
-/* Fills in the fields that only tables have. */
-static void fill_shown(struct training_phase *phase)
-{
-    double tenths = round(phase->time_s * 10); /* 59.97 s are 1:00.0 */
-    double minutes = floor(tenths / 600);
-    snprintf(phase->epochs, sizeof phase->epochs, "%g-%g", phase->first_epoch, phase->last_epoch);
-    snprintf(phase->clock, sizeof phase->clock, "%.0f:%04.1f", minutes,
-             (tenths - 600 * minutes) / 10);
-    phase->compute_frac = phase->compute_s / phase->time_s;
-    phase->exposed_frac = phase->exposed_s / phase->time_s;
-    phase->other_frac = phase->other_s / phase->time_s;
-    phase->evaluation_frac = phase->evaluation_s / phase->time_s;
-}
-
-void training_end(struct training *training)
+/* The results that follow from all `phases[i].row`. */
+static void training_end(struct training *training)
 {
     struct training_phase *phases = training->phases;
     struct training_phase *total = &phases[training->phases_count];
@@ -332,7 +304,6 @@ void training_end(struct training *training)
     double baseline_s = 0; /* of the baseline, for the same images */
     for (size_t i = 0; i < training->phases_count; i++) {
         fill_phase(training->file, &phases[i]);
-        fill_shown(&phases[i]);
     }
     *total = (struct training_phase){.run = phases[0].run,
                                      .phase = "total",
@@ -369,7 +340,6 @@ void training_end(struct training *training)
         total->evaluation_samples_per_s =
             total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
     }
-    fill_shown(total);
 }
 
 enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
@@ -399,57 +369,40 @@ enum ar_status training_predict(const struct training_file *file, const struct a
 /* --- as records ---------------------------------------------------------------------------- */
 
 #define STEP(name, help) AR_COLUMN(text, struct training_phase, row.name, #name, help)
+#define SECONDS(field, help, title, priority_)                                                     \
+    PHASE(number, field, help, .heading = title, .decimals = 3, .priority = priority_)
 
 /* clang-format off */
-static const struct ar_column all_columns[] = {
-    PHASE(string, run,             "name of the run"),
-    PHASE(count,  gpus,            "ranks N"),
-    PHASE(text,   phase,           "1, 2, ... or total"),
-    PHASE(number, first_epoch,     "the phase begins with it"),
-    PHASE(number, last_epoch,      "the phase ends before it"),
-    PHASE(count,  batch_per_gpu,   "samples per GPU and step"),
-    PHASE(count,  batch_total,     "samples per step"),
-    PHASE(number, steps_count,     "training steps"),
-    PHASE(number, iteration_s,     "time of a step, mean"),
-    PHASE(number, samples_per_s,    "of a step; of the total with evaluations"),
-    PHASE(number, efficiency_frac, "of a step; of the total without evaluations"),
-    PHASE(number, time_s,          "time of the phase; of the total: time to train"),
-    PHASE(number, compute_s,       "of it compute"),
-    PHASE(number, exposed_s,       "of it communication that is not hidden"),
-    PHASE(number, other_s,         "of it the rest of the steps"),
-    PHASE(number, evaluation_s,    "of it evaluations"),
+static const struct ar_column columns[] = {
+    PHASE(string, run,             "name of the run", .heading = "run"),
+    PHASE(count,  gpus,            "ranks N", .heading = "gpus"),
+    PHASE(text,   phase,           "1, 2, ... or total", .heading = "phase"),
+    PHASE(number, first_epoch,     "the phase begins with it", .heading = "epochs\nfrom",
+          .decimals = AR_DECIMALS_NEEDED),
+    PHASE(number, last_epoch,      "the phase ends before it", .heading = "to",
+          .decimals = AR_DECIMALS_NEEDED),
+    PHASE(count,  batch_per_gpu,   "samples per GPU and step", .heading = "batch/GPU"),
+    PHASE(count,  batch_total,     "samples per step", .heading = "batch", .priority = 8),
+    PHASE(number, steps_count,     "training steps", .heading = "steps",
+          .decimals = AR_DECIMALS_NEEDED, .priority = 5),
+    PHASE(number, iteration_s,     "time of a step, mean", .heading = "iteration\n(ms)",
+          .factor = 1e3, .decimals = 3),
+    PHASE(number, samples_per_s,   "of a step; of the total with evaluations",
+          .heading = "samples/s", .priority = 9),
+    PHASE(number, efficiency_frac, "of a step; of the total without evaluations",
+          .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
+    SECONDS(time_s,                "time of the phase; of the total: time to train", "time (s)", 0),
+    SECONDS(compute_s,             "of it compute", "compute\n(s)", 10),
+    SECONDS(exposed_s,             "of it communication that is not hidden", "exposed\n(s)", 7),
+    SECONDS(other_s,               "of it the rest of the steps", "other\n(s)", 12),
+    SECONDS(evaluation_s,          "of it evaluations", "evaluation\n(s)", 11),
     PHASE(number, evaluation_samples_per_s, "of an evaluation"),
     AR_COLUMN(flag, struct training_phase, row.exact, "exact",
-                                   "whether the engine neglects nothing of a step; of the total: of any"),
+              "whether the engine neglects nothing of a step; of the total: of any"),
     STEP(cluster,                  "as in predict, also those below"),
     STEP(algorithm, ""), STEP(shape, ""), STEP(trace, ""), STEP(precision, ""), STEP(engine, ""),
     STEP(baseline, ""), STEP(strategy, ""), STEP(settings, ""), STEP(version, ""),
 };
-
-#define SHOWN(kind, field, ...) PHASE(kind, field, "", __VA_ARGS__)
-#define SHARE(field, heading_, priority_) \
-    SHOWN(number, field, .heading = heading_, .factor = 100, .decimals = 1, .priority = priority_)
-static const struct ar_column table_columns[] = {
-    SHOWN(string, run,             .heading = "run"),
-    SHOWN(count,  gpus,            .heading = "gpus"),
-    SHOWN(text,   phase,           .heading = "phase"),
-    SHOWN(text,   epochs,          .heading = "epochs"),
-    SHOWN(count,  batch_per_gpu,   .heading = "batch/GPU"),
-    SHOWN(count,  batch_total,     .heading = "batch", .priority = 8),
-    SHOWN(number, steps_count,     .heading = "steps", .decimals = AR_DECIMALS_NEEDED, .priority = 5),
-    SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
-    SHOWN(number, samples_per_s,    .heading = "samples/s", .priority = 9),
-    SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
-    SHOWN(number, time_s,          .heading = "time (s)", .decimals = 3),
-    SHOWN(text,   clock,           .heading = "(min:s)", .priority = 6),
-    SHARE(compute_frac,    "compute\n(%)", 10),
-    SHARE(exposed_frac,    "exposed\n(%)", 7),
-    SHARE(other_frac,      "other\n(%)", 12),
-    SHARE(evaluation_frac, "evaluation\n(%)", 11),
-};
 /* clang-format on */
 
-struct ar_columns training_columns(const struct ar_view *view)
-{
-    return view->format == AR_FORMAT_TABLE ? AR_COLUMNS(table_columns) : AR_COLUMNS(all_columns);
-}
+const struct ar_columns training_columns = {columns, sizeof columns / sizeof columns[0]};

@@ -1,9 +1,9 @@
 /** \file training.h
  * Time to train: a whole run, predicted from its run file.
  *
- * A run file is CSV with directives (ar_csv.h); its first line is `# run = 1`, the version of the
- * form, and traces/README.md describes it. Its rows are phases: ranges of epochs with one batch.
- * One step of a phase is predicted as `allreckon predict` does, and is what all its steps take:
+ * A run file is CSV with directives (ar_csv.h), which traces/README.md describes; `# run = 1` is
+ * the version of the form. Its rows are phases: ranges of epochs with one batch. One step of a
+ * phase is predicted as `allreckon predict` does, and is what all its steps take:
  *
  *     steps    = epochs * floor(images / total batch)      lastpartial = drop
  *              = epochs * ceil(images / total batch)       lastpartial = keep
@@ -50,15 +50,12 @@ struct training_phase {
     double evaluations_count;
     double evaluation_samples_per_s; /**< NAN without evaluations */
     struct ar_row row;               /**< its step; in a sum that of the first phase */
-    char epochs[48];                 /**< this and the rest are for tables */
-    char clock[48];
-    double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
 
 struct training_file {
     const struct ar_csv *csv;
     const char *name;
-    const char *version;
+    uint32_t version;
     const char *title;               /**< for people, */
     const char *source;              /**< and where the run is from; NULL: not in the file, */
     const char *keys[AR_KEYS_COUNT]; /**< also parameters of its steps */
@@ -99,18 +96,12 @@ enum ar_status training_predict(const struct training_file *file, const struct a
                                 struct ar_inputs *inputs, struct training *training,
                                 struct ar_error *err);
 
-/** The same in parts, between which the caller computes the rows of the phases: the phases without
- * results, the loaded scenario of one step, and the results that follow from all `phases[i].row`.
- */
-enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
-                              struct ar_inputs *inputs, struct training *training,
-                              struct ar_error *err);
+/** The loaded scenario of one step of a phase. */
 enum ar_status training_step(const struct training *training, size_t phase,
                              struct ar_inputs *inputs, struct ar_scenario *step,
                              struct ar_error *err);
-void training_end(struct training *training);
 
-/** The columns of phases that a format has. */
-struct ar_columns training_columns(const struct ar_view *view);
+/** The columns of phases. */
+extern const struct ar_columns training_columns;
 
 #endif
