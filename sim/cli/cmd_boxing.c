@@ -121,7 +121,6 @@ static enum ar_status time_messages(const struct boxing_request *request, double
     AR_TRY(ar_scenario_load_cluster(&scenario, request->options->inputs, err));
     scenario.gpus = request->p + request->q;
     AR_TRY(ar_scenario_check_gpus(&scenario, err));
-    AR_TRY(ar_cluster_check_reach(scenario.cluster, scenario.gpus, err));
     AR_TRY(make_message_operators(request, &operators, &devices, err));
     const struct ar_hops hops = ar_cluster_hops(scenario.cluster);
     struct ar_graph *graph =

@@ -1,4 +1,4 @@
-/* links: loads and words; --slow-link and --down-link. */
+/* links: loads and words; --slow-link. */
 #include "test_cli.h"
 
 TestSuite(cli_load, .init = cli_enter, .fini = cli_leave);
@@ -116,7 +116,7 @@ Test(cli_load, of_one_gpu_are_none)
 TestSuite(cli_links, .init = cli_enter, .fini = cli_leave);
 
 #define RING  "--cluster abci-v100 --gpus 16 --algorithm ring"
-#define LINKS "--slow-link node-3.hca-0:4 --down-link node-1.hca-1 --set net.latency=9us"
+#define LINKS "--slow-link node-3.hca-0:4 --set net.latency=9us"
 
 Test(cli_links, rows_record_the_changed_links)
 {
@@ -128,8 +128,7 @@ Test(cli_links, rows_record_the_changed_links)
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         struct cli_table *table = cli_table(cli_good("$AR %s", commands[i]).out);
-        CLI_CELL(table, 1, "settings",
-                 "net.latency=9us slow-link=node-3.hca-0:4 down-link=node-1.hca-1");
+        CLI_CELL(table, 1, "settings", "net.latency=9us slow-link=node-3.hca-0:4");
     }
 }
 
@@ -139,15 +138,13 @@ Test(cli_links, explain_names_the_slow_link_and_where_it_comes_from)
     CLI_LINES(run.out, "  node-3.hca-0.", 1);
     CLI_LINES(run.out, ", 1 flow: 2.557 GB/s", 1);
     CLI_LINES(run.out, "slow-link                node-3.hca-0:4     --slow-link", 1);
-    CLI_LINES(run.out, "down-link                node-1.hca-1       --down-link", 1);
 }
 
 Test(cli_links, export_writes_the_changed_links)
 {
     struct cli_run run = cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 16 "
-                                  "--slow-link node-3.hca-0.in:4 --down-link node-1.hca-1");
+                                  "--slow-link node-3.hca-0.in:4");
     CLI_LINES(run.out, "\"node-3.hca-0.in\" bandwidth=\"2556750000Bps\"", 1);
-    CLI_LINES(run.out, "<link_ctn id=\"node-1.hca-1", 0);
 }
 
 Test(cli_links, wrong_links_are_refused_by_every_command_that_takes_them)
@@ -168,13 +165,8 @@ Test(cli_links, wrong_links_are_refused_by_every_command_that_takes_them)
         {"--slow-link node-3.hca-0:-1", ":-1\"; expected LINK:FACTOR"},
         {"--slow-link node-3.hca-0:nan", ":nan\"; expected LINK:FACTOR"},
         {"--slow-link node-3.hca-0:slow", ":slow\"; expected LINK:FACTOR"},
-        {"--slow-link node-3.hac-0:2", "did you mean \"node-3.hca-0\"?"},
-        {"--down-link node-1088.hca-0", "did you mean \"node-1087.hca-0\""},
-        {"--down-link rack-32", "did you mean \"rack-31\""},
-        {"--down-link rack-1 --down-link rack-1.up", "found link \"rack-1.up\" a second time"},
-        {"--down-link rack-1.up", "GPUs 0 and 136 cannot reach each other: rack-1.up is down"},
-        {"--down-link node-7.hca-0 --down-link node-7.hca-1",
-         "GPUs 0 and 28 cannot reach each other: node-7.hca-0.out is down, and the node has no"},
+        {"--slow-link node-3.hac-0:2", "unknown link \"node-3.hac-0\"; expected one such as"},
+        {"--slow-link rack-1:2 --slow-link rack-1.up:3", "found link \"rack-1.up\" a second time"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t j = 0; j < sizeof bases / sizeof bases[0]; j++) {

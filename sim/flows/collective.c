@@ -279,8 +279,7 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     }
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
     AR_TRY(collective_check_groups(collective, err));
-    AR_TRY(ar_collective_check_sums(collective, err));
-    return ar_cluster_check_reach(collective->cluster, ar_collective_ranks(collective), err);
+    return ar_collective_check_sums(collective, err);
 }
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)

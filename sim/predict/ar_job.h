@@ -71,7 +71,7 @@ struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes);
  *     latency_s = setup + latency of the path + what the message costs besides
  *
  * Their sum is the time of a send by every engine that knows messages (test_placed_step). They
- * refer to the cluster, whose GPUs reach each other (ar_cluster_check_reach()). */
+ * refer to the cluster. */
 struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster);
 
 /** The buckets of a step of a trace, without slowdown. */

@@ -70,7 +70,6 @@ struct ar_scenario {
     const char *cluster_name;
     struct ar_settings settings;
     struct ar_settings slow_links;
-    struct ar_settings down_links;
     const struct ar_operation *operation;
     uint32_t gpus;                        /**< of all groups; 0: not set */
     struct ar_mesh mesh;                  /**< without axes: one group */

@@ -338,16 +338,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "be repeated",
          CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
          key_print_settings, FIELD(settings)},
-    [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
-                          "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
-                          "node-3.hca-0.out:4; repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting,
-                          key_print_settings, FIELD(slow_links)},
-    [AR_KEY_DOWN_LINK] = {"--down-link", "LINK", NULL,
-                          "a link that is down: node-3.hca-0, rack-2.up, rack-2.cable-7, "
-                          "node-0.nvlink-0-1 (one direction); repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting,
-                          key_print_settings, FIELD(down_links)},
+    [AR_KEY_SLOW_LINK] =
+        {"--slow-link", "LINK:F", NULL,
+         "divide a link's bandwidth by F: node-3.hca-0:4, rack-2:1.5, one direction "
+         "node-3.hca-0.out:4; repeatable",
+         CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting, key_print_settings,
+         FIELD(slow_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,
                           AR_LIST_OF_TEXTS, key_parse_operation, NULL},

@@ -190,7 +190,6 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
     AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
-    AR_TRY(ar_cluster_check_reach(scenario->cluster, scenario->gpus, err));
     placed->hops = ar_cluster_hops(scenario->cluster);
     placed->devices_count = 1;
     if (!layout->strategy->takes_evoformer) { /* a role for each GPU */

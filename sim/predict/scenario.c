@@ -236,13 +236,11 @@ enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
                                         struct ar_error *err)
 {
     const struct ar_input *input;
-    const struct ar_link_settings links = {.slow = scenario->slow_links,
-                                           .down = scenario->down_links};
     AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
     AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
                           scenario->cluster_name, &input, err));
     AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
-    return ar_cluster_change_links(*made, &links, err);
+    return ar_cluster_slow_links(*made, scenario->slow_links, err);
 }
 
 enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -294,8 +292,8 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     if (strlen(text) >= AR_ROW_TEXT) {
         return ar_error_set(err, AR_USAGE,
                             "--set: found settings of more than %d characters in all, "
-                            "--slow-link, --down-link, --straggler and --term among them; expected "
-                            "fewer, and the rest in a cluster file",
+                            "--slow-link, --straggler and --term among them; expected fewer, and "
+                            "the rest in a cluster file",
                             AR_ROW_TEXT - 1);
     }
     scenario->settings_text = text;

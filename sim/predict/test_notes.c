@@ -91,23 +91,10 @@ Test(notes, a_changed_link_that_no_message_takes_is_named)
 {
     expect_note(BARE "gpus=16;algorithm=ring;slow-link=node-99.hca-0:4",
                 "--slow-link node-99.hca-0:4 " NOTHING " 16 GPUs takes it");
-    expect_note(BARE "gpus=16;algorithm=ring;down-link=rack-3", "--down-link rack-3 " NOTHING);
     expect_note(BARE "gpus=16;algorithm=ring;slow-link=rack-0:4", NOTHING);
     expect_none(BARE "gpus=320;algorithm=ring;slow-link=rack-0:4", NOTHING);
     expect_none(BARE "gpus=16;algorithm=ring;slow-link=node-3.hca-0:4", NOTHING);
-    expect_note(BARE "gpus=4;algorithm=ring;slow-link=node-0.hca-0:4", NOTHING);
-    expect_note(BARE "gpus=13;algorithm=ring;slow-link=node-3.nvlink-0-1:4", NOTHING);
-    expect_note(BARE "gpus=13;algorithm=ring;slow-link=node-3.pcie-1:4", NOTHING);
     expect_none(BARE "gpus=13;algorithm=ring;slow-link=node-3.pcie-0:4", NOTHING);
-}
-
-/* HCAs of a node that are down have the others do their work, and the node of 100 % is node 0. */
-Test(notes, a_changed_link_that_takes_over_or_is_of_the_baseline_changes_something)
-{
-    expect_none(BARE "gpus=13;algorithm=ring;down-link=node-3.hca-0;slow-link=node-3.hca-1:4",
-                NOTHING);
-    expect_none(STEP "gpus=2;algorithm=ring;slow-link=node-0.nvlink-2-3:4", NOTHING);
-    expect_note(STEP "gpus=2;algorithm=ring;slow-link=node-0.nvlink-2-3:4;baseline=gpu", NOTHING);
 }
 
 Test(notes, numbers_that_the_cluster_does_not_give_are_named_where_they_matter)

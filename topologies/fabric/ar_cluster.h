@@ -119,15 +119,6 @@ struct ar_path {
         links[AR_PATH_LINKS_MAX]; /**< 0..ar_cluster_links_count()-1; links_count of them are set */
 };
 
-/** Links that differ from what the cluster file says: texts of `slow` have the form `LINK:FACTOR`,
- * those of `down` the form `LINK`. LINK is a name as ar_cluster_link_name() gives it
- * (`node-3.hca-0.out`), or that name without its direction (`node-3.hca-0`, `rack-2`) for both
- * directions; the two directions of an NVLink are two names, `node-0.nvlink-0-1` and
- * `node-0.nvlink-1-0`. The bandwidth of a slow link is divided by FACTOR. */
-struct ar_link_settings {
-    struct ar_settings slow, down;
-};
-
 /** Makes the cluster of a cluster file in an arena, without touching the disk; the file and the
  * settings are borrowed. `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the
  * last one of a key wins. Values are checked against each other after the settings. A wrong setting
@@ -142,32 +133,24 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
                                struct ar_arena *arena, struct ar_cluster **cluster,
                                struct ar_error *err);
 
-/** Changes links of a cluster, at most once and before its first use; paths, bandwidths and the
- * SimGrid platform follow. No path takes a link that is down: messages of its HCA take the next
- * one of the node that is up in that direction, a pair of GPUs without its NVLink goes over PCIe if
- * the cluster describes PCIe, everything else has no other way (see ar_cluster_check_reach()).
- * The settings become parameters of the cluster (`slow-link`, `down-link`). Errors are reported as
- * those of other settings; the cluster must not be used then. Link numbers given out before do not
- * hold after. */
-enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
-                                       const struct ar_link_settings *settings,
-                                       struct ar_error *err);
+/** Makes links slow, at most once and before the first use of the cluster; paths, bandwidths and
+ * the SimGrid platform follow. A setting is `LINK:FACTOR`: the bandwidth of LINK is divided by
+ * FACTOR. LINK is a name as ar_cluster_link_name() gives it (`node-3.hca-0.out`) or how names
+ * begin, up to a dot: `node-3.hca-0` is both directions, `rack-2` all cables of a rack. The two
+ * directions of an NVLink are two names, `node-0.nvlink-0-1` and `node-0.nvlink-1-0`. The settings
+ * become parameters of the cluster (`slow-link`). Errors are reported as those of other settings.
+ */
+enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
+                                     struct ar_error *err);
 
-/** The setting of changed links number `index` (the slow ones before those that are down) if no
- * message among the first `ranks` GPUs, and with `has_node` among all GPUs of node 0, can take its
- * links; else NULL. */
-const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
-                                                          size_t index, uint32_t ranks,
-                                                          bool has_node);
+/** The setting of slow links number `index` if its links are those of nodes beyond the first
+ * `ranks` GPUs, or of a network that they do not need; else NULL. */
+const struct ar_cluster_parameter *ar_cluster_idle_link(const struct ar_cluster *cluster,
+                                                        size_t index, uint32_t ranks);
 
-/** The routes of the cluster (`hash:1`) if they are not ideal, though no message among the first
- * `ranks` GPUs crosses a link of the fabric; else NULL. */
+/** The routes of the cluster (`hash:1`) if they are not ideal, though messages among the first
+ * `ranks` GPUs cross no link of the fabric; else NULL. */
 const char *ar_cluster_idle_routes(const struct ar_cluster *cluster, uint32_t ranks);
-
-/** Refuses, with AR_USAGE, that two of the first `ranks` GPUs cannot reach each other. Must have
- * passed before paths among them are asked for. */
-enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
-                                      struct ar_error *err);
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
 
@@ -179,7 +162,7 @@ const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster
 double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes);
 
 /** The values of the file in its order, settings applied (their source is where they stood), then
- * the changed links. */
+ * the slow links. */
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
@@ -248,8 +231,8 @@ struct ar_flow {
     uint32_t destination;
 };
 
-/** Fills in the path of a message between two different ranks, both below ar_cluster_gpus_count(),
- * that can reach each other; returns `path`. Pure and fast (no allocation): engines call it once
+/** Fills in the path of a message between two different ranks, both below ar_cluster_gpus_count();
+ * returns `path`. Pure and fast (no allocation): engines call it once
  * per pair of peers. */
 const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                       uint32_t destination, struct ar_path *path);

@@ -15,12 +15,10 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
 
 /** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
  * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
- * latency and the links of ar_cluster_path(), and GPUs that cannot reach each other have no route;
- * links that are down are written, but no route takes them; where a node is more than one GPU, a
- * route between nodes has one link besides, `node-<n>.net`, which carries the latency and never
- * limits. Links of nodes that are not written are left out. Routes can be asked for once the
- * simulation runs. Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the
- * cluster's.
+ * latency and the links of ar_cluster_path(); a route between nodes has one link besides,
+ * `node-<n>.net`, which carries the latency and never limits. Links of nodes that are not written
+ * are left out. Routes can be asked for once the simulation runs. Write errors are left in `file`
+ * for ferror(). `nodes_count` is between 1 and the cluster's.
  *
  * On a cluster that is not nested, or if there are `pairs`, there is one zone with a
  * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for

@@ -146,9 +146,8 @@ static void number_node_links(struct ar_cluster *cluster)
     const struct ar_topo_values *values = &cluster->values;
     struct ar_node_links *node = &cluster->node;
     uint32_t gpus = values->count[TOPO_GPUS];
-    bool has_ports =
-        (gpus > 1 || cluster->domain_nodes > 1) &&
-        (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
+    bool has_ports = (gpus > 1 || cluster->domain_nodes > 1) &&
+                     (values->is_switched || ar_topo_needs_pcie(values));
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
@@ -180,10 +179,12 @@ static void take_rates(struct ar_cluster *cluster)
     cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
     cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
     struct ar_tree_level *racks = &cluster->tree.levels[0];
-    racks->bandwidth_Bps = racks->cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
+    uint32_t cables = cluster->routes == AR_ROUTES_IDEAL ? values->count[TOPO_RACK_UPLINKS] : 1;
+    racks->bandwidth_Bps = cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
 }
 
-enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)
+/* Numbers all links; fails if there are more than 31 bits can count. */
+static enum ar_status number_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
     cluster->domain_nodes = cluster->facts.nvlink_domain_nodes;
@@ -214,7 +215,7 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     AR_TRY(ar_topo_values_parse(&made->entries, &made->values, err));
     AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
     fill_facts(made);
-    AR_TRY(ar_cluster_number_links(made, err));
+    AR_TRY(number_links(made, err));
     ar_gpu_orders_find(&made->values, &made->orders);
     *cluster = made;
     return AR_OK;
@@ -236,7 +237,7 @@ const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster
 
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster)
 {
-    return cluster->entries.count + cluster->settings_count;
+    return cluster->entries.count + cluster->slow_links_count;
 }
 
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index)
@@ -244,7 +245,7 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
     size_t entries = cluster->entries.count;
     assert(index < ar_cluster_parameters_count(cluster));
     if (index >= entries) {
-        return cluster->settings[index - entries];
+        return cluster->slow_links[index - entries].parameter;
     }
     const struct ar_topo_entry *entry = &cluster->entries.list[index];
     return (struct ar_cluster_parameter){ar_topo_keys[entry->key].name, entry->text, entry->source};
@@ -350,7 +351,7 @@ enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a
                            "fabric = fat-tree and fabric.sums = yes", err);
     }
     struct ar_path path;
-    ar_path_find(cluster, a, b, &path);
+    ar_cluster_path(cluster, a, b, &path);
     *sums = path.tier == AR_TIER_SPINE ? AR_SUMS_TREE : AR_SUMS_LEAF;
     return AR_OK;
 }

@@ -2,9 +2,6 @@
  * of a cluster that is one. */
 #include "dragonfly.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "fabric.h"
 
 /* Links from a leaf to spines. */
@@ -230,7 +227,6 @@ static uint32_t choose_way(const struct ar_cluster *cluster, struct ar_port from
     return number % ways;
 }
 
-/* Where a link is down, the next way that is up. */
 static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port from,
                             struct ar_port to, struct ar_path *path)
 {
@@ -241,30 +237,15 @@ static void dragonfly_route(const struct ar_cluster *cluster, struct ar_port fro
         return;
     }
     uint32_t ways = ar_dragonfly_ways(dragonfly, source, destination);
-    uint32_t first = choose_way(cluster, from, to, ways);
     uint32_t links[AR_DRAGONFLY_ROUTE_MAX];
-    uint32_t hops = ar_dragonfly_route(dragonfly, source, destination, first, links);
-    uint32_t down = ar_fabric_find_down(cluster, links, hops);
-    for (uint32_t i = 1; i < ways && ar_fabric_find_down(cluster, links, hops) != UINT32_MAX; i++) {
-        hops = ar_dragonfly_route(dragonfly, source, destination, (first + i) % ways, links);
-    }
-    if (ar_fabric_find_down(cluster, links, hops) != UINT32_MAX) {
-        ar_path_fail(down, path);
-        return;
-    }
+    uint32_t hops = ar_dragonfly_route(dragonfly, source, destination,
+                                       choose_way(cluster, from, to, ways), links);
     for (uint32_t i = 0; i < hops; i++) {
         ar_path_add(cluster, cluster->first_fabric_link + links[i],
                     dragonfly_bandwidth(cluster, links[i]), path);
     }
     path->tier = AR_TIER_SPINE;
     path->latency_s += hops * cluster->values.number[TOPO_SWITCH_LATENCY];
-}
-
-/* A local link of a dragonfly is no bundle, but a cable of its own. */
-static uint32_t dragonfly_cables(const struct ar_cluster *cluster, uint32_t index)
-{
-    const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
-    return ar_dragonfly_width(dragonfly, index >= ar_dragonfly_first_global(dragonfly));
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -300,99 +281,7 @@ static void dragonfly_name(const struct ar_cluster *cluster, uint32_t index, cha
     }
 }
 
-/* The next number of a name, at most `last`. */
-static uint32_t next_number(const char **text, uint32_t last)
-{
-    char *end;
-    *text += strcspn(*text, "0123456789");
-    unsigned long number = strtoul(*text, &end, 10);
-    *text = end;
-    return number < last ? (uint32_t)number : last;
-}
-
-static struct ar_link_range dragonfly_candidates(const struct ar_cluster *cluster, const char *text)
-{
-    const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
-    bool is_global = strncmp(text, "gl", 2) == 0;
-    bool is_plus = dragonfly->spines > 0;
-    uint32_t things = is_global ? dragonfly->groups : dragonfly->routers;
-    if (strncmp(text, "g", 1) != 0 || (things < 2 && (is_global || !is_plus))) {
-        return (struct ar_link_range){0, 0};
-    }
-    struct ar_dragonfly_link link = {.kind = is_global ? AR_DRAGONFLY_GLOBAL
-                                             : is_plus ? AR_DRAGONFLY_UP
-                                                       : AR_DRAGONFLY_LOCAL};
-    uint32_t parallel = is_global ? dragonfly->global_links : is_plus ? dragonfly->spines : 1;
-    link.group = next_number(&text, dragonfly->groups - 1);
-    link.a = next_number(&text, things - 1);
-    link.b = is_global || is_plus ? 0 : next_number(&text, things - 1);
-    uint32_t *high = link.kind == AR_DRAGONFLY_LOCAL ? &link.b : &link.a;
-    uint32_t low = link.kind == AR_DRAGONFLY_LOCAL ? link.a : link.group;
-    if (link.kind != AR_DRAGONFLY_UP && *high == low) {
-        *high = low > 0 ? low - 1 : 1;
-    }
-    return (struct ar_link_range){ar_dragonfly_index(dragonfly, link) / 2 * 2,
-                                  dragonfly->is_bundled ? 2 : 2 * parallel};
-}
-
-/* --- reach ------------------------------------------------------------------------------------ */
-
-/* A router with those of a range. */
-static enum ar_status check_router(const struct ar_cluster *cluster, uint32_t router,
-                                   uint32_t first, uint32_t end, struct ar_error *err)
-{
-    uint32_t each = cluster->facts.gpus_per_node * ar_router_nodes(cluster);
-    for (uint32_t other = first; other < end; other++) {
-        if (other != router) {
-            AR_TRY(ar_reach_check_pair(cluster, router * each, other * each, err));
-        }
-    }
-    return AR_OK;
-}
-
-/* The routers at the ends of a link within a group with all others; those of the two groups of a
- * global one. The first GPU of a router stands for the others. */
-static enum ar_status dragonfly_check_reach(const struct ar_cluster *cluster, uint32_t index,
-                                            uint32_t ranks, struct ar_error *err)
-{
-    const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
-    struct ar_dragonfly_link link = ar_dragonfly_link_at(dragonfly, index);
-    bool is_global = link.kind == AR_DRAGONFLY_GLOBAL;
-    uint32_t used = ar_routers_in_use(cluster, ranks);
-    uint32_t routers = dragonfly->routers;
-    uint32_t first = link.group * routers;
-    uint32_t begin = is_global ? link.a * routers : 0;
-    uint32_t end = is_global && begin + routers < used ? begin + routers : used;
-    for (uint32_t a = 0; a < routers && first + a < used; a++) {
-        bool is_end = a == link.a || (link.kind == AR_DRAGONFLY_LOCAL && a == link.b);
-        if (is_global || is_end) {
-            AR_TRY(check_router(cluster, first + a, begin, end, err));
-        }
-    }
-    return AR_OK;
-}
-
-static bool dragonfly_is_idle(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks)
-{
-    const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
-    struct ar_dragonfly_link link = ar_dragonfly_link_at(dragonfly, index);
-    uint32_t used = ar_routers_in_use(cluster, ranks);
-    uint64_t first = (uint64_t)link.group * dragonfly->routers;
-    switch (link.kind) {
-    case AR_DRAGONFLY_GLOBAL:
-        return first >= used || (uint64_t)link.a * dragonfly->routers >= used;
-    case AR_DRAGONFLY_LOCAL:
-        return first + link.a >= used && first + link.b >= used;
-    default:
-        return first + link.a >= used || used < 2;
-    }
-}
-
 const struct ar_fabric ar_fabric_dragonfly = {.make = dragonfly_make,
                                               .route = dragonfly_route,
                                               .bandwidth = dragonfly_bandwidth,
-                                              .name = dragonfly_name,
-                                              .cables = dragonfly_cables,
-                                              .candidates = dragonfly_candidates,
-                                              .check_reach = dragonfly_check_reach,
-                                              .is_idle = dragonfly_is_idle};
+                                              .name = dragonfly_name};

@@ -2,8 +2,8 @@
  * For the rooms of topologies/: the inside of a cluster.
  *
  * Values of a cluster file become numbered links of a node (cluster.c), of what joins the nodes
- * (tree.c, torus.c and dragonfly.c, a row each) and orders of a node's GPUs (gpu_order.c). Links
- * may then be changed (link_changes.c). Paths (path.c) read the result.
+ * (tree.c, torus.c and dragonfly.c, a row each) and orders of a node's GPUs (gpu_order.c). Paths
+ * (path.c) read the result.
  */
 #ifndef AR_FABRIC_H
 #define AR_FABRIC_H
@@ -16,8 +16,7 @@
 #include "topo_values.h"
 #include "torus.h"
 
-enum { AR_NO_LINK = UINT16_MAX };
-#define AR_ALL_CABLES UINT32_MAX
+enum { AR_NO_LINK = UINT16_MAX, AR_LINK_NAME_SIZE = 64 };
 
 /** Kinds of directed links. The links of the fabric are numbered after those of all nodes. */
 enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_FABRIC };
@@ -40,23 +39,9 @@ struct ar_node_links {
     uint16_t hca[AR_TOPO_GPUS_MAX];        /**< out of its HCA (into it: + 1), or none */
 };
 
-/** A link, or a cable of one, that differs from the file. */
-struct ar_link_change {
-    uint32_t link;
-    uint32_t cable; /**< AR_ALL_CABLES, or one of several of the link */
-    bool is_down;
-    double factor;  /**< its bandwidth is divided by this; 1 if it is down */
-    size_t setting; /**< of the cluster's settings of links, which says so */
-};
-
 /** Where a path enters or leaves the fabric: an HCA of a node. */
 struct ar_port {
     uint32_t node, hca;
-};
-
-/** Consecutive links. */
-struct ar_link_range {
-    uint32_t first, count;
 };
 
 /** A fabric: the directed links between the HCAs of different nodes, numbered from 0 (`index`; in
@@ -64,32 +49,17 @@ struct ar_link_range {
 struct ar_fabric {
     /** Checks the values that the fabric is made of (ar_topo_refuse()), lays it out in its part of
      * struct ar_cluster and writes how many links it has; no route may have more than
-     * AR_FABRIC_HOPS_MAX. May be called again. */
+     * AR_FABRIC_HOPS_MAX. */
     enum ar_status (*make)(struct ar_cluster *cluster, uint64_t *links_count, struct ar_error *err);
     /** Appends the links from one HCA to another of a different node (ar_path_add()); sets the tier
-     * to AR_TIER_SPINE if there are several switches on the way. Where links are down
-     * (ar_link_is_down()) it looks for another way or fails (ar_path_fail()). Called only if the
-     * fabric has links. */
+     * to AR_TIER_SPINE if there are several switches on the way. Called only if the fabric has
+     * links. */
     void (*route)(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                   struct ar_path *path);
     /** Bandwidth of a link as in the file. */
     double (*bandwidth)(const struct ar_cluster *cluster, uint32_t index);
     /** Writes a name that ends with `.up`, `.down`, `.out` or `.in`. */
     void (*name)(const struct ar_cluster *cluster, uint32_t index, char *name, size_t size);
-    /** Cables of their own that a link stands for; each is `cable-C` in its name
-     * (`rack-2.cable-3.up` of `rack-2.up`), and takes its part of the bandwidth with it. NULL: one
-     * each. */
-    uint32_t (*cables)(const struct ar_cluster *cluster, uint32_t index);
-    /** The few links that a name with or without its direction may mean, nearby ones where there is
-     * none of its number; none if names of other links begin so. */
-    struct ar_link_range (*candidates)(const struct ar_cluster *cluster, const char *name);
-    /** Refuses that of the first `ranks` GPUs some cannot reach each other since this link is down
-     * (ar_reach_check_pair()). */
-    enum ar_status (*check_reach)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks,
-                                  struct ar_error *err);
-    /** Whether no message among the first `ranks` GPUs can take this link, whatever else is down.
-     */
-    bool (*is_idle)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks);
 };
 
 extern const struct ar_fabric ar_fabric_fat_tree;
@@ -110,7 +80,6 @@ struct ar_tree_level {
     uint32_t count;      /**< groups */
     uint32_t children;   /**< groups of the level below in one, at level 0 nodes */
     uint32_t links;      /**< of a group, one direction */
-    uint32_t cables;     /**< that each of its links stands for */
     uint32_t switches;   /**< of the group above; a divisor of links */
     double bandwidth_Bps;
 };
@@ -133,6 +102,12 @@ static inline uint32_t ar_tree_leaf(const struct ar_fat_tree *tree, struct ar_po
     return tree->rails == 1 ? rack : rack * tree->rails + port.hca;
 }
 
+/** A setting of slow links, and the first link that it means. */
+struct ar_slow_link {
+    struct ar_cluster_parameter parameter;
+    uint32_t first;
+};
+
 struct ar_cluster {
     struct ar_arena *arena; /**< of it and all that is in it */
     struct ar_topo_entries entries;
@@ -151,75 +126,24 @@ struct ar_cluster {
     double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
     double latencies_s[AR_TIERS_COUNT];
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
-    bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */
-    uint32_t changes_count; /**< 0: every link is as in the file */
-    struct ar_link_change *changes; /**< in the order of their links */
-    size_t settings_count;
-    struct ar_cluster_parameter *settings; /**< of links, in the order of the command line */
+    double *factors; /**< by which the bandwidths of links are divided; NULL: every link is as in
+                          the file */
+    size_t slow_links_count;
+    struct ar_slow_link *slow_links; /**< in the order of the command line */
 };
 
-/** Numbers all links, GPU ports among them if paths over PCIe or an NVLink switch need them or if
- * the cluster has spare ports; fails if there are more links than 31 bits can count. */
-enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err);
-
-/** By what the bandwidth of a link is divided: 1 if it is as in the file, HUGE_VAL if it is down.
- */
-double ar_link_factor(const struct ar_cluster *cluster, uint32_t link);
-bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link);
-
-/** The kind of a directed link of a cluster file. */
-static inline enum ar_link_kind ar_link_kind(const struct ar_cluster *cluster, uint32_t link)
-{
-    return link >= cluster->first_fabric_link
-               ? AR_KIND_FABRIC
-               : (enum ar_link_kind)cluster->node.list[link % cluster->node.count].kind;
-}
-
-/** ar_hca_in_use() in a cluster with changed links. */
-uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link);
-
-/** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
- * up in that direction; a link that is down if there is none. */
-static inline uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
-{
-    return cluster->changes_count == 0 ? link : ar_hca_in_use_changed(cluster, link);
-}
-
-/** As ar_cluster_path(), but where there is no way links_count is 0 and links[0] is a link
- * that is down and has no substitute. */
-void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
-                  struct ar_path *path);
-
-/** Says that a path has no way left, since this link is down; links added later are ignored. */
-static inline void ar_path_fail(uint32_t link, struct ar_path *path)
-{
-    path->bandwidth_Bps = 0;
-    path->links_count = 0;
-    path->links[0] = link;
-}
-
-/** ar_path_add() in a cluster with changed links. */
-void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path);
-
-/** Appends a link to a path; the path fails if it is down. `bandwidth_Bps` is that of the link as
- * in the file. */
+/** Appends a link to a path. `bandwidth_Bps` is that of the link as in the file. */
 static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
                                double bandwidth_Bps, struct ar_path *path)
 {
-    if (cluster->changes_count > 0) {
-        ar_path_add_changed(cluster, link, path);
-        return;
+    if (cluster->factors != NULL) {
+        bandwidth_Bps /= cluster->factors[link];
     }
     path->links[path->links_count++] = link;
     if (bandwidth_Bps < path->bandwidth_Bps) {
         path->bandwidth_Bps = bandwidth_Bps;
     }
 }
-
-/** The first link that is down among some of the fabric, as a link of the cluster; UINT32_MAX if
- * there is none. */
-uint32_t ar_fabric_find_down(const struct ar_cluster *cluster, const uint32_t *indices,
-                             uint32_t count);
 
 /** The number of an HCA. */
 static inline uint32_t ar_port_number(const struct ar_cluster *cluster, struct ar_port port)
@@ -237,17 +161,6 @@ static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
     uint32_t nodes = cluster->values.count[TOPO_ROUTER_NODES];
     return nodes > 0 ? nodes : 1;
 }
-
-/** Routers of the first `ranks` GPUs; the last one may be used in part. */
-static inline uint32_t ar_routers_in_use(const struct ar_cluster *cluster, uint32_t ranks)
-{
-    uint64_t each = (uint64_t)cluster->facts.gpus_per_node * ar_router_nodes(cluster);
-    return (uint32_t)((ranks + each - 1) / each);
-}
-
-/** Refuses, as ar_cluster_check_reach(), that one of two GPUs cannot reach the other. */
-enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                                   struct ar_error *err);
 
 /** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
  * plain zigzags. */

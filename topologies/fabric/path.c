@@ -1,8 +1,11 @@
-/* Links and paths of a cluster, and symmetries that move every path along. Functions fill in the
- * caller's path: a copy of one costs more than finding it. */
+/* Links and paths of a cluster, slow links, and symmetries that move every path along. Functions
+ * fill in the caller's path: a copy of one costs more than finding it. */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
+#include "ar_text.h"
+#include "ar_units.h"
 #include "fabric.h"
 
 /* --- links ------------------------------------------------------------------------------------ */
@@ -31,8 +34,7 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
     assert(link < ar_cluster_links_count(cluster));
-    double factor = cluster->changes_count > 0 ? ar_link_factor(cluster, link) : 1;
-    return file_bandwidth(cluster, link) / (isfinite(factor) ? factor : 1);
+    return file_bandwidth(cluster, link) / (cluster->factors != NULL ? cluster->factors[link] : 1);
 }
 
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
@@ -61,19 +63,6 @@ const char *ar_host_name(uint32_t rank, char *name, size_t size)
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
-
-void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path)
-{
-    if (path->bandwidth_Bps == 0) {
-        return;
-    }
-    if (ar_link_is_down(cluster, link)) {
-        ar_path_fail(link, path);
-        return;
-    }
-    path->links[path->links_count++] = link;
-    path->bandwidth_Bps = fmin(path->bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
-}
 
 static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, struct ar_path *path)
 {
@@ -106,13 +95,12 @@ static void port_path(const struct ar_cluster *cluster, struct place from, struc
     ar_path_add(cluster, to.first + node->port[to.gpu] + 1, rates_Bps[AR_KIND_PORT], path);
 }
 
-/* The path within a node: by NVLink, if there is one that is up or the only way. */
+/* The path within a node: by NVLink, if there is one. */
 static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a, uint32_t b,
                       struct ar_path *path)
 {
     uint32_t nvlink = cluster->node.nvlink[a][b];
-    if (nvlink == AR_NO_LINK ||
-        (cluster->node.port[a] != AR_NO_LINK && ar_link_is_down(cluster, first + nvlink))) {
+    if (nvlink == AR_NO_LINK) {
         port_path(cluster, (struct place){.first = first, .gpu = a},
                   (struct place){.first = first, .gpu = b}, path);
         return;
@@ -144,30 +132,13 @@ static struct ar_port port_of(const struct ar_cluster *cluster, struct place pla
     return (struct ar_port){place.node, (link - place.first - cluster->node.hca[0]) / 2};
 }
 
-/* The rail on which a message between nodes travels: that of its destination, if both its HCAs are
- * up, else the next one. */
-static uint32_t rail_of(const struct ar_cluster *cluster, struct place from, struct place to)
-{
-    const struct ar_node_links *node = &cluster->node;
-    uint32_t rails = cluster->facts.hcas_per_node;
-    uint32_t own = (node->hca[to.gpu] - node->hca[0]) / 2u;
-    for (uint32_t i = 0; i < rails && cluster->changes_count > 0; i++) {
-        uint32_t out = node->hca[0] + 2 * ((own + i) % rails);
-        if (!ar_link_is_down(cluster, from.first + out) &&
-            !ar_link_is_down(cluster, to.first + out + 1)) {
-            return (own + i) % rails;
-        }
-    }
-    return own;
-}
-
 /* To the GPU of the source's node whose HCA is on the rail of the destination; with several, those
  * of a rail take one each. */
 static struct place change_rails(const struct ar_cluster *cluster, struct place from,
                                  struct place to, uint32_t *out, uint32_t *in, struct ar_path *path)
 {
     const struct ar_node_links *node = &cluster->node;
-    uint32_t rail = rail_of(cluster, from, to);
+    uint32_t rail = (node->hca[to.gpu] - node->hca[0]) / 2u;
     uint32_t gpus = cluster->facts.gpus_per_node / cluster->facts.hcas_per_node; /* of a rail */
     struct place relay = {from.node, from.first, rail * gpus + from.gpu % gpus};
     *out = from.first + node->hca[0] + 2 * rail;
@@ -186,8 +157,8 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
 {
     const struct ar_node_links *node = &cluster->node;
     const double *rates_Bps = cluster->rates_Bps;
-    uint32_t out = ar_hca_in_use(cluster, from.first + node->hca[from.gpu]);
-    uint32_t in = ar_hca_in_use(cluster, to.first + node->hca[to.gpu] + 1);
+    uint32_t out = from.first + node->hca[from.gpu];
+    uint32_t in = to.first + node->hca[to.gpu] + 1;
     begin_path(cluster, AR_TIER_RACK, path);
     if (cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK) {
         from = change_rails(cluster, from, to, &out, &in, path);
@@ -214,9 +185,6 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
 static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar_path *path)
 {
     uint32_t dropped = is_first ? 0 : path->climbs;
-    if (path->links_count == 0) {
-        return;
-    }
     path->links_count = is_first ? path->climbs : path->links_count - dropped;
     path->bandwidth_Bps = HUGE_VAL;
     for (uint32_t i = 0; i < path->links_count; i++) {
@@ -225,13 +193,13 @@ static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar
     }
 }
 
-void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
-                  struct ar_path *path)
+const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
+                                      uint32_t destination, struct ar_path *path)
 {
     if (((source | destination) & AR_SWITCH) != 0) {
-        ar_path_find(cluster, source & ~AR_SWITCH, destination & ~AR_SWITCH, path);
+        ar_cluster_path(cluster, source & ~AR_SWITCH, destination & ~AR_SWITCH, path);
         keep_half(cluster, (source & AR_SWITCH) == 0, path);
-        return;
+        return path;
     }
     uint32_t gpus = cluster->facts.gpus_per_node;
     uint32_t source_node = source / gpus;
@@ -249,14 +217,111 @@ void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t de
     } else {
         network_path(cluster, from, to, path);
     }
+    return path;
 }
 
-const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
-                                      uint32_t destination, struct ar_path *path)
+/* --- slow links ------------------------------------------------------------------------------- */
+
+/* Whether a name is that of a link, or how it begins, up to a dot. */
+static bool is_meant(const char *name, const char *full)
 {
-    ar_path_find(cluster, source, destination, path);
-    assert(path->links_count > 0);
-    return path;
+    size_t length = strlen(name);
+    return strncmp(full, name, length) == 0 && (full[length] == '\0' || full[length] == '.');
+}
+
+static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct ar_setting *setting,
+                                       const char *name, double factor, struct ar_error *err)
+{
+    struct ar_slow_link *slow = &cluster->slow_links[cluster->slow_links_count++];
+    char full[AR_LINK_NAME_SIZE];
+    *slow = (struct ar_slow_link){{"slow-link", ar_arena_text(cluster->arena, setting->text),
+                                   ar_arena_text(cluster->arena, setting->where)},
+                                  UINT32_MAX};
+    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+        if (!is_meant(name, ar_cluster_link_name(cluster, link, full, sizeof full))) {
+            continue;
+        }
+        if (cluster->factors[link] != 1) {
+            return ar_error_set(err, setting->status,
+                                "%s: found link \"%s\" a second time; expected each link once",
+                                setting->where, full);
+        }
+        cluster->factors[link] = factor;
+        slow->first = slow->first < link ? slow->first : link;
+    }
+    char fabric[AR_LINK_NAME_SIZE + 8] = "";
+    if (cluster->fabric_links_count > 0) {
+        snprintf(
+            fabric, sizeof fabric, " or \"%s\"",
+            ar_cluster_link_name(cluster, ar_cluster_links_count(cluster) - 1, full, sizeof full));
+    }
+    return slow->first < UINT32_MAX
+               ? AR_OK
+               : ar_error_set(err, setting->status,
+                              "%s: unknown link \"%.60s\"; expected one such as \"%s\"%s",
+                              setting->where, name,
+                              ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full,
+                                                   sizeof full),
+                              fabric);
+}
+
+enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
+                                     struct ar_error *err)
+{
+    static const double factor_min = 1e-6, factor_max = 1e6;
+    uint32_t links = ar_cluster_links_count(cluster);
+    if (settings.count == 0) {
+        return AR_OK;
+    }
+    cluster->factors = ar_arena_alloc(cluster->arena, links, sizeof *cluster->factors);
+    cluster->slow_links =
+        ar_arena_alloc(cluster->arena, settings.count, sizeof *cluster->slow_links);
+    for (uint32_t link = 0; link < links; link++) {
+        cluster->factors[link] = 1;
+    }
+    for (size_t i = 0; i < settings.count; i++) {
+        const struct ar_setting *setting = &settings.list[i];
+        const char *colon = strrchr(setting->text, ':');
+        double factor;
+        struct ar_error ignored;
+        if (colon == NULL || colon == setting->text ||
+            ar_parse_number("", colon + 1, factor_min, factor_max, &factor, &ignored) != AR_OK) {
+            return ar_error_set(err, setting->status,
+                                "%s: found \"%.60s\"; expected LINK:FACTOR such as node-3.hca-0:4 "
+                                "(four times slower), a factor from %g to %g",
+                                setting->where, setting->text, factor_min, factor_max);
+        }
+        const char *name =
+            ar_arena_format(cluster->arena, "%.*s", (int)(colon - setting->text), setting->text);
+        AR_TRY(slow_links_named(cluster, setting, name, factor, err));
+    }
+    return AR_OK;
+}
+
+/* Whether messages among the first `ranks` GPUs go over links between switches. */
+static bool needs_fabric(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    struct ar_path path = {.tier = AR_TIER_NVLINK};
+    return ranks > 1 && (cluster->tree.rails > 1 ||
+                         ar_cluster_path(cluster, 0, ranks - 1, &path)->tier == AR_TIER_SPINE);
+}
+
+const struct ar_cluster_parameter *ar_cluster_idle_link(const struct ar_cluster *cluster,
+                                                        size_t index, uint32_t ranks)
+{
+    const struct ar_slow_link *slow = &cluster->slow_links[index];
+    uint32_t nodes = (ranks - 1) / cluster->facts.gpus_per_node + 1;
+    bool is_idle = slow->first < cluster->first_fabric_link
+                       ? slow->first / cluster->node.count >= nodes
+                       : !needs_fabric(cluster, ranks);
+    return is_idle ? &slow->parameter : NULL;
+}
+
+const char *ar_cluster_idle_routes(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    return cluster->routes == AR_ROUTES_IDEAL || needs_fabric(cluster, ranks)
+               ? NULL
+               : ar_topo_entries_find(&cluster->entries, TOPO_FABRIC_ROUTES)->text;
 }
 
 /* --- symmetries ------------------------------------------------------------------------------- */
@@ -266,7 +331,7 @@ static bool has_equal_nodes(const struct ar_cluster *cluster)
 {
     bool is_even = cluster->fabric_links_count == 0 ||
                    (cluster->fabric == &ar_fabric_fat_tree && cluster->routes == AR_ROUTES_IDEAL);
-    return cluster->changes_count == 0 && is_even;
+    return cluster->factors == NULL && is_even;
 }
 
 /* The first node beyond the group of some that a node is in. */

@@ -27,7 +27,7 @@ const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32
 {
     struct ar_path path;
     size_t length = 0;
-    ar_path_find(cluster, a, b, &path);
+    ar_cluster_path(cluster, a, b, &path);
     text[0] = '\0';
     for (uint32_t i = 0; i < path.links_count; i++) {
         char name[64];
@@ -38,20 +38,10 @@ const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32
     return text;
 }
 
-enum ar_status test_take_down(struct ar_cluster *cluster, const char *const *names, size_t count,
-                              struct ar_error *err)
+void test_slow_links(struct ar_cluster *cluster, const char *text)
 {
-    struct ar_setting list[TEST_DOWN_MAX];
-    cr_assert(count <= TEST_DOWN_MAX);
-    const struct ar_link_settings settings = {
-        .down = ar_settings_of_option("--down-link", names, count, list)};
-    return ar_cluster_change_links(cluster, &settings, err);
-}
-
-enum ar_status test_load_down(const char *const *settings, const char *const *down, size_t count,
-                              struct ar_cluster **cluster, struct ar_error *err)
-{
-    *cluster = test_load_small(settings);
-    AR_TRY(test_take_down(*cluster, down, count, err));
-    return ar_cluster_check_reach(*cluster, (uint32_t)ar_cluster_gpus_count(*cluster), err);
+    const struct ar_setting slow = {text, "--slow-link", AR_USAGE};
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_slow_links(cluster, (struct ar_settings){&slow, 1}, &err), AR_OK, "%s",
+                 err.text);
 }

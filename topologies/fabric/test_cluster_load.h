@@ -14,20 +14,14 @@ struct ar_cluster *test_load(const char *path, const char *const *settings);
 struct ar_cluster *test_load_small(const char *const *settings);
 
 /** Room for the names of the links of a path. */
-enum { TEST_NAMES_SIZE = 2048, TEST_DOWN_MAX = 8 };
+enum { TEST_NAMES_SIZE = 2048 };
 
-/** Writes the names of the links of the path from rank a to rank b, in order, with blanks between;
- * nothing where there is no way. */
+/** Writes the names of the links of the path from rank a to rank b, in order, with blanks between.
+ */
 const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                             char text[TEST_NAMES_SIZE]);
 
-/** Takes links down, by names; at most TEST_DOWN_MAX. */
-enum ar_status test_take_down(struct ar_cluster *cluster, const char *const *names, size_t count,
-                              struct ar_error *err);
-
-/** Loads the small cluster with settings and takes links of it down; the status of that or, after
- * it, of all its GPUs reaching each other. */
-enum ar_status test_load_down(const char *const *settings, const char *const *down, size_t count,
-                              struct ar_cluster **cluster, struct ar_error *err);
+/** Makes links slow by one setting, which must be right. */
+void test_slow_links(struct ar_cluster *cluster, const char *text);
 
 #endif

@@ -1,10 +1,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fabric.h"
 #include "test_cluster_load.h"
-#include "test_setting.h"
 
 /* Nodes of one GPU and one HCA, 4 in a rack with 4 cables, 4 racks in a pod with 16, 4 pods: every
  * switch has as many cables up as down. */
@@ -126,86 +124,14 @@ Test(fat_tree, links_on_a_way_meet_at_switches)
     }
 }
 
-/* --- links that are slow or down -------------------------------------------------------------- */
-
-Test(fat_tree, no_way_takes_a_cable_that_is_down_and_others_stay)
-{
-    static const char *const routes[] = {"fabric.routes=dmodk", "fabric.routes=hash:5"};
-    static const char *const down[] = {"rack-0.cable-1", "rack-5.cable-2.down", "pod-1.cable-7.up"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *settings[] = {FULL_TREE, routes[i], NULL};
-        struct ar_cluster *whole = test_load_small(settings);
-        struct ar_cluster *cluster = NULL;
-        struct ar_error err;
-        uint32_t changed = 0;
-        cr_assert_eq(test_load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
-        for (uint32_t pair = 0; pair < FULL_NODES * FULL_NODES; pair++) {
-            uint32_t a = pair / FULL_NODES, b = pair % FULL_NODES;
-            char before[TEST_NAMES_SIZE], after[TEST_NAMES_SIZE];
-            if (a / 4 == b / 4) {
-                continue;
-            }
-            test_link_names(whole, a, b, before);
-            test_link_names(cluster, a, b, after);
-            expect_joined(cluster, a, b);
-            bool was_hit = strstr(before, "rack-0.cable-1.") != NULL ||
-                           strstr(before, "rack-5.cable-2.down") != NULL ||
-                           strstr(before, "pod-1.cable-7.up") != NULL;
-            cr_expect_eq(strcmp(before, after) != 0, was_hit, "%s: %s", before, after);
-            changed += was_hit;
-        }
-        cr_expect_gt(changed, 100);
-    }
-}
-
-Test(fat_tree, racks_whose_cables_that_are_up_lead_to_different_switches_cannot_reach_each_other)
-{
-    const char *settings[] = {"fabric.routes=dmodk", "rack.uplinks=2", NULL};
-    static const char *const down[] = {"rack-0.cable-0", "rack-2.cable-1"};
-    struct ar_cluster *cluster;
-    struct ar_error err;
-    cr_expect_eq(test_load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
-    cr_expect_eq(test_load_down(settings, down, 2, &cluster, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "--down-link: GPUs 0 and 16 cannot reach each other: "
-                               "rack-2.cable-1.down is down, and there is no other way");
-    cr_expect_eq(ar_cluster_check_reach(cluster, 16, &err), AR_OK, "racks 0 and 1 can");
-    const char *one_switch[] = {"fabric.routes=dmodk", "rack.uplinks=2", "tree.switches=1", NULL};
-    cr_expect_eq(test_load_down(one_switch, down, 2, &cluster, &err), AR_OK, "%s", err.text);
-}
-
-Test(fat_tree, ideal_routes_lose_the_part_of_a_cable)
-{
-    const char *settings[] = {"rack.uplinks=4", "hca.bandwidth=1000GB/s", "pcie.bandwidth=1000GB/s",
-                              NULL};
-    static const char *const down[] = {"rack-0.cable-3", "rack-0.cable-0.up", "rack-0.cable-1.up",
-                                       "rack-0.cable-2.up"};
-    struct ar_cluster *cluster;
-    struct ar_path path;
-    struct ar_error err;
-    cr_assert_eq(test_load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
-    cr_expect_eq(ar_cluster_path(cluster, 0, 8, &path)->bandwidth_Bps, 12.5e9);
-    cr_expect_eq(ar_cluster_path(cluster, 8, 0, &path)->bandwidth_Bps, 37.5e9);
-    cr_expect_eq(ar_cluster_path(cluster, 8, 16, &path)->bandwidth_Bps, 50e9);
-    cr_expect_eq(test_load_down(settings, down, 4, &cluster, &err), AR_USAGE);
-    cr_expect(strstr(err.text, "rack-0.up is down, and there is no other way") != NULL, "%s",
-              err.text);
-    static const char *const twice[] = {"rack-0", "rack-0.cable-1"};
-    cr_expect_eq(test_load_down(settings, twice, 2, &cluster, &err), AR_USAGE);
-    cr_expect(strstr(err.text, "found link \"rack-0.up\" a second time") != NULL, "%s", err.text);
-    static const char *const absent[] = {"rack-0.cable-4"};
-    cr_expect_eq(test_load_down(settings, absent, 1, &cluster, &err), AR_USAGE);
-    cr_expect(strstr(err.text, "unknown link \"rack-0.cable-4\"") != NULL, "%s", err.text);
-}
+/* --- slow links ------------------------------------------------------------------------------- */
 
 Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
 {
     const char *settings[] = {"fabric.routes=hash:1", "rack.uplinks=2", NULL};
-    const struct ar_setting slow = {"rack-1:4", "--slow-link", AR_USAGE};
-    const struct ar_link_settings links = {.slow = {&slow, 1}};
     struct ar_cluster *cluster = test_load_small(settings);
-    struct ar_error err;
     struct ar_path path;
-    cr_assert_eq(ar_cluster_change_links(cluster, &links, &err), AR_OK, "%s", err.text);
+    test_slow_links(cluster, "rack-1:4");
     for (uint32_t b = 8; b < 16; b++) {
         cr_expect_eq(ar_cluster_path(cluster, 0, b, &path)->bandwidth_Bps, 12.5e9 / 4);
         cr_expect_eq(ar_cluster_path(cluster, b, 0, &path)->bandwidth_Bps, 12.5e9 / 4);

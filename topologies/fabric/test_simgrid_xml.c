@@ -226,36 +226,6 @@ static char *write_platform(const struct ar_cluster *cluster, uint32_t nodes_cou
     return text;
 }
 
-Test(simgrid_xml, the_platform_of_two_flat_nodes_is_this_text)
-{
-    static const char golden[] =
-        "<?xml version='1.0'?>\n"
-        "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        "<platform version=\"4.1\">\n"
-        "<zone id=\"cluster\" routing=\"Cluster\">\n"
-        "<prop id=\"name\" value=\"flat\"/>\n"
-        "<link id=\"node-0.hca-0.out\" bandwidth=\"16000000000Bps\" latency=\"0.5s\" "
-        "sharing_policy=\"SHARED\"/>\n"
-        "<link id=\"node-0.hca-0.in\" bandwidth=\"16000000000Bps\" latency=\"0s\" "
-        "sharing_policy=\"SHARED\"/>\n"
-        "<link id=\"node-1.hca-0.out\" bandwidth=\"16000000000Bps\" latency=\"0.5s\" "
-        "sharing_policy=\"SHARED\"/>\n"
-        "<link id=\"node-1.hca-0.in\" bandwidth=\"16000000000Bps\" latency=\"0s\" "
-        "sharing_policy=\"SHARED\"/>\n"
-        "<host id=\"gpu-0\" speed=\"1Gf\" core=\"1\"/>\n"
-        "<host id=\"gpu-1\" speed=\"1Gf\" core=\"1\"/>\n"
-        "<host_link id=\"gpu-0\" up=\"node-0.hca-0.out\" down=\"node-0.hca-0.in\"/>\n"
-        "<host_link id=\"gpu-1\" up=\"node-1.hca-0.out\" down=\"node-1.hca-0.in\"/>\n"
-        "</zone>\n"
-        "</platform>\n";
-    const char *settings[] = {"hca.bandwidth=16GB/s", "net.latency=500ms", NULL};
-    char path[TEST_PATH_SIZE];
-    struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), settings);
-    char *text = write_platform(cluster, 2);
-    cr_assert_str_eq(text, golden);
-    free(text);
-}
-
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
 {
     struct ar_cluster *cluster = load_shipped("abci-v100", NULL);

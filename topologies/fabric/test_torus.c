@@ -42,18 +42,14 @@ Test(torus, every_cable_has_one_number_and_no_number_is_left_over)
     for (size_t s = 0; s < SHAPES; s++) {
         struct ar_torus torus = make(s);
         cr_expect_eq(torus.cables, expected[s], "%zu: %u", s, torus.cables);
-        uint32_t found = 0;
-        for (uint32_t router = 0; router < torus.routers; router++) {
-            for (uint32_t d = 0; d < torus.dimensions; d++) {
-                uint32_t cable = ar_torus_cable(&torus, (struct ar_torus_cable){router, d});
-                found += cable != UINT32_MAX;
-                if (cable != UINT32_MAX) {
-                    struct ar_torus_cable at = ar_torus_cable_at(&torus, cable);
-                    cr_assert(cable < torus.cables && at.router == router && at.dimension == d);
-                }
-            }
+        bool *is_seen = calloc(torus.routers * torus.dimensions, sizeof *is_seen);
+        for (uint32_t cable = 0; cable < torus.cables; cable++) {
+            struct ar_torus_cable at = ar_torus_cable_at(&torus, cable);
+            bool *place = &is_seen[at.router * torus.dimensions + at.dimension];
+            cr_assert(at.router < torus.routers && !*place);
+            *place = true;
         }
-        cr_expect_eq(found, torus.cables);
+        free(is_seen);
     }
 }
 
@@ -94,7 +90,7 @@ Test(torus, routes_lead_there_by_the_shortest_way_last_dimension_first)
             cr_assert_eq(router, destination);
             longest = hops > longest ? hops : longest;
         }
-        cr_expect_eq(longest, ar_torus_diameter(&torus, torus.dimensions), "%zu: %u", s, longest);
+        cr_expect_eq(longest, ar_torus_diameter(&torus), "%zu: %u", s, longest);
     }
 }
 

@@ -31,10 +31,10 @@ void ar_torus_fill(struct ar_torus *torus)
     }
 }
 
-uint32_t ar_torus_diameter(const struct ar_torus *torus, uint32_t dimensions)
+uint32_t ar_torus_diameter(const struct ar_torus *torus)
 {
     uint32_t links = 0;
-    for (uint32_t d = 0; d < dimensions; d++) {
+    for (uint32_t d = 0; d < torus->dimensions; d++) {
         links += torus->wraps[d] ? torus->lengths[d] / 2 : torus->lengths[d] - 1;
     }
     return links;
@@ -56,18 +56,6 @@ struct ar_torus_cable ar_torus_cable_at(const struct ar_torus *torus, uint32_t c
     return (struct ar_torus_cable){.router = (outer * torus->lengths[d] + coordinate) * stride +
                                              index % stride,
                                    .dimension = d};
-}
-
-uint32_t ar_torus_cable(const struct ar_torus *torus, struct ar_torus_cable at)
-{
-    uint32_t stride = torus->strides[at.dimension];
-    uint32_t per_line = cables_of_line(torus, at.dimension);
-    uint32_t coordinate = ar_torus_coordinate(torus, at.router, at.dimension);
-    uint32_t outer = at.router / stride / torus->lengths[at.dimension];
-    return coordinate >= per_line
-               ? UINT32_MAX
-               : torus->first_cables[at.dimension] + (outer * per_line + coordinate) * stride +
-                     at.router % stride;
 }
 
 int32_t ar_torus_steps(const struct ar_torus *torus, uint32_t dimension, uint32_t from, uint32_t to,
@@ -159,10 +147,10 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
     }
     AR_TRY(read_wraps(cluster, torus, err));
     ar_torus_fill(torus);
-    if (ar_torus_diameter(torus, torus->dimensions) > AR_FABRIC_HOPS_MAX) {
+    if (ar_torus_diameter(torus) > AR_FABRIC_HOPS_MAX) {
         char expected[80];
         snprintf(expected, sizeof expected, "lengths with routes of at most %d links, not of %u",
-                 AR_FABRIC_HOPS_MAX, ar_torus_diameter(torus, torus->dimensions));
+                 AR_FABRIC_HOPS_MAX, ar_torus_diameter(torus));
         return ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS, expected, err);
     }
     *links_count = 2 * (uint64_t)torus->cables;
@@ -170,29 +158,6 @@ static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_cou
 }
 
 /* --- routes ----------------------------------------------------------------------------------- */
-
-/* Turns steps over a link that is down into those round the other way, if there is one that is up
- * and leaves room for the dimensions to come; else returns the link. */
-static uint32_t turn_round(const struct ar_cluster *cluster, uint32_t router, uint32_t dimension,
-                           uint32_t hops, int32_t *steps)
-{
-    const struct ar_torus *torus = &cluster->torus;
-    uint32_t links[AR_FABRIC_HOPS_MAX];
-    ar_torus_go(torus, router, dimension, *steps, links);
-    uint32_t down = ar_fabric_find_down(cluster, links, (uint32_t)abs(*steps));
-    int32_t length = (int32_t)torus->lengths[dimension];
-    int32_t other = *steps > 0 ? *steps - length : *steps + length;
-    if (down == UINT32_MAX || !torus->wraps[dimension] ||
-        hops + (uint32_t)abs(other) + ar_torus_diameter(torus, dimension) > AR_FABRIC_HOPS_MAX) {
-        return down;
-    }
-    ar_torus_go(torus, router, dimension, other, links);
-    if (ar_fabric_find_down(cluster, links, (uint32_t)abs(other)) != UINT32_MAX) {
-        return down;
-    }
-    *steps = other;
-    return UINT32_MAX;
-}
 
 /* Which of two equally short ways a message takes. Ideal: from an even coordinate up, from an odd
  * one down, so that links of both directions carry the same if all nodes send equally far; dmodk:
@@ -222,13 +187,6 @@ static void torus_route(const struct ar_cluster *cluster, struct ar_port from, s
         uint32_t links[AR_FABRIC_HOPS_MAX];
         int32_t steps = ar_torus_steps(torus, d, coordinate, wanted,
                                        is_tie_down(cluster, from, to, coordinate, wanted, d));
-        if (steps != 0 && cluster->changes_count > 0) {
-            uint32_t down = turn_round(cluster, router, d, hops, &steps);
-            if (down != UINT32_MAX) {
-                ar_path_fail(down, path);
-                return;
-            }
-        }
         router = ar_torus_go(torus, router, d, steps, links);
         for (uint32_t i = 0; i < (uint32_t)abs(steps); i++, hops++) {
             ar_path_add(cluster, cluster->first_fabric_link + links[i], bandwidth_Bps, path);
@@ -261,75 +219,5 @@ static void torus_name(const struct ar_cluster *cluster, uint32_t index, char *t
     }
 }
 
-/* The cable with the coordinates of a name, the last ones where they are too large. */
-static struct ar_link_range torus_candidates(const struct ar_cluster *cluster, const char *text)
-{
-    const struct ar_torus *torus = &cluster->torus;
-    struct ar_torus_cable at = {0, 0};
-    if (strncmp(text, "ro", 2) != 0 || torus->cables == 0) {
-        return (struct ar_link_range){0, 0};
-    }
-    text += strcspn(text, "-");
-    for (uint32_t d = 0; d < torus->dimensions; d++) {
-        char *end;
-        unsigned long coordinate = *text == '-' ? strtoul(text + 1, &end, 10) : 0;
-        text = *text == '-' ? end : text;
-        uint32_t last = torus->lengths[d] - 1;
-        at.router += (coordinate < last ? (uint32_t)coordinate : last) * torus->strides[d];
-    }
-    const char *letter = *text == '.' && text[1] != '\0' ? strchr(letters, text[1]) : NULL;
-    at.dimension = letter != NULL ? (uint32_t)(letter - letters) : 0;
-    at.dimension = at.dimension < torus->dimensions ? at.dimension : 0;
-    uint32_t cable = ar_torus_cable(torus, at);
-    cable = cable == UINT32_MAX ? torus->first_cables[at.dimension] : cable;
-    return (struct ar_link_range){2 * (cable < torus->cables ? cable : 0), 2};
-}
-
-/* --- reach ------------------------------------------------------------------------------------ */
-
-/* Messages that go along the line of a link: from routers before all of it in the order of routers
- * to those behind. The first router with each coordinate stands for the others. */
-static enum ar_status torus_check_reach(const struct ar_cluster *cluster, uint32_t index,
-                                        uint32_t ranks, struct ar_error *err)
-{
-    const struct ar_torus *torus = &cluster->torus;
-    struct ar_torus_cable at = ar_torus_cable_at(torus, index / 2);
-    uint32_t stride = torus->strides[at.dimension];
-    uint32_t length = torus->lengths[at.dimension];
-    uint32_t each = cluster->facts.gpus_per_node * ar_router_nodes(cluster);
-    uint64_t used = ar_routers_in_use(cluster, ranks);
-    uint32_t outer = at.router / stride / length * length * stride;
-    uint32_t inner = at.router % stride;
-    for (uint32_t a = 0; a < length; a++) {
-        for (uint32_t b = 0; b < length; b++) {
-            uint64_t source = (uint64_t)outer + (uint64_t)a * stride;
-            uint64_t destination = (uint64_t)b * stride + inner;
-            if (a != b && source < used && destination < used) {
-                AR_TRY(ar_reach_check_pair(cluster, (uint32_t)source * each,
-                                           (uint32_t)destination * each, err));
-            }
-        }
-    }
-    return AR_OK;
-}
-
-static bool torus_is_idle(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks)
-{
-    const struct ar_torus *torus = &cluster->torus;
-    struct ar_torus_cable at = ar_torus_cable_at(torus, index / 2);
-    uint32_t stride = torus->strides[at.dimension];
-    uint32_t block = stride * torus->lengths[at.dimension];
-    uint64_t used = ar_routers_in_use(cluster, ranks);
-    bool is_behind = at.router / block * (uint64_t)block >= used;
-    bool is_open_end = !torus->wraps[at.dimension] && used <= block &&
-                       (at.router % block / stride + 1) * (uint64_t)stride >= used;
-    return used <= stride || is_behind || is_open_end;
-}
-
-const struct ar_fabric ar_fabric_torus = {.make = torus_make,
-                                          .route = torus_route,
-                                          .bandwidth = torus_bandwidth,
-                                          .name = torus_name,
-                                          .candidates = torus_candidates,
-                                          .check_reach = torus_check_reach,
-                                          .is_idle = torus_is_idle};
+const struct ar_fabric ar_fabric_torus = {
+    .make = torus_make, .route = torus_route, .bandwidth = torus_bandwidth, .name = torus_name};

@@ -32,8 +32,8 @@ struct ar_torus {
 /** Fills in the rest from dimensions, lengths and wraps; there are less than 2^28 routers. */
 void ar_torus_fill(struct ar_torus *torus);
 
-/** Links of the longest route in the first `dimensions` dimensions, by the shortest ways. */
-uint32_t ar_torus_diameter(const struct ar_torus *torus, uint32_t dimensions);
+/** Links of the longest route. */
+uint32_t ar_torus_diameter(const struct ar_torus *torus);
 
 /** Where a cable is: between a router and the next one up in a dimension. */
 struct ar_torus_cable {
@@ -41,10 +41,6 @@ struct ar_torus_cable {
 };
 
 struct ar_torus_cable ar_torus_cable_at(const struct ar_torus *torus, uint32_t cable);
-
-/** The number of a cable, or UINT32_MAX if there is none: the router is the last of a line that is
- * not closed. */
-uint32_t ar_torus_cable(const struct ar_torus *torus, struct ar_torus_cable at);
 
 /** The coordinate of a router in a dimension. */
 static inline uint32_t ar_torus_coordinate(const struct ar_torus *torus, uint32_t router,

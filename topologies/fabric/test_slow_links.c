@@ -1,0 +1,136 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cluster_load.h"
+#include "test_platform.h"
+#include "test_setting.h"
+
+enum { TEXTS_MAX = 4 };
+
+static enum ar_status slow_links(struct ar_cluster *cluster, const char *const *texts,
+                                 struct ar_error *err)
+{
+    struct ar_setting list[TEXTS_MAX];
+    size_t count = 0;
+    while (count < TEXTS_MAX && texts[count] != NULL) {
+        count++;
+    }
+    return ar_cluster_slow_links(cluster, ar_settings_of_option("--slow-link", texts, count, list),
+                                 err);
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+Test(slow_links, a_slow_link_divides_its_own_bandwidth_and_no_other)
+{
+    struct ar_cluster *file = test_load_small(NULL);
+    struct ar_cluster *slow = test_load_small(NULL);
+    test_slow_links(slow, "node-3.hca-0.out:4");
+    uint32_t count = ar_cluster_links_count(file);
+    cr_assert_eq(ar_cluster_links_count(slow), count);
+    for (uint32_t link = 0; link < count; link++) {
+        char name[64];
+        ar_cluster_link_name(slow, link, name, sizeof name);
+        double factor = strcmp(name, "node-3.hca-0.out") == 0 ? 4 : 1;
+        cr_expect_eq(ar_cluster_link_bandwidth(slow, link),
+                     ar_cluster_link_bandwidth(file, link) / factor, "%s", name);
+    }
+}
+
+Test(slow_links, settings_of_links_are_parameters_with_their_option_as_source)
+{
+    struct ar_cluster *cluster = test_load_small(NULL);
+    test_slow_links(cluster, "rack-0.up:3");
+    struct ar_cluster_parameter slow =
+        ar_cluster_parameter(cluster, ar_cluster_parameters_count(cluster) - 1);
+    cr_expect_str_eq(slow.key, "slow-link");
+    cr_expect_str_eq(slow.text, "rack-0.up:3");
+    cr_expect_str_eq(slow.source, "--slow-link");
+}
+
+/* --- bad settings ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *texts[TEXTS_MAX];
+    const char *expected;
+} bad_rows[] = {
+    {{"node-3.hca-7:2"}, "unknown link \"node-3.hca-7\"; expected one such as \"node-5."},
+    {{"rack-3:2"}, "unknown link \"rack-3\"; expected one such as \"node-5.hca-1.in\" or \"rack-2"},
+    {{"node-3.hca:2"}, "unknown link \"node-3.hca\""},
+    {{"node-0.port-1:2"}, "unknown link \"node-0.port-1\""},
+    {{"node-3.hca-0"}, "--slow-link: found \"node-3.hca-0\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:"}, "expected LINK:FACTOR"},
+    {{":4"}, "found \":4\"; expected LINK:FACTOR"},
+    {{""}, "found \"\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:0"}, ":0\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:-4"}, ":-4\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:nan"}, ":nan\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:1e99"}, ":1e99\"; expected LINK:FACTOR"},
+    {{"node-3.hca-0:4x"}, ":4x\"; expected LINK:FACTOR"},
+    {{"rack-0:2", "rack-0.up:3"}, "found link \"rack-0.up\" a second time"},
+};
+
+Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
+{
+    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
+        struct ar_error err = {.text = ""};
+        cr_expect_eq(slow_links(test_load_small(NULL), bad_rows[i].texts, &err), AR_USAGE, "%s",
+                     bad_rows[i].expected);
+        cr_expect(strstr(err.text, bad_rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
+                  bad_rows[i].expected);
+    }
+}
+
+/* --- platform --------------------------------------------------------------------------------- */
+
+/* All routes of the first nodes are those of the cluster, bit for bit. */
+static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
+{
+    uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
+    struct test_route *routes = calloc((size_t)gpus * gpus, sizeof *routes);
+    size_t count = 0, hosts_count, links_count;
+    for (uint32_t a = 0; a < gpus; a++) {
+        for (uint32_t b = 0; b < gpus; b++) {
+            if (a != b) {
+                routes[count++] = (struct test_route){.source = a, .destination = b};
+            }
+        }
+    }
+    test_platform_look_up(cluster, nodes_count, routes, count, &hosts_count, &links_count);
+    for (size_t i = 0; i < count; i++) {
+        struct ar_path path;
+        ar_cluster_path(cluster, routes[i].source, routes[i].destination, &path);
+        cr_expect_eq(routes[i].latency_s, path.latency_s);
+        cr_expect_eq(routes[i].bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
+                     routes[i].source, routes[i].destination, routes[i].bandwidth_Bps);
+    }
+    free(routes);
+}
+
+Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
+{
+    static const char *const rows[][TEXTS_MAX] = {
+        {"node-3.hca-0:4", "rack-1.down:7", "node-0.nvlink-0-1:3"},
+        {"node-3.pcie-1.up:10", "node-1:2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_cluster *cluster = test_load_small(NULL);
+        struct ar_error err;
+        cr_assert_eq(slow_links(cluster, rows[i], &err), AR_OK, "%s", err.text);
+        check_routes(cluster, 6);
+    }
+}
+
+Test(slow_links, flows_share_a_slow_link)
+{
+    static const long bytes = 100000000;
+    struct test_flow flows[] = {{0, 4, bytes, 0}, {1, 8, bytes, 0}, {2, 6, bytes, 0}};
+    struct ar_cluster *slow = test_load_small(NULL);
+    test_slow_links(slow, "node-0.hca-0.out:4");
+    test_platform_transfer(slow, 3, flows, 3);
+    double shared_s = 8e-6 + (double)bytes / (10e9 / 4 / 2);
+    cr_expect_float_eq(flows[0].finish_s, shared_s, 1e-6 * shared_s);
+    cr_expect_float_eq(flows[1].finish_s, shared_s, 1e-6 * shared_s);
+    cr_expect_float_eq(flows[2].finish_s, 8e-6 + (double)bytes / 10e9, 1e-8);
+}
