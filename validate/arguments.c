@@ -65,8 +65,6 @@ static const struct option_row rows[] = {
      .max = UINT32_MAX},
     {"memory", "M", TEXT, AT(memory), NULL,
      .help = "host or device: where mpi's buffers are; device needs a CUDA-aware MPI"},
-    {"graph", NULL, FLAG, AT(config.uses_graph), NULL,
-     .help = "cuda: replay a captured CUDA graph"},
     {"timeout", "TIME", SECONDS, AT(config.timeout_s), "30s",
      .help = "give up when a rank waits that long", .min = 1e-3, .max = 1e6,
      .expected = "1ms to 1000000s"},
@@ -188,10 +186,6 @@ static enum ar_status find_backend(struct arguments *arguments, const struct bac
 {
     AR_TRY(find_by_name(arguments->backend, backend, err));
     AR_TRY(find_memory(*backend, arguments, err));
-    if (arguments->config.uses_graph && !(*backend)->has_graphs) {
-        return ar_error_set(err, AR_USAGE, "--graph: found with backend %s; expected backend cuda",
-                            (*backend)->name);
-    }
     if (arguments->check_only && arguments->probes) {
         return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
     }

@@ -74,11 +74,9 @@ fi
 step check-fp32 60 "${cuda[@]}" --check-only --ranks 1:9:+1,12,16 --channels 1,2,3
 step check-fp16 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --datatype fp16 --window 2
 step check-all 60 "${cuda[@]}" --check-only --operation all --ranks 1,3,4,8 --root 0
-step check-graph 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --graph
 pair=$((gpus > 2 ? gpus : 2))
 step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload 1MiB:256MiB:x4 --out "$out/probes.csv"
 step times 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --out "$out/times.csv"
-step times-graph 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --graph --out "$out/times-graph.csv"
 for operation in allgather reducescatter alltoall; do
   step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload 64KiB:64MiB:x32 --repetitions 10 --out "$out/times-$operation.csv"
 done

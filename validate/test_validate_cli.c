@@ -151,7 +151,6 @@ Test(validate_cli, wrong_options_are_one_line)
         {"--timeout 5", 64, "without a unit"},
         {"--repetitions 0", 64, "--repetitions: found \"0\""},
         {"--memory device", 64, "--memory: found \"device\""},
-        {"--graph", 64, "expected backend cuda"},
         {"--check-only --probes", 64, "expected one"},
         {"--algorithms rong", 64, "did you mean \"ring\"?"},
         {"--operation alltoal", 64, "did you mean \"alltoall\"?"},

@@ -1,10 +1,16 @@
+/* GPUs, their memory, and the backend `cuda`: threads whose buffers lie there. */
 #include "cuda_device.h"
 
 #include <sched.h>
 
 #include "ar_clock.h"
+#include "backend.h"
 #include "cuda_kernels.h"
-#include "measurement.h"
+#include "host.h"
+
+enum { RANKS_MAX = 256, RANKS_STANDARD = 4 };
+
+static uint32_t gpus; /* that the backend has found */
 
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
 {
@@ -66,7 +72,7 @@ cudaError_t cuda_await(cudaEvent_t event, double timeout_s)
     return code;
 }
 
-enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
+enum ar_status cuda_count(uint32_t *found, struct ar_error *err)
 {
     int count = 0;
     cudaError_t code = cudaGetDeviceCount(&count);
@@ -74,7 +80,7 @@ enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
         return ar_error_set(err, AR_UNAVAILABLE, "found no GPU (%s); expected at least one",
                             code != cudaSuccess ? cudaGetErrorString(code) : "none is visible");
     }
-    *gpus = (uint32_t)count;
+    *found = (uint32_t)count;
     return AR_OK;
 }
 
@@ -82,7 +88,7 @@ static enum ar_status enable_peer_access(int from, int to, struct ar_error *err)
 {
     int can_access = 0;
     CUDA_TRY(cudaDeviceCanAccessPeer, &can_access, from, to);
-    if (!can_access) {
+    if (!can_access) { /* or both are the same */
         return AR_OK;
     }
     CUDA_TRY(cudaSetDevice, from);
@@ -94,42 +100,26 @@ static enum ar_status enable_peer_access(int from, int to, struct ar_error *err)
     return cuda_check(code, "cudaDeviceEnablePeerAccess", err);
 }
 
-enum ar_status cuda_enable_peers(uint32_t gpus, struct ar_error *err)
+const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to)
 {
-    for (uint32_t from = 0; from < gpus; from++) {
-        for (uint32_t to = 0; to < gpus; to++) {
-            if (from != to) {
-                AR_TRY(enable_peer_access((int)from, (int)to, err));
-            }
-        }
-    }
-    return AR_OK;
-}
-
-int cuda_device_of(uint32_t gpus, uint32_t ranks, uint32_t rank)
-{
-    return (int)(ranks <= gpus ? rank : (uint64_t)rank * gpus / ranks);
-}
-
-const char *cuda_tier(int from, int to)
-{
-    int can_access = 0;
-    int has_atomics = 0;
-    if (from == to) {
+    (void)ranks;
+    int from_gpu = (int)(from % gpus), to_gpu = (int)(to % gpus);
+    int can_access = 0, has_atomics = 0;
+    if (from_gpu == to_gpu) {
         return "device";
     }
-    cudaDeviceGetP2PAttribute(&can_access, cudaDevP2PAttrAccessSupported, from, to);
-    cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported, from, to);
+    cudaDeviceGetP2PAttribute(&can_access, cudaDevP2PAttrAccessSupported, from_gpu, to_gpu);
+    cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported, from_gpu, to_gpu);
     return !can_access ? "staged" : has_atomics ? "nvlink" : "pcie";
 }
 
-void cuda_describe(FILE *file, uint32_t gpus)
+void cuda_describe(FILE *file, uint32_t count)
 {
     int driver = 0;
     int runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < count; gpu++) {
         struct cudaDeviceProp properties;
         if (cudaGetDeviceProperties(&properties, (int)gpu) == cudaSuccess) {
             fprintf(file, "# gpu %u: %s, sm_%d%d, %d SMs, %zu bytes\n", gpu, properties.name,
@@ -158,21 +148,35 @@ static enum ar_status device_copy(unsigned char *to, const unsigned char *from, 
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a copy", err);
 }
 
+/* A sum reads the memory of its own GPU: elements of another one are copied to it first. */
 static enum ar_status device_reduce(const struct element_type *type, unsigned char *sum,
                                     const unsigned char *addend, uint64_t count,
                                     struct ar_error *err)
 {
+    struct cudaPointerAttributes own, other;
+    size_t bytes = count * type->bytes;
+    void *copied = NULL;
+    CUDA_TRY(cudaPointerGetAttributes, &own, sum);
+    CUDA_TRY(cudaPointerGetAttributes, &other, addend);
+    if (own.device != other.device) {
+        CUDA_TRY(cudaMallocAsync, &copied, bytes + 1, cudaStreamPerThread);
+        CUDA_TRY(cudaMemcpyAsync, copied, addend, bytes, cudaMemcpyDefault, cudaStreamPerThread);
+        addend = copied;
+    }
     AR_TRY(cuda_check(kernels_reduce(type->bytes, sum, addend, count, cudaStreamPerThread),
                       "the launch of a sum", err));
+    if (copied != NULL) {
+        CUDA_TRY(cudaFreeAsync, copied, cudaStreamPerThread);
+    }
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
-/* Processes of a node take its GPUs in turn. */
+/* Ranks of a node take its GPUs in turn. */
 static enum ar_status select_gpu(uint32_t local_rank, struct ar_error *err)
 {
-    uint32_t gpus = 1;
-    AR_TRY(cuda_count(&gpus, err));
-    CUDA_TRY(cudaSetDevice, (int)(local_rank % gpus));
+    uint32_t count = 1;
+    AR_TRY(cuda_count(&count, err));
+    CUDA_TRY(cudaSetDevice, (int)(local_rank % count));
     return AR_OK;
 }
 
@@ -182,4 +186,42 @@ const struct memory memory_device = {
     .allocate = cuda_allocate,
     .copy = device_copy,
     .reduce = device_reduce,
+};
+
+/* --- the backend -------------------------------------------------------------------------- */
+
+static enum ar_status cuda_start(const struct run_config *config, struct machine *machine,
+                                 struct ar_error *err)
+{
+    (void)config;
+    *machine = (struct machine){
+        .is_first = true, .ranks_max = RANKS_MAX, .ranks_standard = RANKS_STANDARD};
+    AR_TRY(cuda_count(&gpus, err));
+    for (uint32_t i = 0; i < gpus * gpus; i++) {
+        AR_TRY(enable_peer_access((int)(i / gpus), (int)(i % gpus), err));
+    }
+    return AR_OK;
+}
+
+static void cuda_stop(int code)
+{
+    (void)code;
+}
+
+static void cuda_describe_run(FILE *file)
+{
+    cuda_describe(file, gpus);
+    fprintf(file, "# ranks: one per GPU; of more than %u, several VIRTUAL RANKS share a GPU\n",
+            gpus);
+}
+
+const struct backend backend_cuda = {
+    .name = "cuda",
+    .summary = "GPUs of this machine, several virtual ranks on one if asked for more",
+    .memories = {&memory_device},
+    .start = cuda_start,
+    .stop = cuda_stop,
+    .describe = cuda_describe_run,
+    .tier = cuda_tier,
+    .run = host_run,
 };

@@ -1,6 +1,5 @@
 /** \file cuda_kernels.h
- * Kernels of the GPU: the sum of two runs of elements, and an empty kernel. Launches return at
- * once.
+ * The kernel of the GPU: the sum of two runs of elements. Its launch returns at once.
  *
  * A sum is vectorised (16 bytes per thread and iteration) when both runs have the same alignment
  * modulo 16; elements before the first multiple of 16 and behind the last one are added one by one.
@@ -19,9 +18,6 @@ extern "C" {
 /** sum[i] += addend[i] for elements of 4 bytes (single) or 2 (half) on the current device. */
 cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum, const unsigned char *addend,
                            uint64_t count, cudaStream_t stream);
-
-/** Launches an empty kernel. */
-cudaError_t kernels_nothing(cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,6 @@ struct backend {
     const char *name;
     const char *summary;                             /**< one line for --help */
     const struct memory *memories[BACKEND_MEMORIES]; /**< the first is the default */
-    bool has_graphs;                                 /**< accepts --graph */
     bool is_library; /**< has collectives of its own, with channels of its own: `nccl-allreduce` */
     bool (*can_run)(const struct ar_algorithm *algorithm); /**< NULL: all of them */
 

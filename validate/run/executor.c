@@ -250,7 +250,8 @@ static enum ar_status send_piece(struct cursor *cursor, struct ar_error *err)
     uint64_t count = piece_elements(cursor, send);
     size_t bytes = count * cursor->execution->measurement->type->bytes;
     const unsigned char *from;
-    if (count > 0 && (cursor->packs || bytes <= transport->eager_bytes)) {
+    bool is_eager = cursor->execution->config->memory->is_host && bytes <= transport->eager_bytes;
+    if (count > 0 && (cursor->packs || is_eager)) {
         AR_TRY(pack_piece(cursor, index, count, &from, err));
     } else {
         from = buffer_at(cursor, next_run(&send->slice, &send->place, count));

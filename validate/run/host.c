@@ -383,9 +383,11 @@ static const char *host_tier(uint32_t ranks, uint32_t from, uint32_t to)
 static void *run_member(void *argument)
 {
     struct member *member = argument;
+    const struct execution *execution = &member->execution;
+    const struct memory *memory = execution->config->memory;
     struct ar_error err;
-    if (rank_run(&member->execution, member->payload, &member->arena, &member->own, &err) !=
-        AR_OK) {
+    if ((memory->select != NULL && memory->select(execution->transport->rank, &err) != AR_OK) ||
+        rank_run(execution, member->payload, &member->arena, &member->own, &err) != AR_OK) {
         host_group_fail(member->group, &err);
     }
     return NULL;
@@ -449,8 +451,8 @@ static void add_results(const struct measurement *own, struct measurement *measu
     measurement->mismatch.wrong = wrong;
 }
 
-static enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
-                               struct measurement *measurement, struct ar_error *err)
+enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
+                        struct measurement *measurement, struct ar_error *err)
 {
     uint32_t ranks = measurement->ranks;
     struct payload payload;

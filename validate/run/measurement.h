@@ -16,7 +16,7 @@ struct memory {
     const char *name; /**< as on the command line: host, device */
     bool is_host;     /**< the processor can read and write it */
 
-    /** Chooses that of this process, the `local_rank`-th of its node; NULL: there is no choice. */
+    /** Chooses that of this thread, the `local_rank`-th rank of its node; NULL: no choice. */
     enum ar_status (*select)(uint32_t local_rank, struct ar_error *err);
 
     /** At least one byte, also if `bytes` is 0; it ends with the arena. */
@@ -40,7 +40,6 @@ struct run_config {
     uint32_t window;     /**< slots of a port */
     uint32_t slot_bytes; /**< most that a slot holds; longer messages go in several */
     double timeout_s;    /**< of a rank that waits without progress */
-    bool uses_graph;     /**< CUDA: replay a captured graph instead of launching each operation */
     const struct memory *memory;
 };
 
@@ -51,7 +50,7 @@ enum probe {
     PROBE_BANDWIDTH, /**< one rank sends the payload to another */
     PROBE_COPY,      /**< the payload is copied within the memory of a rank */
     PROBE_REDUCE,    /**< the payload is added to a buffer of the same rank */
-    PROBE_LAUNCH,    /**< all ranks start and do nothing; on a GPU, an empty kernel */
+    PROBE_LAUNCH,    /**< all ranks start and do nothing */
 };
 
 /** Column `algorithm` of a probe. */
