@@ -30,25 +30,6 @@ static enum ar_status read_import_path(const struct options *options, const char
     return option_required(options, "out", options->out, err);
 }
 
-/* The trace whose tensors are the parameters; the cost table of the GPU. */
-static enum ar_status find_import_inputs(const struct options *options,
-                                         struct ar_kineto_request *request, struct ar_error *err)
-{
-    const struct ar_input *input;
-    if (options->cost_table != NULL) {
-        AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, "--cost-table", options->cost_table,
-                              &input, err));
-        request->cost_table = options->cost_table;
-    }
-    if (options->parameters == NULL) {
-        return AR_OK;
-    }
-    AR_TRY(ar_inputs_find(options->inputs, RESOURCE_TRACE, "--parameters", options->parameters,
-                          &input, err));
-    request->parameters = &input->trace->trace;
-    return AR_OK;
-}
-
 static enum ar_status read_import_request(const struct options *options,
                                           struct ar_kineto_request *request, struct ar_error *err)
 {
@@ -66,7 +47,7 @@ static enum ar_status read_import_request(const struct options *options,
     request->batch = (uint32_t)batch;
     request->precision = (enum ar_precision)precision;
     request->times = (enum ar_kineto_times)times;
-    return find_import_inputs(options, request, err);
+    return AR_OK;
 }
 
 /* The file: who made it, and from what, is in its comments. */
@@ -81,13 +62,6 @@ static enum ar_status write_imported_trace(const struct options *options, const 
     FILE *file = output->file;
     ar_csv_show(folder != NULL ? folder + 1 : path, shown);
     fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown, step->gpu);
-    for (size_t i = 0; i < step->collectives_count; i++) {
-        const struct ar_kineto_collective *row = &step->collectives[i];
-        if (row->payload_bytes != AR_NO_COUNT && row->ready_s >= 0) {
-            fprintf(file, "# collective: %s, %" PRIu64 " B of %s, ready after %.9g s\n",
-                    row->operation, row->payload_bytes, row->datatype, row->ready_s);
-        }
-    }
     ar_trace_write(file, &step->trace);
     return made_by_end(output, err);
 }
@@ -96,24 +70,15 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
 {
     const char *path = NULL;
     struct ar_kineto_request request;
-    struct ar_kineto *kineto;
-    struct ar_kineto_step *step;
-    struct ar_view view;
+    struct ar_kineto_step *step = NULL;
     AR_TRY(read_import_path(options, &path, err));
     AR_TRY(read_import_request(options, &request, err));
-    AR_TRY(option_view(options, ar_kineto_collective_columns, &view, err));
     AR_TRY(made_by_check_file(options, options->out, err));
-    AR_TRY(ar_kineto_load(path, options->arena, &kineto, err));
-    AR_TRY(ar_kineto_step_create(kineto, &request, options->arena, &step, err));
-    if (step->trace.work != NULL) {
-        step->trace.work = options->parameters; /* a path stays one */
-    }
+    AR_TRY(ar_kineto_load(path, &request, options->arena, &step, err));
     AR_TRY(write_imported_trace(options, path, step, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);
     }
-    ar_records_write(stdout, &view, ar_kineto_collective_columns, step->collectives,
-                     step->collectives_count, sizeof *step->collectives);
     return AR_OK;
 }
 

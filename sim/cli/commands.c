@@ -239,12 +239,11 @@ const struct command commands[] = {
     {COMMAND(trace), 0, 0, 0, "a profile of PyTorch becomes a trace", "import FILE", 2,
      "Reads a trace of the PyTorch profiler of one rank (Chrome JSON of Kineto, also .gz) and "
      "writes a trace file for --trace: the layers that ran kernels, times as medians over the "
-     "steps without communication, the sizes of the gradients. The collectives of a step go to "
-     "stdout. What was not recorded, and what stands in for it, is said in notes. With "
+     "steps without communication, the sizes of the gradients. What was not recorded, and what "
+     "stands in for it, is said in notes. With "
      "record_shapes=True nothing has to be.\n\nexamples:\n"
      "  allreckon trace import rank0.json.gz --out mine.csv\n"
-     "  allreckon trace import rank0.json.gz --times kernels --parameters resnet50-v1.5 --batch "
-     "32 --out mine.csv\n"
+     "  allreckon trace import rank0.json.gz --times kernels --batch 32 --out mine.csv\n"
      "  allreckon predict --cluster abci-v100 --gpus 64 --trace ./mine.csv"},
     {COMMAND(discover), 0, KEY_BIT(AR_KEY_SET), 0, "a cluster file from what machines say",
      "FILE...", ARGUMENTS_MAX,

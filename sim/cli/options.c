@@ -62,14 +62,14 @@ static const struct option_row own_rows[] = {
         "draws of what is not known, for the band of each row"),
     SHOWN("format", "F",
           COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-              OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
+              OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
         "columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all"),
     SHOWN(
-        "columns", "LIST", OF(compare) | OF(accuracy) | OF(train) | OF(trace), AT(columns), NULL,
+        "columns", "LIST", OF(compare) | OF(accuracy) | OF(train), AT(columns), NULL,
         "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
         "default: in a table what fits the terminal, else all"),
     OWN("format", "F", OF(export), AT(format), NULL,
@@ -96,12 +96,6 @@ static const struct option_row own_rows[] = {
     OWN("times", "T", OF(trace), AT(times), "recorded",
         "recorded, refused if the GPU waits for more than 10 % of each step, or kernels: their "
         "durations without the GPU's waits, for profiles that are bound by the processor"),
-    OWN("parameters", "TRACE", OF(trace), AT(parameters), NULL,
-        "a trace of the same model, for the sizes of gradients where shapes were not recorded: a "
-        "shipped one, or a path"),
-    OWN("cost-table", "C", OF(trace), AT(cost_table), NULL,
-        "the device cost table of the GPU, so that 'allreckon compare T.csv' puts the layers "
-        "beside computed ones, if --parameters is a table of their work"),
     OWN("batch", "B", OF(trace), AT(batch), NULL,
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,

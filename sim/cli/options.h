@@ -40,9 +40,9 @@ struct options {
     FILE *notes;              /**< where notes are written; commands use option_notes() */
     char *const *notes_text;  /**< all notes that were flushed so far */
     struct option_values keys[AR_KEYS_COUNT];
-    const char *algorithm, *algorithms, *batch, *columns, *cost_table, *draws_seed, *engine;
-    const char *fabric, *format, *gpus_list, *hold_out, *jobs, *nodes, *operation, *out;
-    const char *parameters, *payloads, *precision, *ranks, *rows, *samples, *shapes, *time, *times;
+    const char *algorithm, *algorithms, *batch, *columns, *draws_seed, *engine, *fabric, *format;
+    const char *gpus_list, *hold_out, *jobs, *nodes, *operation, *out, *payloads, *precision;
+    const char *ranks, *rows, *samples, *shapes, *time, *times;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */
     bool ascii, best, check, folds, force, help, quiet, resume;

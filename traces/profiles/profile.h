@@ -34,12 +34,12 @@ struct kineto_op {
     double start_s, end_s;
     int64_t thread;
     int64_t number;           /**< sequence number of autograd, or number of the step; else -1 */
-    const char *name;         /**< for a node its name, for a shape its type; or NULL */
+    const char *name;         /**< of a node; else NULL */
+    const char *type;         /**< of a shape or a collective, copied to its arrival; or NULL */
     uint64_t elements;        /**< size of a shape, copied to its arrival; 0: not recorded */
     uint64_t batch;           /**< first dimension of what a known operator read; 0: not known */
     uint64_t bucket_elements; /**< in an arrival: size of the collectives begun in it */
     int64_t forward_thread;   /**< in a node: PyTorch's number of the thread that made it */
-    uint32_t comm;            /**< in a collective: its place in ar_kineto.comms */
     uint32_t parent;          /**< the op around it, or KINETO_NONE */
     enum kineto_kind kind;
 };
@@ -56,49 +56,33 @@ struct kineto_kernel {
     double start_s, end_s;
     int64_t correlation;
     int64_t device;
-    double launched_s; /**< NAN: not recorded */
-    uint32_t op;       /**< the op that launched it, or KINETO_NONE */
-    bool is_collective;
-};
-
-/** Arguments of a collective; texts are interned. */
-struct kineto_comm {
-    const char *name;  /**< as it was recorded, or "" */
-    const char *dtype; /**< or "" */
-    const char *ranks; /**< "[0, 1]", or "" */
-    uint64_t in_elements, out_elements;
-    uint64_t group_size; /**< 0: not recorded */
-    double recorded_s;   /**< time of its kernels together */
+    double launched_s;  /**< NAN: not recorded */
+    uint32_t op;        /**< the op that launched it, or KINETO_NONE */
+    bool is_collective; /**< by its name, or launched in a collective */
 };
 
 struct ar_kineto {
     const char *path;
     struct ar_arena *arena;
-    void *names; /**< interned texts: tsearch() */
     struct kineto_op *ops;
     struct kineto_launch *launches;
     struct kineto_kernel *kernels;
-    struct kineto_comm *comms;
-    size_t ops_count, launches_count, kernels_count, comms_count;
+    size_t ops_count, launches_count, kernels_count;
     const char *gpu;    /**< name of the first kernel's device */
     int64_t world_size; /**< -1: not recorded */
 };
 
+/** The terminated text of a file, plain or of gzip, in the arena. */
+enum ar_status kineto_read_text(const char *path, struct ar_arena *arena, char **text,
+                                size_t *bytes, struct ar_error *err);
+
+/** Reads a text, which changes meanwhile. */
+enum ar_status kineto_read(const char *path, char *text, size_t bytes, struct ar_arena *arena,
+                           struct ar_kineto *kineto, struct ar_error *err);
+
 /** Sorts ops and kernels, says which op lies in which and launched what, and gives arrivals of
  * gradients what was recorded inside of them. Launches are not needed any more then. */
 void kineto_nest(struct ar_kineto *kineto);
-
-/** The nearest op of these kinds (KINETO_BIT()) from `op` on outwards, or KINETO_NONE. */
-uint32_t kineto_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds);
-#define KINETO_BIT(kind) (1u << (kind))
-
-/** Ops of some kinds in the order of their begin, in the arena. */
-uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
-                          size_t *count);
-
-/** How many of `count` ops, which are in order, begin no later than a time. */
-size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, size_t count,
-                          double time_s);
 
 /* --- steps --------------------------------------------------------------------------------- */
 
@@ -144,44 +128,5 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
 /** The op of an arrival of a step. */
 const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
                                           const struct kineto_step *step, size_t arrival);
-
-/* --- what is made -------------------------------------------------------------------------- */
-
-/** Where the sizes of gradients come from. */
-enum kineto_sizes { KINETO_SIZES_SHAPES, KINETO_SIZES_PARAMETERS, KINETO_SIZES_BUCKETS };
-
-/** The import of a profile: inputs, intermediate results, the step that is made. All of it lies in
- * the arena. */
-struct kineto_import {
-    const struct ar_kineto *kineto;
-    const struct ar_kineto_request *request;
-    struct ar_arena *arena;
-    struct kineto_steps steps;
-    const struct kineto_step *last;  /**< all used steps are like it */
-    const struct kineto_step **used; /**< in order */
-    size_t used_count;
-    uint64_t *elements;   /**< [arrival of `last`]: size; 0: not known, or not in its last backward
-                               pass */
-    size_t first_arrival; /**< the first one of the last backward pass */
-    enum kineto_sizes sizes;
-    double *ready_s; /**< when each of its nodes was done, from the begin of the backward pass on */
-    double *values;  /**< room for one of each step */
-    struct ar_kineto_step *made;
-};
-
-/** The median of the first `count` values, which are sorted. */
-double kineto_median(const struct kineto_import *import, size_t count);
-
-/** The median of a field of the used steps, a double at `offset`. */
-double kineto_step_median(const struct kineto_import *import, size_t offset);
-#define KINETO_STEP_MEDIAN(import, field)                                                          \
-    kineto_step_median((import), offsetof(struct kineto_step, field))
-
-/** Fills in batch, precision, GPU and source, and notes what was assumed or is not known. */
-void kineto_facts_find(struct kineto_import *import);
-
-/** Lists the collectives of the last used step; those that move nothing, such as waits, are left
- * out. */
-void kineto_collectives_find(struct kineto_import *import);
 
 #endif

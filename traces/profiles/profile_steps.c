@@ -53,9 +53,12 @@ static void find_parents(struct kineto_op *ops, size_t count)
     }
 }
 
-uint32_t kineto_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds)
+#define BIT(kind) (1u << (kind))
+
+/* The nearest op of these kinds from `op` on outwards, or KINETO_NONE. */
+static uint32_t find_around(const struct ar_kineto *kineto, uint32_t op, unsigned kinds)
 {
-    while (op != KINETO_NONE && (kinds & KINETO_BIT(kineto->ops[op].kind)) == 0) {
+    while (op != KINETO_NONE && (kinds & BIT(kineto->ops[op].kind)) == 0) {
         op = kineto->ops[op].parent;
     }
     return op;
@@ -66,17 +69,17 @@ static void fill_arrivals(struct ar_kineto *kineto)
 {
     for (size_t i = 0; i < kineto->ops_count; i++) {
         const struct kineto_op *op = &kineto->ops[i];
-        uint32_t at = kineto_around(kineto, op->parent, KINETO_BIT(KINETO_ACCUMULATE));
+        uint32_t at = find_around(kineto, op->parent, BIT(KINETO_ACCUMULATE));
         if (at == KINETO_NONE) {
             continue;
         }
         struct kineto_op *arrival = &kineto->ops[at];
         if (op->kind == KINETO_SHAPE) {
             arrival->elements = op->elements;
-            arrival->name = op->name;
+            arrival->type = arrival->type != NULL ? arrival->type : op->type;
         } else if (op->kind == KINETO_COLLECTIVE) {
-            arrival->bucket_elements += kineto->comms[op->comm].in_elements;
-            arrival->comm = op->comm;
+            arrival->bucket_elements += op->elements;
+            arrival->type = op->type;
         }
     }
 }
@@ -125,11 +128,9 @@ static void link_kernels(struct ar_kineto *kineto)
         const struct kineto_launch *launch = find_launch(kineto, kernel);
         kernel->launched_s = launch != NULL ? launch->at_s : NAN;
         kernel->op = launch != NULL ? find_launching_op(kineto, launch) : KINETO_NONE;
-        uint32_t around = kineto_around(kineto, kernel->op, KINETO_BIT(KINETO_COLLECTIVE));
-        if (around != KINETO_NONE) {
-            kernel->is_collective = true;
-            kineto->comms[kineto->ops[around].comm].recorded_s += kernel->end_s - kernel->start_s;
-        }
+        kernel->is_collective =
+            kernel->is_collective ||
+            find_around(kineto, kernel->op, BIT(KINETO_COLLECTIVE)) != KINETO_NONE;
     }
 }
 
@@ -166,14 +167,15 @@ static int compare_op_begins(const void *a, const void *b)
     return order != 0 ? order : (left->op > right->op) - (left->op < right->op);
 }
 
-uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+/* Ops of some kinds in the order of their begin, in the arena. */
+static uint32_t *list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
                           size_t *count)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct begin *begins = ar_arena_alloc(&scratch, kineto->ops_count + 1, sizeof *begins);
     size_t found = 0;
     for (size_t i = 0; i < kineto->ops_count; i++) {
-        if ((kinds & KINETO_BIT(kineto->ops[i].kind)) != 0) {
+        if ((kinds & BIT(kineto->ops[i].kind)) != 0) {
             begins[found++] = (struct begin){kineto->ops[i].start_s, (uint32_t)i};
         }
     }
@@ -186,19 +188,6 @@ uint32_t *kineto_list_ops(const struct ar_kineto *kineto, unsigned kinds, struct
     return ops;
 }
 
-size_t kineto_count_begun(const struct ar_kineto *kineto, const uint32_t *ops, size_t count,
-                          double time_s)
-{
-    size_t first = 0, last = count;
-    while (first < last) {
-        size_t middle = (first + last) / 2;
-        bool is_begun = kineto->ops[ops[middle]].start_s <= time_s;
-        first = is_begun ? middle + 1 : first;
-        last = is_begun ? last : middle;
-    }
-    return first;
-}
-
 /* --- steps --------------------------------------------------------------------------------- */
 
 /* Steps are marked, or reach from one optimizer's end to the next one's. */
@@ -207,10 +196,10 @@ static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_ar
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t count = 0;
-    uint32_t *marks = kineto_list_ops(kineto, KINETO_BIT(KINETO_STEP), arena, &count);
+    uint32_t *marks = list_ops(kineto, BIT(KINETO_STEP), arena, &count);
     bool is_marked = count > 0;
     if (!is_marked) {
-        marks = kineto_list_ops(kineto, KINETO_BIT(KINETO_OPTIMIZER), arena, &count);
+        marks = list_ops(kineto, BIT(KINETO_OPTIMIZER), arena, &count);
     }
     steps->list = ar_arena_alloc(arena, count + 1, sizeof *steps->list);
     for (size_t i = 0; i < count; i++) {
@@ -275,8 +264,8 @@ static void find_step_nodes(struct kineto_steps *steps, struct ar_arena *arena)
 {
     const struct ar_kineto *kineto = steps->kineto;
     size_t count, nodes = 0, arrivals = 0;
-    const uint32_t *ops = kineto_list_ops(
-        kineto, KINETO_BIT(KINETO_NODE) | KINETO_BIT(KINETO_ACCUMULATE), arena, &count);
+    const uint32_t *ops =
+        list_ops(kineto, BIT(KINETO_NODE) | BIT(KINETO_ACCUMULATE), arena, &count);
     steps->nodes = ar_arena_alloc(arena, count + 1, sizeof *steps->nodes);
     steps->arrivals = ar_arena_alloc(arena, count + 1, sizeof *steps->arrivals);
     steps->forward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->forward_s);
@@ -427,8 +416,15 @@ static uint32_t find_numbered_node(const struct timeline *timeline, const struct
 static size_t count_nodes_begun(const struct kineto_steps *steps, const struct kineto_step *step,
                                 double time_s)
 {
-    return kineto_count_begun(steps->kineto, steps->nodes + step->nodes_first, step->nodes_count,
-                              time_s);
+    const uint32_t *nodes = steps->nodes + step->nodes_first;
+    size_t first = 0, last = step->nodes_count;
+    while (first < last) {
+        size_t middle = (first + last) / 2;
+        bool is_begun = steps->kineto->ops[nodes[middle]].start_s <= time_s;
+        first = is_begun ? middle + 1 : first;
+        last = is_begun ? last : middle;
+    }
+    return first;
 }
 
 /* Adds time to the forward pass of a node. A new forward pass has begun if nodes began since the
@@ -452,8 +448,8 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
 {
     struct kineto_steps *steps = timeline->steps;
     const struct ar_kineto *kineto = steps->kineto;
-    unsigned backward = KINETO_BIT(KINETO_NODE) | KINETO_BIT(KINETO_ACCUMULATE);
-    uint32_t around = kineto_around(kineto, kernel->op, backward);
+    unsigned backward = BIT(KINETO_NODE) | BIT(KINETO_ACCUMULATE);
+    uint32_t around = find_around(kineto, kernel->op, backward);
     uint32_t node = KINETO_NONE;
     if (around != KINETO_NONE && step->nodes_count > 0) {
         const struct kineto_op *op = &kineto->ops[around];
@@ -467,7 +463,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
     }
     for (uint32_t op = kernel->op; op != KINETO_NONE && node == KINETO_NONE;
          op = kineto->ops[op].parent) {
-        op = kineto_around(kineto, op, KINETO_BIT(KINETO_FORWARD));
+        op = find_around(kineto, op, BIT(KINETO_FORWARD));
         if (op == KINETO_NONE) {
             break;
         }

@@ -2,6 +2,7 @@
  * its layers, the nodes of the backward pass that ran kernels. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,38 @@
 
 const char *const ar_kineto_times_names[] = {"recorded", "kernels", NULL};
 
-double kineto_median(const struct kineto_import *import, size_t count)
+/* The import of a profile: inputs, intermediate results, the step that is made. */
+struct kineto_import {
+    const struct ar_kineto *kineto;
+    const struct ar_kineto_request *request;
+    struct ar_arena *arena;
+    struct kineto_steps steps;
+    const struct kineto_step *last;  /* all used steps are like it */
+    const struct kineto_step **used; /* in order */
+    size_t used_count;
+    uint64_t *elements;   /* [arrival of `last`]: size; 0: not in its last backward pass */
+    size_t first_arrival; /* the first one of the last backward pass */
+    bool has_shapes;      /* else sizes are those of buckets */
+    double *values;       /* room for one of each step */
+    struct ar_kineto_step *made;
+};
+
+/* The median of the first `count` values, which are sorted. */
+static double find_median(const struct kineto_import *import, size_t count)
 {
     ar_sort(import->values, count);
     return ar_quantile(import->values, count, 0.5);
 }
 
-double kineto_step_median(const struct kineto_import *import, size_t offset)
+/* The median of a field of the used steps, a double at `offset`. */
+static double find_step_median(const struct kineto_import *import, size_t offset)
 {
     for (size_t i = 0; i < import->used_count; i++) {
         import->values[i] = *(const double *)((const char *)import->used[i] + offset);
     }
-    return kineto_median(import, import->used_count);
+    return find_median(import, import->used_count);
 }
+#define STEP_MEDIAN(import, field) find_step_median((import), offsetof(struct kineto_step, field))
 
 /* The wait between steps, of those that had one before them. */
 static double find_lead_s(const struct kineto_import *import)
@@ -35,7 +55,7 @@ static double find_lead_s(const struct kineto_import *import)
         count += isnan(import->values[count]) ? 0 : 1;
     }
     bool is_known = count > 0 && import->request->times == AR_KINETO_RECORDED;
-    return is_known ? kineto_median(import, count) : 0;
+    return is_known ? find_median(import, count) : 0;
 }
 
 /* --- which steps --------------------------------------------------------------------------- */
@@ -52,8 +72,8 @@ static bool is_step_like(const struct kineto_steps *steps, const struct kineto_s
     const struct kineto_op *ops = steps->kineto->ops;
     bool is_same = a->nodes_count == b->nodes_count && a->arrivals_count == b->arrivals_count;
     for (size_t i = 0; is_same && i < a->nodes_count; i++) {
-        is_same = ops[steps->nodes[a->nodes_first + i]].name ==
-                  ops[steps->nodes[b->nodes_first + i]].name;
+        is_same = strcmp(ops[steps->nodes[a->nodes_first + i]].name,
+                         ops[steps->nodes[b->nodes_first + i]].name) == 0;
     }
     return is_same;
 }
@@ -108,91 +128,39 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
 
 /* --- sizes of gradients -------------------------------------------------------------------- */
 
-/* Takes the tensors of a trace in the order of arrival: backwards. Sums of buckets must agree. */
-static enum ar_status take_parameters(struct kineto_import *import, struct ar_error *err)
-{
-    uint64_t sum = 0;
-    const char *path = import->kineto->path;
-    const struct ar_trace *parameters = import->request->parameters;
-    size_t first = import->first_arrival, count = import->last->arrivals_count - first;
-    if (count != parameters->tensors_count) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.300s: %zu gradients arrive in a step, and %.63s has %u tensors; "
-                            "expected the parameters of the same model",
-                            path, count, parameters->name, parameters->tensors_count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct kineto_op *op = kineto_arrival_op(&import->steps, import->last, first + i);
-        uint64_t elements = parameters->tensor_elements[count - 1 - i];
-        import->elements[first + i] = elements;
-        sum += elements;
-        if (op->elements > 0 && op->elements != elements) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: gradient %zu has %" PRIu64 " elements, and %.63s %" PRIu64
-                                "; expected the parameters of the same model",
-                                path, i + 1, op->elements, parameters->name, elements);
-        }
-        if (op->bucket_elements > 0 && op->bucket_elements != sum) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: the bucket that gradient %zu completes has %" PRIu64
-                                " elements, and in %.63s %" PRIu64
-                                "; expected the parameters of the same model",
-                                path, i + 1, op->bucket_elements, parameters->name, sum);
-        }
-        sum = op->bucket_elements > 0 ? 0 : sum;
-    }
-    return AR_OK;
-}
-
-/* Takes recorded shapes, or if some are missing the sums of the buckets. */
-static enum ar_status take_recorded(struct kineto_import *import, struct ar_error *err)
-{
-    uint64_t sum = 0;
-    const struct kineto_step *step = import->last;
-    import->sizes = KINETO_SIZES_SHAPES;
-    for (size_t i = import->first_arrival; i < step->arrivals_count; i++) {
-        if (kineto_arrival_op(&import->steps, step, i)->elements == 0) {
-            import->sizes = KINETO_SIZES_BUCKETS;
-        }
-    }
-    for (size_t i = import->first_arrival; i < step->arrivals_count; i++) {
-        const struct kineto_op *op = kineto_arrival_op(&import->steps, step, i);
-        uint64_t elements =
-            import->sizes == KINETO_SIZES_SHAPES ? op->elements : op->bucket_elements;
-        import->elements[i] = elements;
-        if (elements > AR_TRACE_ELEMENTS_MAX - sum) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.300s: more than 2^50 elements of gradients; expected fewer",
-                                import->kineto->path);
-        }
-        sum += elements;
-    }
-    return sum > 0
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.300s: neither shapes nor collectives say how large the %zu "
-                              "gradients are; expected a profile with record_shapes=True, or "
-                              "--parameters TRACE",
-                              import->kineto->path, step->arrivals_count - import->first_arrival);
-}
-
-/* Finds the elements of each arrival of the last step. AR_BAD_DATA if nothing is known, or the
- * parameters that were given are others. */
+/* Finds the elements of each arrival of the last step: recorded shapes, or if some are missing the
+ * sums of the buckets. AR_BAD_DATA if nothing is known. */
 static enum ar_status find_gradient_sizes(struct kineto_import *import, struct ar_error *err)
 {
     const struct kineto_step *step = import->last;
     size_t count = step->arrivals_count;
+    uint64_t sum = 0;
     import->elements = ar_arena_alloc(import->arena, count + 1, sizeof *import->elements);
     while (import->first_arrival < count &&
            kineto_arrival_op(&import->steps, step, import->first_arrival)->start_s <=
                step->last_forward_s) {
         import->first_arrival++;
     }
-    if (import->request->parameters == NULL) {
-        return take_recorded(import, err);
+    import->has_shapes = true;
+    for (size_t i = import->first_arrival; i < count; i++) {
+        import->has_shapes =
+            import->has_shapes && kineto_arrival_op(&import->steps, step, i)->elements > 0;
     }
-    import->sizes = KINETO_SIZES_PARAMETERS;
-    return take_parameters(import, err);
+    for (size_t i = import->first_arrival; i < count; i++) {
+        const struct kineto_op *op = kineto_arrival_op(&import->steps, step, i);
+        import->elements[i] = import->has_shapes ? op->elements : op->bucket_elements;
+        if (import->elements[i] > AR_TRACE_ELEMENTS_MAX - sum) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.300s: more than 2^50 elements of gradients; expected fewer",
+                                import->kineto->path);
+        }
+        sum += import->elements[i];
+    }
+    return sum > 0 ? AR_OK
+                   : ar_error_set(err, AR_BAD_DATA,
+                                  "%.300s: neither shapes nor collectives say how large the %zu "
+                                  "gradients are; expected a profile with record_shapes=True",
+                                  import->kineto->path, count - import->first_arrival);
 }
 
 /* --- names of layers ----------------------------------------------------------------------- */
@@ -229,127 +197,21 @@ static int compare_named(const void *a, const void *b)
     return order != 0 ? order : (left->layer > right->layer) - (left->layer < right->layer);
 }
 
-static int compare_layer_texts(const void *a, const void *b)
+/* Names the layers of these nodes; those called the same are counted in forward order. */
+static void name_layers(struct kineto_import *import, const uint32_t *nodes)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Layers called the same are counted in forward order. */
-static void number_layers(struct ar_trace *trace, struct named *names)
-{
+    struct ar_trace *trace = &import->made->trace;
+    struct named *names = ar_arena_alloc(import->arena, trace->layers_count, sizeof *names);
     unsigned number = 0;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        cut_node_name(import->kineto->ops[nodes[i]].name, names[i].name);
+        names[i].layer = i;
+    }
     qsort(names, trace->layers_count, sizeof *names, compare_named);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         char *name = trace->layers[names[i].layer].name;
         number = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0 ? number + 1 : 1;
         snprintf(name, sizeof trace->layers[0].name, "%s.%u", names[i].name, number);
-    }
-}
-
-/* Layers with the same tensors as one of the parameters' trace are called as that one. */
-static void take_known_names(struct ar_trace *trace, const struct ar_trace *parameters)
-{
-    uint32_t known = 0;
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        struct ar_layer *layer = &trace->layers[i];
-        while (known < parameters->layers_count &&
-               (parameters->layers[known].tensors_count == 0 ||
-                parameters->layers[known].tensors_first < layer->tensors_first)) {
-            known++;
-        }
-        const struct ar_layer *like =
-            known < parameters->layers_count ? &parameters->layers[known] : NULL;
-        if (like != NULL && layer->tensors_first == like->tensors_first &&
-            layer->tensors_count == like->tensors_count) {
-            ar_copy_text(layer->name, sizeof layer->name, like->name);
-        }
-    }
-}
-
-/* The first layer with tensors from `layer` on, or their count. */
-static uint32_t next_with_tensors(const struct ar_trace *trace, uint32_t layer)
-{
-    while (layer < trace->layers_count && trace->layers[layer].tensors_count == 0) {
-        layer++;
-    }
-    return layer;
-}
-
-/* Whether the layers are those of the parameters' trace: the same with tensors, and between them as
- * many without, or more in place of one, as a loss has. */
-static bool can_be_aligned(const struct ar_trace *trace, const struct ar_trace *like)
-{
-    for (uint32_t layer = 0, known = 0;; layer++, known++) {
-        uint32_t end = next_with_tensors(trace, layer);
-        uint32_t known_end = next_with_tensors(like, known);
-        bool is_equal =
-            end - layer == known_end - known || (known_end - known == 1 && end - layer > 1);
-        if (end == trace->layers_count || known_end == like->layers_count) {
-            return is_equal && end == trace->layers_count && known_end == like->layers_count;
-        }
-        if (!is_equal ||
-            trace->layers[end].tensors_count != like->layers[known_end].tensors_count) {
-            return false;
-        }
-        layer = end;
-        known = known_end;
-    }
-}
-
-/* Makes aligned layers those of the parameters' trace. */
-static void align_layers(struct ar_trace *trace, const struct ar_trace *like)
-{
-    uint32_t layer = 0;
-    for (uint32_t known = 0; known < like->layers_count; known++) {
-        uint32_t ours = next_with_tensors(trace, layer) - layer;
-        uint32_t theirs = next_with_tensors(like, known) - known;
-        uint32_t joined = theirs == 1 ? ours : 1;
-        struct ar_layer made = trace->layers[layer++];
-        for (; joined > 1; joined--) {
-            made.forward_s += trace->layers[layer].forward_s;
-            made.backward_s += trace->layers[layer++].backward_s;
-        }
-        ar_copy_text(made.name, sizeof made.name, like->layers[known].name);
-        trace->layers[known] = made;
-    }
-    trace->layers_count = like->layers_count;
-}
-
-static bool are_names_unique(const struct ar_trace *trace, const char **sorted)
-{
-    bool is_unique = true;
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        sorted[i] = trace->layers[i].name;
-    }
-    qsort(sorted, trace->layers_count, sizeof *sorted, compare_layer_texts);
-    for (uint32_t i = 1; i < trace->layers_count; i++) {
-        is_unique = is_unique && strcmp(sorted[i - 1], sorted[i]) != 0;
-    }
-    return is_unique;
-}
-
-/* `nodes` are the ops of the layers. */
-static void name_layers(struct kineto_import *import, const uint32_t *nodes)
-{
-    struct ar_trace *trace = &import->made->trace;
-    struct named *names = ar_arena_alloc(import->arena, trace->layers_count, sizeof *names);
-    const char **sorted = ar_arena_alloc(import->arena, trace->layers_count, sizeof *sorted);
-    for (uint32_t i = 0; i < trace->layers_count; i++) {
-        cut_node_name(import->kineto->ops[nodes[i]].name, names[i].name);
-        names[i].layer = i;
-    }
-    number_layers(trace, names);
-    const struct ar_trace *parameters = import->request->parameters;
-    if (parameters != NULL && can_be_aligned(trace, parameters)) {
-        align_layers(trace, parameters);
-        trace->work = parameters->is_timed ? NULL : parameters->name;
-        return;
-    }
-    if (parameters != NULL) {
-        take_known_names(trace, parameters);
-    }
-    if (!are_names_unique(trace, sorted)) {
-        number_layers(trace, names);
     }
 }
 
@@ -360,7 +222,7 @@ static double node_median(const struct kineto_import *import, const double *time
     for (size_t i = 0; i < import->used_count; i++) {
         import->values[i] = times_s[import->used[i]->nodes_first + node];
     }
-    return kineto_median(import, import->used_count);
+    return find_median(import, import->used_count);
 }
 
 /* Tensors of the arrivals at nodes from `first` on, the last one first, down from `*end`. */
@@ -380,16 +242,19 @@ static void take_tensors(struct kineto_import *import, size_t first, size_t *end
 
 /* Makes layers of the nodes that ran kernels, the last one first; the time of other nodes belongs
  * to the node before. */
-static void add_layers(struct kineto_import *import, uint32_t *nodes)
+static void make_profile_layers(struct kineto_import *import)
 {
     const struct kineto_step *step = import->last;
     struct ar_trace *trace = &import->made->trace;
     size_t arrivals = step->arrivals_count;
+    uint32_t *nodes = ar_arena_alloc(import->arena, step->nodes_count, sizeof *nodes);
     double forward_s = 0, backward_s = 0;
+    trace->layers = ar_arena_alloc(import->arena, step->nodes_count, sizeof *trace->layers);
+    trace->tensor_elements =
+        ar_arena_alloc(import->arena, arrivals + 1, sizeof *trace->tensor_elements);
     for (size_t node = step->nodes_count; node-- > 0;) {
-        import->ready_s[node] = node_median(import, import->steps.backward_s, node);
         forward_s += node_median(import, import->steps.forward_s, node);
-        backward_s += import->ready_s[node];
+        backward_s += node_median(import, import->steps.backward_s, node);
         if (import->steps.has_kernels[step->nodes_first + node] || node == 0) {
             struct ar_layer *layer = &trace->layers[trace->layers_count];
             *layer = (struct ar_layer){.forward_s = forward_s, .backward_s = backward_s};
@@ -398,31 +263,169 @@ static void add_layers(struct kineto_import *import, uint32_t *nodes)
             forward_s = backward_s = 0;
         }
     }
-    for (size_t node = 1; node < step->nodes_count; node++) {
-        import->ready_s[node] += import->ready_s[node - 1];
+    name_layers(import, nodes);
+}
+
+/* --- facts and notes ----------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 2, 3)))
+add_note(struct kineto_import *import, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (import->made->notes_count < AR_KINETO_NOTES_MAX) {
+        import->made->notes[import->made->notes_count++] = ar_arena_text(import->arena, text);
     }
 }
 
-/* Makes the layers of the trace, and says when the nodes were ready. */
-static void make_profile_layers(struct kineto_import *import)
+static void find_batch(struct kineto_import *import)
 {
     struct ar_trace *trace = &import->made->trace;
-    size_t count = import->last->nodes_count;
-    uint32_t *nodes = ar_arena_alloc(import->arena, count, sizeof *nodes);
-    import->ready_s = ar_arena_alloc(import->arena, count, sizeof *import->ready_s);
-    trace->layers = ar_arena_alloc(import->arena, count, sizeof *trace->layers);
-    trace->tensor_elements = ar_arena_alloc(import->arena, import->last->arrivals_count + 1,
-                                            sizeof *trace->tensor_elements);
-    add_layers(import, nodes);
-    name_layers(import, nodes);
+    const struct ar_kineto *kineto = import->kineto;
+    const struct kineto_op *reader = NULL;
+    for (size_t i = 0; i < kineto->ops_count; i++) {
+        const struct kineto_op *op = &kineto->ops[i];
+        bool is_earlier = reader == NULL || op->start_s < reader->start_s;
+        if (op->batch > 0 && op->batch <= AR_TRACE_BATCH_MAX && is_earlier &&
+            op->start_s >= import->last->start_s) {
+            reader = op;
+        }
+    }
+    trace->batch = import->request->batch;
+    unsigned passes = import->last->passes_count > 1 ? import->last->passes_count : 1;
+    if (trace->batch == 0 && reader != NULL && reader->batch * passes <= AR_TRACE_BATCH_MAX) {
+        trace->batch = (uint32_t)reader->batch * passes;
+        add_note(import,
+                 "batch %u: the first dimension of the first operator's input, in %u pass%s of a "
+                 "step; --batch sets another one",
+                 trace->batch, passes, passes > 1 ? "es" : "");
+    } else if (trace->batch == 0) {
+        trace->batch = 1;
+        add_note(import,
+                 "the batch is not recorded: 1 is written, so that a sample is a step; --batch "
+                 "sets it");
+    }
+}
+
+/* The type of the first gradient that has a known one. */
+static void find_recorded_precision(struct kineto_import *import)
+{
+    static const struct {
+        const char *name;
+        enum ar_precision precision;
+    } types[] = {{"Float", AR_FP32},     {"float", AR_FP32},    {"Half", AR_FP16},
+                 {"c10::Half", AR_FP16}, {"BFloat16", AR_BF16}, {"c10::BFloat16", AR_BF16}};
+    struct ar_trace *trace = &import->made->trace;
+    bool is_known = import->request->has_precision;
+    trace->precision = import->request->precision;
+    for (size_t i = 0; !is_known && i < import->last->arrivals_count; i++) {
+        const char *type = kineto_arrival_op(&import->steps, import->last, i)->type;
+        for (size_t k = 0; type != NULL && !is_known && k < sizeof types / sizeof types[0]; k++) {
+            is_known = strcmp(types[k].name, type) == 0;
+            trace->precision = types[k].precision;
+        }
+    }
+    if (!is_known) {
+        trace->precision = AR_FP32;
+        add_note(import, "the type of the gradients is not recorded: fp32 is written; --precision "
+                         "sets it");
+    }
+}
+
+/* "steps 103 to 105, 3 of 5". */
+static void write_steps(const struct kineto_import *import, char text[100])
+{
+    const struct kineto_step *first = import->used[0];
+    const struct kineto_step *last = import->used[import->used_count - 1];
+    if (first->number >= 0 && first == last) {
+        snprintf(text, 100, "step %" PRId64 ", 1 of %zu", first->number, import->steps.count);
+    } else if (first->number >= 0) {
+        snprintf(text, 100, "steps %" PRId64 " to %" PRId64 ", %zu of %zu", first->number,
+                 last->number, import->used_count, import->steps.count);
+    } else {
+        snprintf(text, 100, "%zu of %zu steps", import->used_count, import->steps.count);
+    }
+}
+
+static void describe_trace(struct kineto_import *import)
+{
+    char steps[100];
+    struct ar_trace *trace = &import->made->trace;
+    bool is_recorded = import->request->times == AR_KINETO_RECORDED;
+    write_steps(import, steps);
+    ar_copy_stem(trace->name, sizeof trace->name, import->kineto->path, ".json");
+    trace->source =
+        ar_arena_format(import->arena, "PyTorch profiler, %.127s; %s; times %s", import->made->gpu,
+                        steps, is_recorded ? "as recorded" : "of kernels without waits");
+}
+
+static void note_times(struct kineto_import *import)
+{
+    char steps[100];
+    double work_s = STEP_MEDIAN(import, work_s), wait_s = STEP_MEDIAN(import, wait_s);
+    double copies_s = STEP_MEDIAN(import, copies_s);
+    double waits_percent = work_s > 0 ? 100 * wait_s / (work_s + wait_s) : 0;
+    write_steps(import, steps);
+    if (import->request->times == AR_KINETO_RECORDED) {
+        add_note(import,
+                 "%s: times as recorded, without communication; the GPU waits %.1f %% of a step",
+                 steps, waits_percent);
+    } else {
+        add_note(
+            import,
+            "%s: re-timed from durations of kernels; as recorded the GPU waits %.1f %% of a step, "
+            "which is left out",
+            steps, waits_percent);
+    }
+    if (import->kineto->world_size > 1) {
+        add_note(import,
+                 "recorded with %" PRId64
+                 " ranks: collectives are left out; kernels that they slowed "
+                 "down stay slower",
+                 import->kineto->world_size);
+    }
+    if (copies_s > 0) {
+        add_note(import,
+                 "the backward pass has %.3f ms of copies of gradients into buckets and the like; "
+                 "--framework pytorch-ddp adds such copies once more",
+                 1e3 * copies_s);
+    }
+    if (import->steps.unknown_s > 0) {
+        add_note(import,
+                 "%.3f ms of the GPU's work was launched outside of all steps and is left out",
+                 1e3 * import->steps.unknown_s);
+    }
+}
+
+static void note_sizes(struct kineto_import *import)
+{
+    const struct kineto_step *step = import->last;
+    size_t kept = step->arrivals_count - import->first_arrival;
+    if (!import->has_shapes) {
+        add_note(
+            import,
+            "shapes were not recorded (record_shapes): sizes of %zu gradients are not known, so "
+            "each of %u buckets is written as one tensor of the layer that completes it",
+            kept, import->made->trace.tensors_count);
+    }
+    if (kept < step->arrivals_count) {
+        add_note(
+            import,
+            "gradients are accumulated: %zu of %zu arrive in the last backward pass of a step, "
+            "the others are not summed over GPUs",
+            kept, step->arrivals_count);
+    }
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-enum ar_status ar_kineto_step_create(const struct ar_kineto *kineto,
-                                     const struct ar_kineto_request *request,
-                                     struct ar_arena *arena, struct ar_kineto_step **step,
-                                     struct ar_error *err)
+static enum ar_status make_profile_step(const struct ar_kineto *kineto,
+                                        const struct ar_kineto_request *request,
+                                        struct ar_arena *arena, struct ar_kineto_step **step,
+                                        struct ar_error *err)
 {
     struct kineto_import import = {.kineto = kineto, .request = request, .arena = arena};
     import.made = ar_arena_alloc(arena, 1, sizeof *import.made);
@@ -431,16 +434,40 @@ enum ar_status ar_kineto_step_create(const struct ar_kineto *kineto,
     AR_TRY(choose_steps(&import, err));
     AR_TRY(find_gradient_sizes(&import, err));
     make_profile_layers(&import);
-    trace->step_overhead_s = KINETO_STEP_MEDIAN(&import, overhead_s) + find_lead_s(&import);
-    trace->optimizer_s = KINETO_STEP_MEDIAN(&import, optimizer_s);
+    trace->step_overhead_s = STEP_MEDIAN(&import, overhead_s) + find_lead_s(&import);
+    trace->optimizer_s = STEP_MEDIAN(&import, optimizer_s);
     trace->is_timed = true;
     double compute_s = ar_trace_compute_s(trace);
     if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%.300s: a step takes %g s; expected more than 0",
                             kineto->path, compute_s);
     }
-    kineto_facts_find(&import);
-    kineto_collectives_find(&import);
+    import.made->gpu = kineto->gpu;
+    note_times(&import);
+    note_sizes(&import);
+    find_batch(&import);
+    find_recorded_precision(&import);
+    describe_trace(&import);
     *step = import.made;
     return AR_OK;
+}
+
+enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
+                               const struct ar_kineto_request *request, struct ar_arena *arena,
+                               struct ar_kineto_step **step, struct ar_error *err)
+{
+    struct ar_kineto kineto;
+    AR_TRY(kineto_read(path, text, bytes, arena, &kineto, err));
+    return make_profile_step(&kineto, request, arena, step, err);
+}
+
+enum ar_status ar_kineto_load(const char *path, const struct ar_kineto_request *request,
+                              struct ar_arena *arena, struct ar_kineto_step **step,
+                              struct ar_error *err)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    char *text = NULL;
+    size_t bytes = 0;
+    AR_TRY(kineto_read_text(path, &scratch, &text, &bytes, err));
+    return ar_kineto_parse(path, text, bytes, request, arena, step, err);
 }

@@ -24,11 +24,8 @@ TestSuite(kineto, .fini = leave);
 static const struct ar_kineto_step *imported(const char *path,
                                              const struct ar_kineto_request *request)
 {
-    struct ar_kineto *kineto = NULL;
     struct ar_kineto_step *step = NULL;
-    cr_assert_eq(ar_kineto_load(path, &arena, &kineto, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_kineto_step_create(kineto, request, &arena, &step, &err), AR_OK, "%s",
-                 err.text);
+    cr_assert_eq(ar_kineto_load(path, request, &arena, &step, &err), AR_OK, "%s", err.text);
     return step;
 }
 
@@ -90,26 +87,6 @@ Test(kineto, without_shapes_a_bucket_is_a_tensor_of_the_layer_that_completes_it)
     cr_expect(has_note(step, "batch is not recorded"));
 }
 
-Test(kineto, collectives_have_bytes_groups_and_the_time_when_they_were_ready)
-{
-    const struct ar_kineto_step *step = imported_plain(FIXTURES "ddp.json");
-    const struct ar_kineto_collective *list = step->collectives;
-    cr_assert_eq(step->collectives_count, 3);
-    cr_expect_str_eq(list[0].operation, "broadcast");
-    cr_expect_str_eq(list[0].phase, "forward");
-    cr_expect(isnan(list[0].ready_s));
-    cr_expect_str_eq(list[1].operation, "allreduce");
-    cr_expect_str_eq(list[1].phase, "backward");
-    cr_expect_str_eq(list[1].group, "[0, 1]");
-    cr_expect_eq(list[1].group_size, 2);
-    cr_expect_eq(list[1].gradients, 2);
-    cr_expect_eq(list[1].payload_bytes, 2570 * 4);
-    US(6 + 87, list[1].ready_s);
-    US(60, list[1].recorded_s);
-    cr_expect_eq(list[2].payload_bytes, 432 * 4);
-    US(6 + 87 + 25 + 204, list[2].ready_s);
-}
-
 Test(kineto, shapes_say_gradients_batch_and_precision)
 {
     const struct ar_kineto_step *step = imported_plain(FIXTURES "shapes.json");
@@ -122,7 +99,6 @@ Test(kineto, shapes_say_gradients_batch_and_precision)
     cr_expect_eq(trace->tensor_elements[2], 10);
     cr_expect_eq(trace->batch, 8);
     cr_expect_eq(trace->precision, AR_FP16);
-    cr_expect_eq(step->collectives_count, 0);
     cr_expect(has_note(step, "batch 8"));
     cr_expect(!has_note(step, "record_shapes"));
 }
@@ -138,12 +114,10 @@ Test(kineto, what_is_asked_for_wins_over_what_is_recorded)
 
 Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_kernels)
 {
-    struct ar_kineto *kineto;
     struct ar_kineto_step *refused = NULL;
     const char *path = FIXTURES "bound-by-processor.json";
-    cr_assert_eq(ar_kineto_load(path, &arena, &kineto, &err), AR_OK);
     struct ar_kineto_request request = {.times = AR_KINETO_RECORDED};
-    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &refused, &err), AR_BAD_DATA);
+    cr_assert_eq(ar_kineto_load(path, &request, &arena, &refused, &err), AR_BAD_DATA);
     cr_expect(strstr(err.text, "bound by the processor") != NULL, "%s", err.text);
     cr_expect_null(refused);
     request.times = AR_KINETO_KERNELS;
@@ -155,45 +129,14 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
     cr_expect(has_note(step, "re-timed"));
 }
 
-Test(kineto, older_profilers_call_the_same_otherwise)
-{
-    static const struct {
-        const char *from, *to;
-    } changes[] = {
-        {"\"cat\":\"cpu_op\"", "\"cat\":\"Operator\""},
-        {"\"cat\":\"user_annotation\"", "\"cat\":\"Operator\""},
-        {"\"cat\":\"cuda_runtime\"", "\"cat\":\"Runtime\""},
-        {"\"cat\":\"kernel\"", "\"cat\":\"Kernel\""},
-        {"\"tid\":1,", "\"tid\":\"1\","},
-        {"\"tid\":2,", "\"tid\":\"2\","},
-        {"\"tid\":7,", "\"tid\":\"stream 7\","},
-    };
-    struct ar_kineto *kineto;
-    struct ar_kineto_step *step;
-    const char *text = test_fixture(&arena, "shapes.json");
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        text = test_changed(&arena, text, changes[i].from, changes[i].to);
-    }
-    const struct ar_kineto_request request = {0};
-    cr_assert_eq(ar_kineto_parse("old", text, strlen(text), &arena, &kineto, &err), AR_OK);
-    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &step, &err), AR_OK, "%s",
-                 err.text);
-    cr_assert_eq(step->trace.layers_count, 5);
-    expect_layer(&step->trace, 0, "Convolution.1", 100, 201);
-    expect_layer(&step->trace, 2, "Addmm.1", 41, 82);
-    cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
-}
-
 /* The sizes of a list of tensors are not multiplied. */
 Test(kineto, a_list_of_tensors_has_the_size_of_its_first)
 {
-    struct ar_kineto *kineto;
     struct ar_kineto_step *step;
-    const char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
-                                    "[[[10,256],[3,4]],[]]");
+    char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
+                              "[[[10,256],[3,4]],[]]");
     const struct ar_kineto_request request = {0};
-    cr_assert_eq(ar_kineto_parse("list", text, strlen(text), &arena, &kineto, &err), AR_OK);
-    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &step, &err), AR_OK);
+    cr_assert_eq(ar_kineto_parse("list", text, strlen(text), &request, &arena, &step, &err), AR_OK);
     cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
 }
 
@@ -208,28 +151,6 @@ Test(kineto, gradients_that_are_accumulated_are_summed_once)
     cr_expect_eq(trace->layers[1].tensors_count, 0);
     cr_expect_eq(trace->batch, 2 * 8);
     cr_expect(has_note(step, "2 of 4 arrive in the last backward pass"));
-}
-
-Test(kineto, layers_are_called_as_those_of_the_parameters)
-{
-    uint64_t elements[] = {432, 2560, 10};
-    struct ar_layer layers[] = {{.name = "conv1", .tensors_count = 1},
-                                {.name = "pool", .tensors_first = 1},
-                                {.name = "fc", .tensors_first = 1, .tensors_count = 2}};
-    const struct ar_trace parameters = {
-        .layers = layers, .layers_count = 3, .tensor_elements = elements, .tensors_count = 3};
-    const struct ar_kineto_request request = {.parameters = &parameters};
-    const struct ar_trace *trace = &imported(FIXTURES "ddp.json", &request)->trace;
-    cr_assert_eq(trace->layers_count, 4);
-    expect_layer(trace, 0, "conv1", 100, 204);
-    expect_layer(trace, 1, "Relu.1", 21, 25);
-    expect_layer(trace, 2, "fc", 41, 87);
-    cr_assert_eq(trace->tensors_count, 3);
-    cr_expect_eq(trace->tensor_elements[trace->layers[2].tensors_first], 2560);
-    strcpy(layers[0].name, "Relu.1"); /* that another layer has */
-    trace = &imported(FIXTURES "ddp.json", &request)->trace;
-    expect_layer(trace, 0, "Convolution.1", 100, 204);
-    expect_layer(trace, 2, "Addmm.1", 41, 87);
 }
 
 Test(kineto, a_compressed_file_is_the_same_as_its_text)
@@ -250,36 +171,6 @@ Test(kineto, a_compressed_file_is_the_same_as_its_text)
     unlink(path);
     cr_assert_eq(step->trace.layers_count, 4);
     expect_layer(&step->trace, 0, "Convolution.1", 100, 204);
-}
-
-Test(kineto, layers_become_those_of_a_table_of_work)
-{
-    uint64_t elements[] = {432, 2560, 10};
-    struct ar_layer layers[] = {{.name = "conv1", .tensors_count = 1},
-                                {.name = "relu", .tensors_first = 1},
-                                {.name = "fc", .tensors_first = 1, .tensors_count = 2},
-                                {.name = "loss", .tensors_first = 3}};
-    const struct ar_trace parameters = {.name = "table",
-                                        .layers = layers,
-                                        .layers_count = 4,
-                                        .tensor_elements = elements,
-                                        .tensors_count = 3};
-    const struct ar_kineto_request request = {.parameters = &parameters, .cost_table = "gpu"};
-    const struct ar_kineto_step *step = imported(FIXTURES "shapes.json", &request);
-    cr_assert_eq(step->trace.layers_count, 4);
-    expect_layer(&step->trace, 0, "conv1", 100, 201);
-    expect_layer(&step->trace, 1, "relu", 21, 26);
-    expect_layer(&step->trace, 2, "fc", 41, 82);
-    expect_layer(&step->trace, 3, "loss", 5 + 6, 6 + 5); /* the softmax, too */
-    cr_expect_str_eq(step->trace.work, "table");
-    cr_expect_str_eq(step->trace.cost_table, "gpu");
-    layers[1].tensors_count = 1; /* another order of tensors */
-    layers[2].tensors_first = 2;
-    layers[2].tensors_count = 1;
-    step = imported(FIXTURES "shapes.json", &request);
-    cr_assert_eq(step->trace.layers_count, 5);
-    cr_expect_null(step->trace.work);
-    cr_expect(has_note(step, "not those of a table of work"));
 }
 
 Test(kineto, a_trace_that_is_written_is_read_as_it_was)

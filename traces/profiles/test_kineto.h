@@ -23,8 +23,8 @@ static inline const char *test_fixture(struct ar_arena *arena, const char *name)
 }
 
 /** A text in which every `from` is `to`. */
-static inline const char *test_changed(struct ar_arena *arena, const char *text, const char *from,
-                                       const char *to)
+static inline char *test_changed(struct ar_arena *arena, const char *text, const char *from,
+                                 const char *to)
 {
     char *made = NULL;
     size_t bytes;

@@ -74,17 +74,13 @@ static void check_trace(const struct ar_trace *trace)
 
 static enum ar_status read_kineto(const struct fuzz_input *input, struct ar_error *err)
 {
-    struct ar_kineto *kineto = NULL;
-    AR_TRY(ar_kineto_parse("fuzz", (const uint8_t *)input->bytes, input->size, input->arena,
-                           &kineto, err));
     for (int times = AR_KINETO_RECORDED; times <= AR_KINETO_KERNELS; times++) {
         struct ar_kineto_step *step = NULL;
         const struct ar_kineto_request request = {.times = (enum ar_kineto_times)times};
-        AR_TRY(ar_kineto_step_create(kineto, &request, input->arena, &step, err));
+        char *text = ar_arena_alloc(input->arena, input->size + 1, 1);
+        memcpy(text, input->bytes, input->size);
+        AR_TRY(ar_kineto_parse("fuzz", text, input->size, &request, input->arena, &step, err));
         check_trace(&step->trace);
-        for (size_t i = 0; i < step->collectives_count; i++) {
-            assert(step->collectives[i].order == i + 1);
-        }
     }
     return AR_OK;
 }
