@@ -23,7 +23,6 @@ struct sweep_command {
     struct sweep_request request;
     struct space_request points;
     struct space space;
-    const char *mark; /* of --out; NULL: there is none, or another rank signs */
 };
 
 /* Checks a sweep of steps of a trace, or of collectives of several payloads. */
@@ -232,16 +231,17 @@ static enum ar_status check_directory(struct sweep_command *sweep, struct ar_err
     const struct options *options = sweep->options;
     bool has_journal =
         access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
-    sweep->mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
-                                  sweep->space.fingerprint, sweep->space.points_count);
-    sweep->request.is_complete = options->resume && !has_journal &&
-                                 made_by_has_mark(options, sweep->mark) &&
-                                 sweep_files_are_whole(options->out, &sweep->space);
+    const char *rows = ar_arena_format(options->arena, "%s/%s", options->out, sweep->kind->file);
+    const char *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
+                                       sweep->space.fingerprint, sweep->space.points_count);
+    sweep->request.mark = mark;
+    sweep->request.is_complete =
+        options->resume && !has_journal && made_by_is_file(rows) && made_by_has_mark(options, mark);
     return made_by_check_directory(options,
                                    has_journal              ? none
                                    : sweep->kind->is_ranked ? of_layouts
                                                             : of_points,
-                                   sweep->mark, err);
+                                   mark, err);
 }
 
 /* Signs the directory with the inputs of all points: a value that the first and the last
@@ -253,7 +253,7 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
     struct variants *variants = &sweep->space.variants;
     const uint32_t ends[] = {0, variants->count - 1};
     struct parameters parameters = {0};
-    if (sweep->mark == NULL) {
+    if (sweep->request.mark == NULL) {
         return AR_OK;
     }
     if (sweep->tries_strategies) {
@@ -266,7 +266,7 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
                                       : variants_scenario(variants, ends[i], &scenario, err));
         parameters_add_scenario(&parameters, scenario, options->arena);
     }
-    return made_by_sign(options, sweep->mark, &parameters, err);
+    return made_by_sign(options, sweep->request.mark, &parameters, err);
 }
 
 static enum ar_status prepare_sweep(struct sweep_command *sweep, struct ar_error *err)

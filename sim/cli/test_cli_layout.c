@@ -113,6 +113,7 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
     struct cli_run run = cli_good(SWEEP "--out o --resume");
     CLI_HAS(run.err, "o: complete, ");
     cli_fails(64, "found the output of another command", SWEEP "--out o --seq 1024");
+    cli_stops(64, "layouts failed; the first, ", SWEEP "--engine library");
     cli_good("$AR plot o --quiet");
     cr_expect_eq(access("o/layouts_memory.svg", F_OK), 0);
     cr_expect_eq(access("o/layouts_best.svg", F_OK), 0);

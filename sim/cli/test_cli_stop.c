@@ -119,7 +119,7 @@ Test(cli_stop, a_killed_sweep_takes_its_workers_along)
     wait_for_child(wait_for_child(sweep.process));
     kill(sweep.process, SIGKILL);
     cr_expect_eq(finish_sweep(&sweep), 128 + SIGKILL);
-    CLI_LINES(cli_read("o/sweep.journal"), "", 1); /* it has no rows */
+    CLI_LINES(cli_read("o/sweep.journal"), "", 2); /* it has no rows */
 }
 
 /* The small point is done at once, the large one takes long. */
@@ -130,7 +130,7 @@ static struct background start_until_one_row(const char *jobs)
     for (int i = 0; !has_row && i < 2000; i++) {
         sleep_a_little();
         has_row = access("o/sweep.journal", F_OK) == 0 &&
-                  cli_lines_with(cli_read("o/sweep.journal"), "0 ok ") == 1;
+                  cli_lines_with(cli_read("o/sweep.journal"), "0,abci") == 1;
     }
     cr_assert(has_row);
     return sweep;
@@ -171,7 +171,7 @@ Test(cli_stop, a_signal_leaves_the_rows_that_are_done)
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
     CLI_HAS(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou");
-    CLI_LINES(cli_read("o/sweep.journal"), "", 2);
+    CLI_LINES(cli_read("o/sweep.journal"), "", 3);
 }
 
 Test(cli_stop, two_sweeps_do_not_write_one_journal)
@@ -183,7 +183,7 @@ Test(cli_stop, two_sweeps_do_not_write_one_journal)
     CLI_HAS(cli_read("../second"), "o/sweep.journal: another sweep is writing");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
-    CLI_LINES(cli_read("o/sweep.journal"), "", 2);
+    CLI_LINES(cli_read("o/sweep.journal"), "", 3);
 }
 
 /* --- resume ------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped)
 
 Test(cli_resume, rows_that_are_there_are_not_computed_again)
 {
-    const char *kept = cli_good("sed -n 2p o/sweep.journal | cut -d' ' -f4-").out;
+    const char *kept = cli_good("sed -n 3p o/sweep.journal | cut -d, -f2-").out;
     cli_good(SWEEP "--out o --resume");
     CLI_LINES(cli_read("o/sweep.csv"), strtok((char *)kept, "\n"),
               1); /* its wall_s is that of the first run */
@@ -253,13 +253,13 @@ Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note)
     cli_good("truncate -s -20 o/sweep.journal");
     struct cli_run run = cli_run(SWEEP "--out o --resume | cat");
     cr_expect_eq(run.code, 0);
-    CLI_LINES(run.err, "o/sweep.journal: the last line was cut short, ", 1);
+    CLI_LINES(run.err, "o/sweep.journal: the last line was damaged, ", 1);
     cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
 }
 
 Test(cli_resume, a_last_line_that_is_damaged_is_computed_again)
 {
-    cli_good("sed -i '$s/ring/rung/; $s/hier/hear/; $s/torus/tyrus/' o/sweep.journal");
+    cli_good("sed -i '$s/,[0-9]*[.]/,x/' o/sweep.journal");
     complete_sweep();
 }
 
@@ -286,17 +286,14 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
         const char *fragment;
     } rows[] = {
         {"true", "--quiet", 64, "expected --resume to go on with it, or --force to begin anew"},
-        {"true", "--resume --batch 64", 65, "the journal of another sweep"},
-        {"true", "--resume --gradient-scale 2", 65, "the journal of another sweep"},
-        {"true", "--resume --window 4", 65, "the journal of another sweep"},
-        {"true", "--resume --set hca.bandwidth=9GB/s", 65, "the journal of another sweep"},
+        {"true", "--resume --batch 64", 65, "the journal of another sweep or version"},
+        {"true", "--resume --gradient-scale 2", 65, "the journal of another sweep or version"},
+        {"true", "--resume --window 4", 65, "the journal of another sweep or version"},
+        {"true", "--resume --set hca.bandwidth=9GB/s", 65,
+         "the journal of another sweep or version"},
         {"sed -i 's/^net.latency *= 9.6us/net.latency = 9us/' cluster.topo", "--resume", 65,
-         "the journal of another sweep"},
-        {"sed -i '1s/version [0-9.]*/version 0.0.9/' o/sweep.journal", "--resume", 65,
-         "found \"version 0.0.9\", the journal of another version"},
-        {"sed -i '1s/columns ....../columns 123456/' o/sweep.journal", "--resume", 65,
-         "the journal of another version"},
-        {"sed -i '1s/^all/All/' o/sweep.journal", "--resume", 65, "no journal of a sweep"},
+         "the journal of another sweep or version"},
+        {"sed -i '1s/allr/Allr/' o/sweep.journal", "--resume", 65, "of another sweep or version"},
         {"sed -i '3s/.$//' o/sweep.journal", "--resume", 65,
          "o/sweep.journal:3: found a damaged line before the last one"},
         {"sed -i '3s/^[0-9]*/27/' o/sweep.journal", "--resume", 65, "o/sweep.journal:3: found"},
@@ -328,7 +325,7 @@ Test(cli_resume, rows_that_failed_are_tried_again)
     static const char line[] = "$AR sweep --cluster cluster.topo --trace trace.csv --gpus 4,8 "
                                "--algorithms ring --engine simgrid,closed --format csv --out f";
     struct cli_run run = cli_run("(ulimit -n 7; %s --jobs 1)", line);
-    cr_assert_eq(run.code, 70, "%s", run.err);
+    cr_assert_eq(run.code, 71, "%s", run.err);
     CLI_LINES(run.err, "2 of 4 points failed; the first, ring on 4 GPUs", 1);
     CLI_LINES(run.err, "Too many open files; --resume tries them again", 1);
     CLI_LINES(cli_read("f/sweep.csv"), ",ok", 2);
@@ -384,15 +381,10 @@ Test(cli_force, a_complete_sweep_is_not_computed_again)
     cr_expect_str_empty(run.out);
     cr_expect_str_eq(cli_read("o/sweep.csv"), before, "with the same wall_s");
     cr_expect_neq(access("o/sweep.journal", F_OK), 0);
-    static const char *const damages[] = {"truncate -s -3", "truncate -s 0", "echo junk >",
-                                          "sed -i 2d"};
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
-        cli_good("%s o/sweep.csv", damages[i]);
-        run = cli_good(SWEEP_OF "4:16:x2 --out o --resume");
-        cr_expect_eq(cli_lines_with(run.err, "o: complete, "), 0, "%s: %s", damages[i], run.err);
-        cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, cli_table(before)->rows_count,
-                     "%s", damages[i]);
-    }
+    cli_good("rm o/sweep.csv");
+    run = cli_good(SWEEP_OF "4:16:x2 --out o --resume");
+    cr_expect_eq(cli_lines_with(run.err, "o: complete, "), 0, "%s", run.err);
+    cr_expect_eq(access("o/sweep.csv", F_OK), 0);
 }
 
 Test(cli_force, a_sweep_of_a_changed_cluster_is_not_complete)

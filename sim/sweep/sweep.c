@@ -28,7 +28,7 @@ static void messages_keep(struct sweep *sweep, const struct point *point)
     sweep->kept_of = *point;
 }
 
-static uint32_t point_compute(void *context, uint32_t number, char *line)
+static uint32_t point_compute(void *context, uint32_t number, char *answer)
 {
     struct sweep *sweep = context;
     struct ar_row row;
@@ -41,12 +41,12 @@ static uint32_t point_compute(void *context, uint32_t number, char *line)
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
     }
-    return journal_format(number, &row, line);
+    answer[0] = (char)err.status;
+    return 2 + journal_format(&row, answer + 1);
 }
 
 /* The row of a point whose worker died. */
-static uint32_t lost_row_format(struct sweep *sweep, uint32_t number, const char *reason,
-                                char *line)
+static void lost_row_format(struct sweep *sweep, uint32_t number, const char *reason, char *line)
 {
     struct ar_row row;
     struct ar_error ignored;
@@ -56,7 +56,7 @@ static uint32_t lost_row_format(struct sweep *sweep, uint32_t number, const char
         ar_run_describe(&scenario, &row);
     }
     ar_copy_text(row.status, sizeof row.status, reason);
-    return journal_format(number, &row, line);
+    journal_format(&row, line);
 }
 
 static enum ar_status row_take(void *context, const struct ar_pool_answer *answer,
@@ -64,13 +64,12 @@ static enum ar_status row_take(void *context, const struct ar_pool_answer *answe
 {
     struct sweep *sweep = context;
     char line[JOURNAL_LINE_MAX];
-    const char *bytes = answer->bytes;
-    size_t size = answer->bytes_count;
-    if (answer->is_lost) {
-        size = lost_row_format(sweep, answer->item, answer->bytes, line);
-        bytes = line;
+    if (!answer->is_lost) {
+        return journal_add(&sweep->journal, answer->item, answer->bytes + 1,
+                           (enum ar_status)answer->bytes[0], err);
     }
-    return journal_add(&sweep->journal, bytes, size, err);
+    lost_row_format(sweep, answer->item, answer->bytes, line);
+    return journal_add(&sweep->journal, answer->item, line, AR_INTERNAL, err);
 }
 
 static double point_cost_s(const void *context, uint32_t number)
@@ -88,7 +87,7 @@ static void sweep_announce(const struct sweep *sweep, uint32_t processes)
     char text[AR_UNIT_TEXT];
     double time_s = sweep->cost_s / processes;
     if (sweep->journal.cut_bytes > 0) {
-        ar_note(notes, "%s: the last line was cut short, %zu bytes; its point is computed again",
+        ar_note(notes, "%s: the last line was damaged, %zu bytes; its point is computed again",
                 sweep->journal.path, sweep->journal.cut_bytes);
     }
     if (sweep->request->resumes) {
@@ -109,7 +108,7 @@ static void points_queue(struct sweep *sweep)
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
     size_t count = 0;
     for (uint32_t i = 0; i < space->points_count; i++) {
-        bool is_missing = !journal_has_row(&sweep->journal, i);
+        bool is_missing = sweep->journal.statuses[i] != AR_OK;
         sweep->missing_count += is_missing;
         if (is_missing && space->points[i].same_as == i) {
             sweep->cost_s += space->points[i].cost_s;
@@ -128,7 +127,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
         return AR_OK;
     }
     const struct journal_request journal = {.directory = request->directory,
-                                            .fingerprint = sweep->space->fingerprint,
+                                            .mark = request->mark,
                                             .points_count = sweep->space->points_count,
                                             .resumes = request->resumes,
                                             .forces = request->forces};
@@ -147,7 +146,12 @@ void sweep_close(struct sweep *sweep, bool is_finished)
 
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
 {
-    return journal_report_interrupt(&sweep->journal, sweep->work.items_name, err);
+    const struct journal *journal = &sweep->journal;
+    size_t rows = journal_rows(journal);
+    bool is_kept = journal->file != NULL && rows > 0;
+    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s%s%.300s%s", rows,
+                        journal->points_count, sweep->work.items_name, is_kept ? "; " : "",
+                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
 }
 
 static enum ar_status sweep_run_alone(struct sweep *sweep, struct ar_error *err)
@@ -172,7 +176,7 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
     sweep->work =
         (struct ar_pool_work){.context = sweep,
                               .items_name = request->items_name,
-                              .bytes_max = JOURNAL_LINE_MAX,
+                              .bytes_max = JOURNAL_LINE_MAX + 1,
                               .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
                               .compute = point_compute,
                               .take = row_take,

@@ -15,6 +15,7 @@ struct sweep_request {
     const char *items_name; /**< for messages: "points" */
     FILE *notes;            /**< ar_note.h */
     const char *directory;  /**< of the files; NULL: none are written */
+    const char *mark;       /**< same for same rows; with a directory */
     bool resumes;           /**< what an earlier sweep left there */
     bool forces;            /**< the journal of another sweep gives way */
     bool is_complete;       /**< all rows are in the files: there is nothing to do */
@@ -31,7 +32,8 @@ struct sweep_request {
 struct sweep {
     const struct sweep_request *request;
     struct space *space;
-    struct ar_pool_work work; /**< the points; an answer is a line of the journal */
+    struct ar_pool_work
+        work; /**< the points; an answer is a status, as a byte, and a row as a line */
     struct ar_pool_queue queue;
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
@@ -61,9 +63,6 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
  * one that this sweep has no rows for is removed. The journal goes before rows are printed, unless
  * a point failed. */
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
-
-/** Whether the files have a row for every point, each of which can be read and is no failure. */
-bool sweep_files_are_whole(const char *directory, const struct space *space);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
 

@@ -45,13 +45,15 @@ static enum ar_status copies_add(struct sweep *sweep, struct ar_error *err)
 {
     char line[JOURNAL_LINE_MAX];
     struct ar_row row;
+    struct journal *journal = &sweep->journal;
     for (uint32_t i = 0; i < sweep->space->points_count; i++) {
         const struct point *point = &sweep->space->points[i];
-        if (point->same_as != i && !journal_has_row(&sweep->journal, i)) {
-            AR_TRY(journal_read_row(&sweep->journal, point->same_as, &row, err));
+        if (point->same_as != i && journal->statuses[i] != AR_OK) {
+            journal_read_row(journal, point->same_as, &row);
             ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
             ar_shape_format(&point->shape, row.shape);
-            AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
+            journal_format(&row, line);
+            AR_TRY(journal_add(journal, i, line, journal->statuses[point->same_as], err));
         }
     }
     return AR_OK;
@@ -73,27 +75,26 @@ static int compare_layouts(const void *a, const void *b)
 }
 
 /* Reads all rows: layouts sorted, others in the order of their points. */
-static enum ar_status rows_summarize(struct sweep *sweep, struct row_list *all,
-                                     struct ar_error *err)
+static struct row_list rows_summarize(struct sweep *sweep)
 {
     const struct space *space = sweep->space;
+    size_t count = space->points_count;
+    struct row_list all = {ar_arena_alloc(&sweep->arena, count, sizeof *all.rows), count};
     struct ar_row row;
-    all->count = space->points_count;
-    all->rows = ar_arena_alloc(&sweep->arena, all->count, sizeof *all->rows);
-    for (uint32_t i = 0; i < all->count; i++) {
-        AR_TRY(journal_read_row(&sweep->journal, i, &row, err));
-        all->rows[i] = (struct row_summary){
+    for (uint32_t i = 0; i < count; i++) {
+        journal_read_row(&sweep->journal, i, &row);
+        all.rows[i] = (struct row_summary){
             .point = i,
-            .is_ok = sweep->journal.is_ok[i],
+            .is_ok = sweep->journal.statuses[i] == AR_OK,
             .is_estimate = row.exact == 0,
             .gpus = row.gpus,
             .time_s = space->has_steps ? row.iteration_s : row.allreduce_s,
             .mesh = kind_of(sweep)->is_ranked ? ar_arena_text(&sweep->arena, row.mesh) : NULL};
     }
     if (kind_of(sweep)->is_ranked) {
-        qsort(all->rows, all->count, sizeof *all->rows, compare_layouts);
+        qsort(all.rows, count, sizeof *all.rows, compare_layouts);
     }
-    return AR_OK;
+    return all;
 }
 
 /* The fastest rows: one for each GPU count and combination of conditions (variants.h), of bare
@@ -134,17 +135,12 @@ static enum ar_status csv_write(const struct sweep *sweep, const char *name,
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_output *output;
     struct ar_records records;
-    char line[JOURNAL_LINE_MAX];
-    const char *text;
     AR_TRY(ar_output_begin_in(sweep->request->directory, name, &arena, &output, err));
     ar_records_begin(&records, output->file, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(journal_read(&sweep->journal, rows[i].point, line, &text, err));
-        fprintf(output->file, "%s\n", text);
+        fputs(sweep->journal.rows[rows[i].point], output->file);
     }
     ar_records_end(&records);
-    /* On the disk before the journal goes; commit finds what fails here. */
-    (void)(fflush(output->file) == 0 && fsync(fileno(output->file)) == 0);
     return ar_output_commit(output, err);
 }
 
@@ -178,38 +174,6 @@ static enum ar_status files_write(const struct sweep *sweep, const struct row_li
     return all->count > first
                ? csv_write(sweep, "payload.csv", all->rows + first, all->count - first, err)
                : csv_remove(directory, "payload.csv", err);
-}
-
-/* The rows of a file, none if there is none; SIZE_MAX: one is cut short, damaged or failed. */
-static size_t csv_count_rows(const char *directory, const char *name)
-{
-    char path[PATH_SIZE], *line = NULL;
-    size_t capacity = 0, count = 0;
-    struct ar_row row;
-    struct ar_error ignored;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return 0;
-    }
-    ssize_t length = getline(&line, &capacity, file); /* the header */
-    while (count != SIZE_MAX && (length = getline(&line, &capacity, file)) > 0) {
-        bool is_whole = line[length - 1] == '\n' &&
-                        ar_record_read_line(ar_row_columns, line, &row, &ignored) == AR_OK &&
-                        strcmp(row.status, "ok") == 0;
-        count = is_whole ? count + 1 : SIZE_MAX;
-    }
-    free(line);
-    fclose(file);
-    return count;
-}
-
-bool sweep_files_are_whole(const char *directory, const struct space *space)
-{
-    size_t first = main_rows_count(space);
-    size_t beside = space->points_count - first;
-    return csv_count_rows(directory, space->request->variants.kind->file) == first &&
-           (beside == 0 || csv_count_rows(directory, "payload.csv") == beside);
 }
 
 /* --- rows on stdout --------------------------------------------------------------------------- */
@@ -309,12 +273,12 @@ static const char *value_without_key(const struct axis *axis, const char *value)
     return equals != NULL && strncmp(value, axis->name, length) == 0 ? equals + 1 : value;
 }
 
-static enum ar_status row_print(struct row_printer *printer, uint32_t point, struct ar_error *err)
+static void row_print(struct row_printer *printer, uint32_t point)
 {
     struct shown_row *shown = &printer->shown;
     const struct space *space = printer->sweep->space;
     bool is_bare = point >= space->steps_count;
-    AR_TRY(journal_read_row(&printer->sweep->journal, point, &shown->row, err));
+    journal_read_row(&printer->sweep->journal, point, &shown->row);
     if (is_table(printer->sweep) && printer->has_begun && is_bare != printer->is_bare) {
         ar_records_end(&printer->records);
         printer->has_begun = false;
@@ -330,23 +294,19 @@ static enum ar_status row_print(struct row_printer *printer, uint32_t point, str
         shown->axes[i] = is_unused ? NULL : value_without_key(axis, value);
     }
     ar_records_add(&printer->records, shown);
-    return AR_OK;
 }
 
-static enum ar_status rows_print(struct sweep *sweep, const struct row_list *list,
-                                 struct ar_error *err)
+static void rows_print(struct sweep *sweep, const struct row_list *list)
 {
     struct row_printer *printer = ar_arena_alloc(&sweep->arena, 1, sizeof *printer);
-    enum ar_status status = AR_OK;
     printer->sweep = sweep;
-    for (size_t i = 0; status == AR_OK && !ferror(stdout) && i < list->count; i++) {
-        status = row_print(printer, list->rows[i].point, err);
+    for (size_t i = 0; !ferror(stdout) && i < list->count; i++) {
+        row_print(printer, list->rows[i].point);
     }
     if (!printer->has_begun) {
         table_begin(printer, !sweep->space->has_steps); /* an empty list has a head too */
     }
     ar_records_end(&printer->records);
-    return status;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -365,55 +325,57 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
 {
     const struct journal *journal = &sweep->journal;
     struct ar_row row;
+    size_t count = 0;
     uint32_t first = 0;
-    if (journal->failed_count == 0) {
-        return AR_OK;
+    for (uint32_t i = (uint32_t)journal->points_count; i-- > 0;) {
+        first = journal->statuses[i] != AR_OK ? i : first;
+        count += journal->statuses[i] != AR_OK;
     }
-    while (journal->is_ok[first]) {
-        first++;
+    if (count == 0) {
+        return AR_OK;
     }
     const struct point *point = &sweep->space->points[first];
     bool is_layout = point->operation == NULL;
     uint32_t groups = is_layout ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
-    AR_TRY(journal_read_row(journal, first, &row, err));
-    return ar_error_set(err, AR_INTERNAL,
-                        "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s",
-                        journal->failed_count, journal->points_count, sweep->work.items_name,
+    journal_read_row(journal, first, &row);
+    return ar_error_set(err, journal->statuses[first],
+                        "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s", count,
+                        journal->points_count, sweep->work.items_name,
                         !is_layout            ? ar_algorithm_name(point->algorithm)
                         : row.mesh[0] != '\0' ? row.mesh
                                               : "replicas",
                         ar_shape_ranks(&point->shape) * groups, row.status,
-                        journal->path[0] != '\0' ? "; --resume tries them again" : "");
+                        journal->file != NULL ? "; --resume tries them again" : "");
 }
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
 {
     const struct sweep_request *request = sweep->request;
-    struct row_list all;
     if (request->is_complete) {
         return AR_OK;
     }
     AR_TRY(copies_add(sweep, err));
+    enum ar_status failed = failures_report(sweep, err);
     if (kind_of(sweep)->is_ranked) { /* without all of them nobody knows which is the fastest */
-        AR_TRY(failures_report(sweep, err));
+        AR_TRY(failed);
     }
-    AR_TRY(rows_summarize(sweep, &all, err));
+    struct row_list all = rows_summarize(sweep);
     struct row_list bests = rows_find_bests(sweep, &all);
     const struct row_list *shown = request->is_best ? &bests : &all;
     if (request->directory != NULL) {
         AR_TRY(files_write(sweep, &all, err));
     }
     estimates_note(sweep, shown);
-    if (sweep->journal.failed_count == 0) {
+    if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
-        journal_unlink(&sweep->journal);
+        journal_close(&sweep->journal, true);
     }
-    AR_TRY(rows_print(sweep, shown, err));
+    rows_print(sweep, shown);
     if (is_table(sweep) && !request->is_best && !kind_of(sweep)->is_ranked &&
         bests.count < main_rows_count(sweep->space)) {
         puts(sweep->space->has_steps ? "\nthe best for each GPU count:"
                                      : "\nthe best for each operation, GPU count and payload:");
-        AR_TRY(rows_print(sweep, &bests, err));
+        rows_print(sweep, &bests);
     }
-    return failures_report(sweep, err);
+    return failed;
 }

@@ -1,7 +1,6 @@
 /* The table of targets, and those of them that are no command: what is read, and what holds of it.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 
 #include "ar_device_cost.h"
 #include "ar_discover.h"
-#include "ar_hash.h"
 #include "ar_inputs.h"
 #include "ar_kind.h"
 #include "ar_kineto.h"
@@ -285,57 +283,29 @@ static enum ar_status read_keys(const struct fuzz_input *input, struct ar_error 
 
 enum { POINTS = 16 };
 
-/* Writes lines with the checksums that they must have, behind the header of their sweep. */
-static void write_journal(const struct fuzz_input *input, const char *header)
-{
-    FILE *file = fopen(input->path, "w");
-    char *rest = ar_arena_text(input->arena, input->bytes);
-    assert(file != NULL);
-    fputs(header, file);
-    for (char *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
-        uint64_t hash = AR_HASH_BEGIN;
-        char *sum = strstr(line, " SUM ");
-        if (sum == NULL) {
-            fprintf(file, "%s\n", line);
-            continue;
-        }
-        *sum = '\0';
-        ar_hash_bytes(&hash, sum + 5, strlen(sum + 5));
-        fprintf(file, "%s %08" PRIx32 " %s\n", line, (uint32_t)(hash ^ hash >> 32), sum + 5);
-    }
-    fclose(file);
-}
-
-static void read_points(const struct journal *journal, struct ar_row *row)
-{
-    struct ar_error err;
-    for (uint32_t point = 0; point < POINTS; point++) {
-        if (journal_has_row(journal, point)) {
-            (void)journal_read_row(journal, point, row, &err);
-        }
-    }
-}
-
 static enum ar_status read_journal(const struct fuzz_input *input, struct ar_error *err)
 {
-    char header[512] = "";
     struct journal *journal = ar_arena_alloc(input->arena, 1, sizeof *journal);
     struct ar_row *row = ar_arena_alloc(input->arena, 1, sizeof *row);
     struct journal_request request = {
-        .directory = input->directory, .fingerprint = 1, .points_count = POINTS, .forces = true};
-    AR_TRY(journal_open(&request, input->arena, journal, err));
-    rewind(journal->file);
-    assert(fgets(header, sizeof header, journal->file) != NULL);
-    journal_close(journal, true);
-    /* Its own first line, or the input's. */
-    write_journal(input, input->bytes[0] == 'a' ? "" : header);
-    request.forces = false;
+        .directory = input->directory, .mark = "fuzz", .points_count = POINTS, .forces = true};
+    /* Its own first lines, or the input's. */
+    FILE *file = fopen(input->path, "w");
+    assert(file != NULL && fclose(file) == 0);
+    if (input->bytes[0] != '#') {
+        AR_TRY(journal_open(&request, input->arena, journal, err));
+        fclose(journal->file);
+    }
+    file = fopen(input->path, "a");
+    assert(file != NULL && fputs(input->bytes, file) >= 0 && fclose(file) == 0);
     request.resumes = true;
     enum ar_status status = journal_open(&request, input->arena, journal, err);
-    if (status == AR_OK) {
-        read_points(journal, row);
-        journal_close(journal, true);
+    for (uint32_t point = 0; status == AR_OK && point < POINTS; point++) {
+        if (journal->rows[point] != NULL) {
+            journal_read_row(journal, point, row);
+        }
     }
+    journal_close(journal, true);
     return status;
 }
 
