@@ -48,7 +48,7 @@ struct ar_pool_work {
     /** Estimated seconds of an item on one core; NULL: all are long. */
     double (*cost_s)(const void *context, uint32_t item);
 
-    bool shows_progress; /**< of ar_pool_run() on a terminal (ar_progress.h) */
+    bool shows_progress; /**< of ar_pool_run() on a terminal: one line, drawn anew now and then */
 };
 
 /** Processors that this process may use, since a launcher or a container may give it a part; at
@@ -59,22 +59,42 @@ uint32_t ar_pool_processors(void);
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
                                              const struct ar_pool_work *work);
 
-/** Items that wait, in the order in which they are worth doing: short ones for a moment, which soon
- * say how fast it goes; those that take long, longest first, so that none of them is left for the
- * end; the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the
+/** Items that wait: those that take long, longest first, so that none of them is left for the end;
+ * then the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the
  * same files. */
 struct ar_pool_queue {
     uint32_t *items;
     size_t next;
-    size_t count; /**< with those that were taken */
+    size_t count;  /**< with those that were taken */
+    double cost_s; /**< estimated for all of them, one after the other */
 };
 
 /** Makes the queue of `count` items; NULL: those from 0 to count - 1. */
 struct ar_pool_queue ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
                                           const uint32_t *items, size_t count);
 
-/** Estimated time of the next item; 0 if there is none. */
-double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work);
+/** Takes items off the queue for one of so many workers: one that is long, or a share of those that
+ * are not, at most AR_POOL_CHUNK_MAX. Returns how many. */
+uint32_t ar_pool_queue_take(struct ar_pool_queue *queue, const struct ar_pool_work *work,
+                            uint32_t workers, uint32_t *items);
+
+/** How far work is. */
+struct ar_progress {
+    const struct ar_pool_work *work;
+    size_t count, finished; /**< items */
+    double cost_s, finished_cost_s;
+    double began_s, drawn_s;
+};
+
+void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *work,
+                       const struct ar_pool_queue *queue);
+
+/** Counts an item that is finished. */
+void ar_progress_add(struct ar_progress *progress, uint32_t item);
+
+/** Draws the line, if it is time to; removes it. */
+void ar_progress_draw(struct ar_progress *progress);
+void ar_progress_end(const struct ar_progress *progress);
 
 /** Computes all items of a queue in up to `jobs` processes. SIGINT, SIGTERM or SIGHUP end it
  * (AR_INTERRUPTED), and so does the first answer that is not taken; the workers are gone then.

@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_progress.h"
+#include "ar_clock.h"
 #include "ar_signals.h"
+#include "ar_units.h"
 
 /* Items for a worker, or for a pool in a process of its own, in order. */
 struct pool_request {
@@ -29,10 +30,9 @@ struct pool_worker {
 
 struct pool {
     const struct ar_pool_work *work;
-    int receiver; /* socket to which answers go on; -1: the work takes them */
+    int client; /* socket from which items come and to which answers go; -1: the work takes them */
     struct ar_pool_queue *queue;
     uint32_t jobs;
-    size_t answered;
     struct ar_progress progress;
     struct ar_signals before;
     struct ar_pool_answer *answer; /* the last one */
@@ -50,8 +50,7 @@ uint32_t ar_pool_processors(void)
 
 static size_t answer_max(const struct ar_pool_work *work)
 {
-    size_t bytes = work->bytes_max > AR_POOL_REASON_MAX ? work->bytes_max : AR_POOL_REASON_MAX;
-    return sizeof(struct ar_pool_answer) + bytes;
+    return sizeof(struct ar_pool_answer) + work->bytes_max + AR_POOL_REASON_MAX;
 }
 
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
@@ -60,19 +59,7 @@ struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
     return ar_arena_alloc(arena, 1, answer_max(work));
 }
 
-static struct pool *pool_create(struct ar_arena *arena, const struct ar_pool_work *work,
-                                uint32_t jobs, struct ar_pool_queue *queue)
-{
-    struct pool *pool = ar_arena_alloc(arena, 1, sizeof *pool);
-    pool->work = work;
-    pool->receiver = -1;
-    pool->queue = queue;
-    pool->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
-    pool->answer = ar_pool_answer_create(arena, work);
-    return pool;
-}
-
-/* --- the order of items ----------------------------------------------------------------------- */
+/* --- the order of items, and how far they are ------------------------------------------------- */
 
 struct ranked_item {
     double cost_s; /* 0: short */
@@ -95,59 +82,79 @@ static double item_cost_s(const struct ar_pool_work *work, uint32_t item)
     return work->cost_s != NULL ? work->cost_s(work->context, item) : AR_POOL_CHEAP_S;
 }
 
-double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work)
-{
-    return queue->next < queue->count ? item_cost_s(work, queue->items[queue->next]) : 0;
-}
-
-/* The order is: a few short items (one in 16, at most 8); if there are not so many, long ones in
- * their place, and as many of the shortest long ones as take two seconds together; the long ones,
- * longest first; the other short ones as they came. */
 struct ar_pool_queue ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
                                           const uint32_t *items, size_t count)
 {
-    enum { ITEMS_PER_FIRST = 16, FIRST_MAX = 8 };
-    static const double first_s = 2;
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     struct ranked_item *ranking = ar_arena_alloc(&scratch, count + 1, sizeof *ranking);
-    size_t longs = 0;
+    struct ar_pool_queue queue = {.items = ar_arena_alloc(arena, count, sizeof *queue.items),
+                                  .count = count};
     for (size_t i = 0; i < count; i++) {
         uint32_t item = items != NULL ? items[i] : (uint32_t)i;
         double cost_s = item_cost_s(work, item);
-        bool is_long = cost_s >= AR_POOL_CHEAP_S;
-        ranking[i] = (struct ranked_item){is_long ? cost_s : 0, item, i};
-        longs += is_long;
+        queue.cost_s += cost_s;
+        ranking[i] = (struct ranked_item){cost_s >= AR_POOL_CHEAP_S ? cost_s : 0, item, i};
     }
     qsort(ranking, count, sizeof *ranking, compare_ranked_items);
-
-    bool differ = count > 0 && ranking[0].cost_s > ranking[count - 1].cost_s;
-    size_t few = count / ITEMS_PER_FIRST < FIRST_MAX ? count / ITEMS_PER_FIRST : FIRST_MAX;
-    few = differ ? few : 0;
-    size_t shorts_first = few < count - longs ? few : count - longs;
-    size_t longs_first = 0;
-    double sum_s = 0;
-    while (differ && longs_first < longs / 2) {
-        sum_s += ranking[longs - 1 - longs_first].cost_s;
-        if (longs_first >= few - shorts_first && sum_s > first_s) {
-            break;
-        }
-        longs_first++;
-    }
-
-    struct ar_pool_queue queue = {.items = ar_arena_alloc(arena, count, sizeof *queue.items)};
-    for (size_t i = 0; i < shorts_first; i++) {
-        queue.items[queue.count++] = ranking[count - shorts_first + i].item;
-    }
-    for (size_t i = 0; i < longs_first; i++) {
-        queue.items[queue.count++] = ranking[longs - 1 - i].item;
-    }
-    for (size_t i = 0; i < longs - longs_first; i++) {
-        queue.items[queue.count++] = ranking[i].item;
-    }
-    for (size_t i = longs; i < count - shorts_first; i++) {
-        queue.items[queue.count++] = ranking[i].item;
+    for (size_t i = 0; i < count; i++) {
+        queue.items[i] = ranking[i].item;
     }
     return queue;
+}
+
+uint32_t ar_pool_queue_take(struct ar_pool_queue *queue, const struct ar_pool_work *work,
+                            uint32_t workers, uint32_t *items)
+{
+    size_t max = 1 + (queue->count - queue->next) / (2 * workers);
+    uint32_t count = 0;
+    for (double cost_s = 0; count < max && count < AR_POOL_CHUNK_MAX &&
+                            queue->next < queue->count && cost_s < AR_POOL_CHEAP_S;
+         count++) {
+        items[count] = queue->items[queue->next++];
+        cost_s += item_cost_s(work, items[count]);
+    }
+    return count;
+}
+
+void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *work,
+                       const struct ar_pool_queue *queue)
+{
+    *progress = (struct ar_progress){
+        .work = work, .count = queue->count, .cost_s = queue->cost_s, .began_s = ar_clock_s()};
+    ar_progress_draw(progress);
+}
+
+void ar_progress_add(struct ar_progress *progress, uint32_t item)
+{
+    progress->finished++;
+    progress->finished_cost_s += item_cost_s(progress->work, item);
+    ar_progress_draw(progress);
+}
+
+void ar_progress_draw(struct ar_progress *progress)
+{
+    static const double every_s = 0.2;
+    char left[AR_UNIT_TEXT] = "";
+    double now_s = ar_clock_s();
+    if (!progress->work->shows_progress || progress->count == 0 ||
+        now_s - progress->drawn_s < every_s) {
+        return;
+    }
+    progress->drawn_s = now_s;
+    fprintf(stderr, "\r%zu of %zu %s", progress->finished, progress->count,
+            progress->work->items_name);
+    if (progress->finished > 0) {
+        double left_frac = progress->cost_s / progress->finished_cost_s - 1;
+        fprintf(stderr, ", about %s left    ",
+                ar_format_duration(left_frac * (now_s - progress->began_s), left));
+    }
+}
+
+void ar_progress_end(const struct ar_progress *progress)
+{
+    if (progress->drawn_s > 0) {
+        fprintf(stderr, "\r%70s\r", "");
+    }
 }
 
 /* --- processes and the sockets that join them ------------------------------------------------- */
@@ -201,8 +208,7 @@ static pid_t fork_joined(int *socket, struct ar_error *err)
 static int process_reap(pid_t process)
 {
     int wait_status = 0;
-    while (waitpid(process, &wait_status, 0) < 0 && errno == EINTR) {
-    }
+    (void)TEMP_FAILURE_RETRY(waitpid(process, &wait_status, 0));
     return wait_status;
 }
 
@@ -248,7 +254,7 @@ static enum ar_status worker_start(struct pool *pool, struct pool_worker *worker
         return AR_OK;
     }
     for (uint32_t i = 0; i < pool->jobs; i++) {
-        if (pool->workers[i].process != 0 && &pool->workers[i] != worker) {
+        if (pool->workers[i].process != 0) {
             close(pool->workers[i].socket);
         }
     }
@@ -279,47 +285,6 @@ static void workers_kill(struct pool *pool)
     }
 }
 
-/* --- what workers are given ------------------------------------------------------------------- */
-
-/* Takes the next items off the queue: one that is long, or a share of those that are not. */
-static void request_fill(struct pool *pool, struct pool_request *request)
-{
-    struct ar_pool_queue *queue = pool->queue;
-    size_t max = 1 + (queue->count - queue->next) / (2 * pool->jobs);
-    double cost_s = 0;
-    request->count = 0;
-    while (request->count < max && request->count < AR_POOL_CHUNK_MAX &&
-           queue->next < queue->count && cost_s < AR_POOL_CHEAP_S) {
-        cost_s += ar_pool_queue_next_s(queue, pool->work);
-        request->items[request->count++] = queue->items[queue->next++];
-    }
-}
-
-/* Puts the items that a worker did not get to back in front, where they came from. */
-static void request_put_back(struct pool *pool, const struct pool_request *given, uint32_t from)
-{
-    uint32_t count = given->count - from;
-    pool->queue->next -= count;
-    memcpy(pool->queue->items + pool->queue->next, given->items + from,
-           count * sizeof given->items[0]);
-}
-
-/* Gives items to an idle worker. One that died meanwhile leaves its place to another. */
-static enum ar_status worker_give(struct pool *pool, struct pool_worker *worker,
-                                  struct ar_error *err)
-{
-    if (worker->process == 0) {
-        AR_TRY(worker_start(pool, worker, err));
-    }
-    request_fill(pool, &worker->given);
-    worker->answered = 0;
-    if (!message_send(worker->socket, &worker->given, sizeof worker->given)) {
-        request_put_back(pool, &worker->given, 0);
-        worker_remove(worker);
-    }
-    return AR_OK;
-}
-
 /* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
 static enum ar_status workers_give(struct pool *pool, struct ar_error *err)
 {
@@ -327,9 +292,16 @@ static enum ar_status workers_give(struct pool *pool, struct ar_error *err)
     uint32_t running = 0;
     for (uint32_t i = 0; i < pool->jobs; i++) {
         struct pool_worker *worker = &pool->workers[i];
+        struct pool_request *given = &worker->given;
         if (status == AR_OK && pool->queue->next < pool->queue->count &&
-            worker->answered == worker->given.count) {
-            status = worker_give(pool, worker, err);
+            worker->answered == given->count) {
+            status = worker->process == 0 ? worker_start(pool, worker, err) : AR_OK;
+            if (status == AR_OK) { /* one that died meanwhile is found when it should answer */
+                given->count =
+                    ar_pool_queue_take(pool->queue, pool->work, pool->jobs, given->items);
+                worker->answered = 0;
+                (void)message_send(worker->socket, given, sizeof *given);
+            }
         }
         running += worker->process != 0;
     }
@@ -340,36 +312,30 @@ static enum ar_status workers_give(struct pool *pool, struct ar_error *err)
 
 static enum ar_status answer_take(struct pool *pool, struct ar_error *err)
 {
-    pool->answered++;
-    ar_progress_add(&pool->progress, item_cost_s(pool->work, pool->answer->item));
-    if (pool->receiver < 0) {
-        return pool->work->take(pool->work->context, pool->answer, err);
+    if (pool->client >= 0) {
+        return answer_send(pool->client, pool->answer)
+                   ? AR_OK
+                   : ar_error_set(err, AR_IO, "the receiver of answers is gone");
     }
-    return answer_send(pool->receiver, pool->answer)
-               ? AR_OK
-               : ar_error_set(err, AR_IO, "the receiver of answers is gone");
+    ar_progress_add(&pool->progress, pool->answer->item);
+    return pool->work->take(pool->work->context, pool->answer, err);
 }
 
-/* The signal that ended a worker may have been meant for all, and not have come here yet. */
-static bool signal_is_pending(void)
-{
-    sigset_t pending;
-    return sigpending(&pending) == 0 &&
-           (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
-}
-
-/* Answers for a worker that died, if it was at an item. */
+/* Answers for a worker that died, if it was at an item, and puts those that it did not get to back
+ * in front of the queue, where they came from. */
 static enum ar_status worker_bury(struct pool *pool, struct pool_worker *worker,
                                   struct ar_error *err)
 {
     struct pool_worker dead = *worker;
     struct ar_pool_answer *answer = pool->answer;
     int wait_status = worker_remove(worker);
-    bool is_lost = dead.answered < dead.given.count && !signal_is_pending();
-    request_put_back(pool, &dead.given, dead.answered + is_lost);
-    if (!is_lost) {
+    if (dead.answered == dead.given.count) {
         return AR_OK;
     }
+    uint32_t left = dead.given.count - dead.answered - 1;
+    pool->queue->next -= left;
+    memcpy(pool->queue->items + pool->queue->next, dead.given.items + dead.answered + 1,
+           left * sizeof dead.given.items[0]);
     bool is_signal = WIFSIGNALED(wait_status);
     int number = is_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
     bool is_memory = !is_signal && number == ar_status_exit_code(AR_NO_MEMORY);
@@ -381,9 +347,22 @@ static enum ar_status worker_bury(struct pool *pool, struct pool_worker *worker,
     return answer_take(pool, err);
 }
 
-/* Waits until a worker answers or the socket `other` (-1: none) can be read, and takes an answer of
- * each worker that has one. Signals that are held back elsewhere come here and nowhere else. */
-static enum ar_status workers_wait(struct pool *pool, int other, struct ar_error *err)
+/* Queues the items of a request of the client; false at its end. */
+static bool request_queue(const struct pool *pool)
+{
+    struct pool_request request;
+    if (!message_receive(pool->client, &request, sizeof request)) {
+        return false;
+    }
+    memcpy(pool->queue->items + pool->queue->count, request.items,
+           request.count * sizeof request.items[0]);
+    pool->queue->count += request.count;
+    return true;
+}
+
+/* Waits until a worker answers or the client asks, and takes an answer of each worker that has one.
+ * Signals that are held back elsewhere come here and nowhere else. */
+static enum ar_status workers_wait(struct pool *pool, struct ar_error *err)
 {
     static const struct timespec tick = {.tv_sec = 1};
     struct pollfd sockets[AR_POOL_JOBS_MAX + 1];
@@ -395,9 +374,8 @@ static enum ar_status workers_wait(struct pool *pool, int other, struct ar_error
             sockets[count++] = (struct pollfd){.fd = pool->workers[i].socket, .events = POLLIN};
         }
     }
-    sockets[count] = (struct pollfd){.fd = other, .events = POLLIN};
-    ar_progress_draw(&pool->progress);
-    if (ppoll(sockets, count + (other >= 0), pool->progress.is_shown ? &tick : NULL,
+    sockets[count] = (struct pollfd){.fd = pool->client, .events = POLLIN};
+    if (ppoll(sockets, count + (pool->client >= 0), pool->work->shows_progress ? &tick : NULL,
               &pool->before.mask) < 0) {
         return errno == EINTR ? AR_OK
                               : ar_error_set(err, AR_INTERNAL, "cannot wait for the workers: %s",
@@ -417,41 +395,40 @@ static enum ar_status workers_wait(struct pool *pool, int other, struct ar_error
     sigset_t held; /* ppoll() lets no signal in while answers are there */
     sigprocmask(SIG_SETMASK, &pool->before.mask, &held);
     sigprocmask(SIG_SETMASK, &held, NULL);
-    return AR_OK;
+    return sockets[count].revents == 0 || request_queue(pool) ? AR_OK : AR_UNAVAILABLE;
 }
 
-/* --- a pool in this process ------------------------------------------------------------------- */
+/* --- the pool --------------------------------------------------------------------------------- */
 
-static enum ar_status pool_compute_all(struct pool *pool, struct ar_error *err)
+/* Computes all items; with a client until that is gone. */
+static enum ar_status pool_compute(struct pool *pool, struct ar_error *err)
 {
-    size_t count = pool->queue->count - pool->queue->next;
-    while (pool->answered < count) {
+    while (pool->client >= 0 || pool->progress.finished < pool->progress.count) {
         AR_TRY(workers_give(pool, err));
-        AR_TRY(workers_wait(pool, -1, err));
+        ar_progress_draw(&pool->progress);
+        AR_TRY(workers_wait(pool, err));
         if (ar_signals_arrived()) {
             return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
-                                pool->answered, count, pool->work->items_name);
+                                pool->progress.finished, pool->progress.count,
+                                pool->work->items_name);
         }
     }
     return AR_OK;
 }
 
-enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
-                           struct ar_pool_queue *queue, struct ar_error *err)
+static enum ar_status pool_run(const struct ar_pool_work *work, uint32_t jobs, int client,
+                               struct ar_pool_queue *queue, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct pool *pool = pool_create(&arena, work, jobs, queue);
-    pool->progress =
-        (struct ar_progress){.items_name = work->items_name,
-                             .is_shown = work->shows_progress && queue->next < queue->count,
-                             .count = queue->count - queue->next,
-                             .processes = pool->jobs};
-    for (size_t i = queue->next; i < queue->count; i++) {
-        pool->progress.cost_s += item_cost_s(work, queue->items[i]);
-    }
+    struct pool *pool = ar_arena_alloc(&arena, 1, sizeof *pool);
+    pool->work = work;
+    pool->client = client;
+    pool->queue = queue;
+    pool->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
+    pool->answer = ar_pool_answer_create(&arena, work);
     ar_signals_catch(&pool->before);
-    ar_progress_begin(&pool->progress);
-    enum ar_status status = pool_compute_all(pool, err);
+    ar_progress_begin(&pool->progress, work, queue);
+    enum ar_status status = pool_compute(pool, err);
     ar_progress_end(&pool->progress);
     workers_kill(pool);
     if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
@@ -460,68 +437,45 @@ enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
     return status;
 }
 
+enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
+                           struct ar_pool_queue *queue, struct ar_error *err)
+{
+    return pool_run(work, jobs, -1, queue, err);
+}
+
 /* --- a pool in a process of its own ----------------------------------------------------------- */
 
 struct pool_service {
-    const struct ar_pool_work *work;
+    struct ar_pool_work work;
     uint32_t jobs;
     size_t items_count;
     int socket;
 };
 
-/* Queues the items of a request, if one is there; false at the end. */
-static bool request_queue(struct ar_pool_queue *queue, int socket)
-{
-    struct pool_request request;
-    struct pollfd asked = {.fd = socket, .events = POLLIN};
-    if (poll(&asked, 1, 0) <= 0) {
-        return true;
-    }
-    if (!message_receive(socket, &request, sizeof request)) {
-        return false;
-    }
-    memcpy(queue->items + queue->count, request.items, request.count * sizeof request.items[0]);
-    queue->count += request.count;
-    return true;
-}
-
-/* Answers until a signal comes; other ends are failures. */
 static enum ar_status requests_serve(void *context, struct ar_error *err)
 {
     const struct pool_service *service = context;
     struct ar_arena arena AR_ENDS_HERE = {0};
     struct ar_pool_queue queue = {
         .items = ar_arena_alloc(&arena, service->items_count, sizeof(uint32_t))};
-    struct pool *pool = pool_create(&arena, service->work, service->jobs, &queue);
-    pool->receiver = service->socket;
-    ar_signals_catch(&pool->before);
-    enum ar_status status = AR_OK;
-    while (status == AR_OK && !ar_signals_arrived()) {
-        status = workers_give(pool, err);
-        status = status == AR_OK ? workers_wait(pool, service->socket, err) : status;
-        if (status == AR_OK && !request_queue(&queue, service->socket)) {
-            status = AR_UNAVAILABLE;
-        }
-    }
-    workers_kill(pool);
-    return status;
+    return pool_run(&service->work, service->jobs, service->socket, &queue, err);
 }
 
 enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jobs,
                                     size_t items_count, struct ar_pool_server *server,
                                     struct ar_error *err)
 {
-    int socket;
-    pid_t process = fork_joined(&socket, err);
+    struct pool_service service = {.work = *work, .jobs = jobs, .items_count = items_count};
+    pid_t process = fork_joined(&service.socket, err);
     if (process < 0) {
         return err->status;
     }
     if (process == 0) {
-        struct pool_service service = {work, jobs, items_count, socket};
-        enum ar_status status = ar_memory_guard(requests_serve, &service, err);
-        _exit(status == AR_OK ? 0 : 1);
+        service.work.shows_progress = false;
+        (void)ar_memory_guard(requests_serve, &service, err);
+        _exit(0);
     }
-    *server = (struct ar_pool_server){process, socket, answer_max(work)};
+    *server = (struct ar_pool_server){process, service.socket, answer_max(work)};
     return AR_OK;
 }
 

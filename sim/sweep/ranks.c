@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sweep.h"
 
@@ -58,16 +59,9 @@ enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_e
 #include <poll.h>
 #include <unistd.h>
 
-#include "ar_progress.h"
 #include "ar_signals.h"
 
 enum message_tag { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END };
-
-enum { ROWS_AT_ONCE = 1000 };
-
-/* Points that are on their way to a rank beyond those that its workers compute, in seconds for each
- * worker: its work until the next points come. */
-static const double ahead_s = 20e-3;
 
 /* A rank as rank 0 knows it. */
 struct rank_state {
@@ -83,12 +77,12 @@ struct ranks {
     struct sweep *sweep;
     int rank;
     int count;
+    uint32_t processes; /* on rank 0: workers of all ranks */
     struct ar_pool_server server;
     struct ar_pool_answer *answer; /* the last one */
     struct rank_state *states;     /* on rank 0: of each rank */
     struct ar_signals before;
     struct ar_progress progress;
-    bool is_idle; /* nothing came last time */
 };
 
 /* --- messages: MPI ends the program if it cannot do what it is asked -------------------------- */
@@ -98,22 +92,17 @@ static void mpi_send(int to, enum message_tag tag, const void *bytes, size_t byt
     MPI_Send(bytes, (int)bytes_count, MPI_BYTE, to, (int)tag, MPI_COMM_WORLD);
 }
 
-/* Whether a message is there; mpi_receive() takes it. */
-static bool mpi_probe(MPI_Status *message)
+/* Takes a message if one is there; else its tag is negative. */
+static int mpi_receive(void *bytes, size_t max, MPI_Status *message)
 {
     int is_there;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, message);
-    return is_there;
-}
-
-/* Returns its length. */
-static uint32_t mpi_receive(const MPI_Status *message, void *bytes)
-{
-    int count;
-    MPI_Get_count(message, MPI_BYTE, &count);
-    MPI_Recv(bytes, count, MPI_BYTE, message->MPI_SOURCE, message->MPI_TAG, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    return (uint32_t)count;
+    if (!is_there) {
+        return -1;
+    }
+    MPI_Recv(bytes, (int)max, MPI_BYTE, message->MPI_SOURCE, message->MPI_TAG, MPI_COMM_WORLD,
+             message);
+    return message->MPI_TAG;
 }
 
 /* --- whether all are ready -------------------------------------------------------------------- */
@@ -145,18 +134,12 @@ static enum ar_status ranks_check(const struct ranks *ranks, struct ar_error *er
 static enum ar_status ranks_open(struct ranks *ranks, struct ar_error *err)
 {
     struct sweep *sweep = ranks->sweep;
-    uint32_t processes = 0;
     AR_TRY(ranks_check(ranks, err));
     for (int i = 0; i < ranks->count; i++) {
-        processes += ranks->states[i].jobs;
+        ranks->processes += ranks->states[i].jobs;
     }
-    AR_TRY(sweep_open(sweep, processes, err));
-    ranks->progress = (struct ar_progress){.items_name = sweep->work.items_name,
-                                           .is_shown = sweep->work.shows_progress,
-                                           .count = sweep->queue.count,
-                                           .cost_s = sweep->cost_s,
-                                           .processes = processes};
-    ar_progress_begin(&ranks->progress);
+    AR_TRY(sweep_open(sweep, ranks->processes, err));
+    ar_progress_begin(&ranks->progress, &sweep->work, &sweep->queue);
     return AR_OK;
 }
 
@@ -199,14 +182,6 @@ static enum ar_status own_workers_give(const struct ranks *ranks, const uint32_t
                                                               : no_workers_report(ranks, err);
 }
 
-/* Whether they answer within so long. The signals that are held back elsewhere come here. */
-static bool own_workers_answer(const struct ranks *ranks, long patience_ns)
-{
-    struct pollfd socket = {.fd = ranks->server.socket, .events = POLLIN};
-    struct timespec patience = {.tv_nsec = patience_ns};
-    return ppoll(&socket, 1, &patience, &ranks->before.mask) > 0;
-}
-
 /* Rank 0 keeps a row, others send theirs there. */
 static enum ar_status row_keep(struct ranks *ranks, int rank, struct ar_error *err)
 {
@@ -216,79 +191,64 @@ static enum ar_status row_keep(struct ranks *ranks, int rank, struct ar_error *e
         return AR_OK;
     }
     ranks->states[rank].outstanding--;
-    ar_progress_add(&ranks->progress, work->cost_s(work->context, ranks->answer->item));
+    ar_progress_add(&ranks->progress, ranks->answer->item);
     return work->take(work->context, ranks->answer, err);
 }
 
-/* Waits a little for an answer, unless there is more to do, and keeps what came. */
+/* Keeps the rows of the own workers; waits a millisecond for the first one. The signals that are
+ * held back elsewhere come here. */
 static enum ar_status own_rows_take(struct ranks *ranks, struct ar_error *err)
 {
-    bool is_there = own_workers_answer(ranks, ranks->is_idle ? 1000000 : 0);
-    ranks->is_idle = !is_there;
-    for (int i = 0; is_there && i < ROWS_AT_ONCE; i++) {
+    struct pollfd socket = {.fd = ranks->server.socket, .events = POLLIN};
+    struct timespec patience = {.tv_nsec = 1000000};
+    while (ppoll(&socket, 1, &patience, &ranks->before.mask) > 0) {
         if (!ar_pool_server_hear(&ranks->server, ranks->answer)) {
             return no_workers_report(ranks, err);
         }
         AR_TRY(row_keep(ranks, ranks->rank, err));
-        is_there = own_workers_answer(ranks, 0);
+        patience.tv_nsec = 0;
     }
     return AR_OK;
 }
 
 /* --- rank 0 ----------------------------------------------------------------------------------- */
 
-/* How many points a rank can be given now; the next one costs `cost_s`. */
-static uint32_t points_wanted(const struct rank_state *state, double cost_s)
-{
-    double each = cost_s > 0 ? 1 + ahead_s / cost_s : 2 * AR_POOL_CHUNK_MAX;
-    each = each < 2 * AR_POOL_CHUNK_MAX ? each : 2 * AR_POOL_CHUNK_MAX;
-    uint32_t max = state->jobs * (uint32_t)each;
-    uint32_t wanted = max > state->outstanding ? max - state->outstanding : 0;
-    return wanted < AR_POOL_CHUNK_MAX ? wanted : AR_POOL_CHUNK_MAX;
-}
-
+/* Gives points to ranks that have fewer than workers. */
 static enum ar_status points_give(struct ranks *ranks, struct ar_error *err)
 {
     struct ar_pool_queue *queue = &ranks->sweep->queue;
+    uint32_t points[AR_POOL_CHUNK_MAX];
     for (int i = 0; i < ranks->count; i++) {
-        const uint32_t *points = queue->items + queue->next;
-        size_t left = queue->count - queue->next;
-        uint32_t count =
-            points_wanted(&ranks->states[i], ar_pool_queue_next_s(queue, &ranks->sweep->work));
-        count = count < left ? count : (uint32_t)left;
-        queue->next += count;
-        ranks->states[i].outstanding += count;
-        if (count > 0 && i == 0) {
-            AR_TRY(own_workers_give(ranks, points, count, err));
-        } else if (count > 0) {
-            mpi_send(i, TAG_POINTS, points, count * sizeof *points);
+        struct rank_state *state = &ranks->states[i];
+        while (queue->next < queue->count && state->outstanding < state->jobs) {
+            uint32_t count =
+                ar_pool_queue_take(queue, &ranks->sweep->work, ranks->processes, points);
+            state->outstanding += count;
+            if (i == 0) {
+                AR_TRY(own_workers_give(ranks, points, count, err));
+            } else {
+                mpi_send(i, TAG_POINTS, points, count * sizeof *points);
+            }
         }
     }
     return AR_OK;
 }
 
-/* Takes what the other ranks have sent: rows, or that one cannot go on. */
-static enum ar_status other_rows_take(struct ranks *ranks, struct ar_error *err)
-{
-    MPI_Status message;
-    for (int i = 0; i < ROWS_AT_ONCE && mpi_probe(&message); i++) {
-        ranks->is_idle = false;
-        if (message.MPI_TAG == TAG_LEAVE) {
-            mpi_receive(&message, err);
-            return err->status;
-        }
-        mpi_receive(&message, ranks->answer);
-        AR_TRY(row_keep(ranks, message.MPI_SOURCE, err));
-    }
-    return AR_OK;
-}
-
+/* Gives points out and keeps rows, its own and those of others, until all are there. */
 static enum ar_status rows_gather(struct ranks *ranks, struct ar_error *err)
 {
     while (ranks->progress.finished < ranks->progress.count) {
+        MPI_Status message;
         AR_TRY(points_give(ranks, err));
         AR_TRY(own_rows_take(ranks, err));
-        AR_TRY(other_rows_take(ranks, err));
+        for (int tag;
+             (tag = mpi_receive(ranks->answer, ranks->server.answer_max, &message)) >= 0;) {
+            if (tag == TAG_LEAVE) { /* a rank cannot go on */
+                memcpy(err, ranks->answer, sizeof *err);
+                return err->status;
+            }
+            AR_TRY(row_keep(ranks, message.MPI_SOURCE, err));
+        }
         if (ar_signals_arrived()) {
             return AR_INTERRUPTED;
         }
@@ -296,7 +256,7 @@ static enum ar_status rows_gather(struct ranks *ranks, struct ar_error *err)
     return AR_OK;
 }
 
-/* Gives points out and keeps rows until all are there; then lets the others go. */
+/* Leads the others until all rows are there; then lets them go. */
 static enum ar_status ranks_lead(struct ranks *ranks, struct ar_error *err)
 {
     enum ar_status status = rows_gather(ranks, err);
@@ -321,31 +281,25 @@ static void ranks_follow(struct ranks *ranks)
 {
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = AR_OK;
-    bool has_left = false;
     uint32_t points[AR_POOL_CHUNK_MAX];
     MPI_Status message;
-    for (;;) {
-        if (mpi_probe(&message)) {
-            ranks->is_idle = false;
-            uint32_t count = mpi_receive(&message, points) / sizeof points[0];
-            if (message.MPI_TAG == TAG_END) {
-                return;
-            }
-            if (status == AR_OK) {
-                status = own_workers_give(ranks, points, count, &err);
-            }
-        }
-        if (has_left) {
+    for (int tag; (tag = mpi_receive(points, sizeof points, &message)) != TAG_END;) {
+        if (status != AR_OK) {
             poll(NULL, 0, 1);
             continue;
         }
-        status = status == AR_OK ? own_rows_take(ranks, &err) : status;
+        if (tag == TAG_POINTS) {
+            int size;
+            MPI_Get_count(&message, MPI_BYTE, &size);
+            status = own_workers_give(ranks, points, (uint32_t)size / sizeof points[0], &err);
+        } else {
+            status = own_rows_take(ranks, &err);
+        }
         if (status == AR_OK && ar_signals_arrived()) {
             status = no_workers_report(ranks, &err);
         }
         if (status != AR_OK) {
             mpi_send(0, TAG_LEAVE, &err, sizeof err);
-            has_left = true;
         }
     }
 }

@@ -85,7 +85,7 @@ static void sweep_announce(const struct sweep *sweep, uint32_t processes)
 {
     FILE *notes = sweep->request->notes;
     char text[AR_UNIT_TEXT];
-    double time_s = sweep->cost_s / processes;
+    double time_s = sweep->queue.cost_s / processes;
     if (sweep->journal.cut_bytes > 0) {
         ar_note(notes, "%s: the last line was damaged, %zu bytes; its point is computed again",
                 sweep->journal.path, sweep->journal.cut_bytes);
@@ -111,7 +111,6 @@ static void points_queue(struct sweep *sweep)
         bool is_missing = sweep->journal.statuses[i] != AR_OK;
         sweep->missing_count += is_missing;
         if (is_missing && space->points[i].same_as == i) {
-            sweep->cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
     }

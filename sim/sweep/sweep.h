@@ -37,7 +37,6 @@ struct sweep {
     struct ar_pool_queue queue;
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
-    double cost_s; /**< estimated for the points that are missing */
     /** In a worker: the resolved messages of the point that was computed last, which do not depend
      * on the payload; NULL: none. */
     struct ar_flows *kept;
