@@ -76,7 +76,7 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
 static enum ar_status read_variants(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
-    struct variants_request *request = &sweep->points.variants;
+    struct space_request *request = &sweep->points;
     key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
                    : sweep->tries_meshes         ? KEY_BIT(AR_KEY_MESH)
                                                  : 0;
@@ -94,11 +94,10 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
 {
     const struct options *options = sweep->options;
     struct space_request *request = &sweep->points;
-    struct variants_request *variants = &request->variants;
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    variants->inputs = options->inputs;
-    variants->kind = sweep->kind;
+    request->inputs = options->inputs;
+    request->kind = sweep->kind;
     request->notes = sweep->request.notes;
     request->operations = options->operation;
     request->gpus = options->gpus_list;
@@ -108,16 +107,13 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     AR_TRY(sweep->kind->is_ranked ? check_layouts(sweep, err) : check_points(options, err));
     AR_TRY(read_variants(sweep, err));
     if (sweep->kind->is_ranked) {
-        AR_TRY(ar_scenario_load_cluster(&variants->base, variants->inputs, err));
+        AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
         return request->gpus != NULL
-                   ? space_list_meshes(request, sweep->tries_meshes, &variants->first, err)
+                   ? space_list_meshes(request, sweep->tries_meshes, &request->first, err)
                    : AR_OK;
     }
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
-    variants->settings = settings.settings;
-    variants->has_jitter = option_key(options, AR_KEY_FRAMEWORK) != NULL ||
-                           option_key(options, AR_KEY_STRATEGY) != NULL ||
-                           variants->base.terms.count > 0;
+    request->settings = settings.settings;
     return AR_OK;
 }
 
@@ -158,7 +154,7 @@ static void note_collectives(FILE *notes, const struct space *space)
             space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
     for (size_t i = 0; i < space->operations_count; i++) {
         if (space->operations[i]->has_root &&
-            !ar_scenario_has(&space->request->variants.base, AR_KEY_ROOT)) {
+            !ar_scenario_has(&space->request->base, AR_KEY_ROOT)) {
             ar_note(notes, "the root is rank 0 of each group (--root)");
             return;
         }
@@ -261,7 +257,7 @@ static enum ar_status sign_sweep(void *context, struct ar_error *err)
                        options->arena);
     }
     for (size_t i = 0; i < (sweep->kind->is_ranked ? 1 : 2); i++) {
-        const struct ar_scenario *scenario = &sweep->points.variants.base;
+        const struct ar_scenario *scenario = &sweep->points.base;
         AR_TRY(sweep->kind->is_ranked ? AR_OK
                                       : variants_scenario(variants, ends[i], &scenario, err));
         parameters_add_scenario(&parameters, scenario, options->arena);

@@ -119,13 +119,6 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
     cr_expect_eq(access("o/layouts_best.svg", F_OK), 0);
 }
 
-Test(cli_layout, what_varies_stays_in_a_narrow_table)
-{
-    struct cli_run run = cli_good("COLUMNS=80 $AR sweep --cluster dgx-a100 --workload mpt-7b "
-                                  "--gpus 8 --mesh all --micro-batch 1,2 --best --global-batch 16");
-    CLI_HAS(run.out, "strategy  batch ");
-}
-
 Test(cli_layout, a_sweep_says_which_numbers_of_gpus_have_no_layout)
 {
     struct cli_run run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 1,16,2 "

@@ -123,9 +123,8 @@ Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
                  "trace.csv --gpus 64 --algorithms ring,hierarchical,torus2d,tree,auto --shapes "
                  "8x8 --engine nccl --format csv");
     CLI_LINES(sweep.out, ",ok", 9);
-    CLI_HAS(sweep.err,
-            "1 of 10 points left out, which cannot run (tree); for example: engine nccl: "
-            "found algorithm tree, which nccl-2.3.7 does not have");
+    CLI_HAS(sweep.err, "1 of 10 points left out, which cannot run; for example: engine nccl: "
+                       "found algorithm tree, which nccl-2.3.7 does not have");
     const char *text = cli_good("$AR explain --cluster abci-v100 --engine nccl --algorithm torus2d "
                                 "--shape 8x8 --gpus 64 --trace trace.csv")
                            .out;

@@ -83,7 +83,8 @@ Test(cli_sweep, grids_that_fit_no_count_are_said_to_be_left_out)
         cli_good("$AR sweep " STEP " --engine closed --gpus 4,6 --algorithms torus2d --shapes node "
                  "--format csv");
     cr_expect_eq(cli_table(run.out)->rows_count, 2);
-    CLI_HAS(run.err, "torus2d left out at 6 GPUs");
+    CLI_HAS(run.err,
+            "1 of 2 points left out, which cannot run; for example: --shapes: found \"node\"");
 }
 
 Test(cli_sweep, plot_draws_it)
@@ -339,7 +340,7 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--engine closed --bucket ddp,big", "--bucket: "},
         {"--precision fp16,fp8", "--precision: "},
         {"--gradient-scale 1,0", "--gradient-scale: found \"0\"; expected a number from 1e-06"},
-        {"--seed 1,2", "--seed: found 2 seeds without --jitter; expected one"},
+        {"--seed 1,2", "--seed: found several seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2", "--set: key \"hca.bandwidth\": found \"2\""},
         {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", "expected one"},
         {"--set hca.bandwith=1GB/s,2GB/s", "did you mean \"hca.bandwidth\""},

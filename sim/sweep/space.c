@@ -11,7 +11,7 @@
 #include "ar_units.h"
 #include "lists.h"
 
-enum { POINTS_MAX = 1 << 26, REFUSED_TEXT = 120 };
+enum { POINTS_MAX = 1 << 26 };
 
 static struct ar_scenario scenario_of_point(const struct ar_scenario *variant,
                                             const struct point *point)
@@ -51,8 +51,7 @@ static enum ar_status point_append(struct space *space, struct points *points,
 /* Points that cannot run, of all variants. */
 struct refused_points {
     size_t count;
-    char names[REFUSED_TEXT]; /* of their algorithms */
-    struct ar_error reason;   /* why the last of them cannot */
+    struct ar_error reason; /* why the last of them cannot */
 };
 
 /* The points of one variant while they are added to the space. */
@@ -64,8 +63,7 @@ struct adding {
     const uint64_t *payloads_bytes; /* a point for each, of every algorithm and shape */
     size_t payloads_count;
     struct points *points;
-    uint32_t ring;        /* first point of the ring on as many ranks; UINT32_MAX: none */
-    bool has_noted_grids; /* that no grid has this number of ranks */
+    uint32_t ring; /* first point of the ring on as many ranks; UINT32_MAX: none */
     struct refused_points *refused;
 };
 
@@ -92,17 +90,6 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     return point_append(space, adding->points, &point, err);
 }
 
-static void count_refused(struct adding *adding, const struct ar_algorithm *algorithm)
-{
-    char *names = adding->refused->names;
-    const char *name = ar_algorithm_name(algorithm);
-    size_t length = strlen(names);
-    adding->refused->count += adding->payloads_count;
-    if (strstr(names, name) == NULL && length + strlen(name) + 3 < REFUSED_TEXT) {
-        snprintf(names + length, REFUSED_TEXT - length, "%s%s", length > 0 ? ", " : "", name);
-    }
-}
-
 /* Adds the points of an algorithm and shape. Not every algorithm runs on all numbers of ranks, on
  * all machines and by all engines. */
 static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
@@ -119,7 +106,7 @@ static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *
                                &adding->refused->reason) == AR_OK;
     }
     if (!runs) {
-        count_refused(adding, algorithm);
+        adding->refused->count += adding->payloads_count;
         return AR_OK;
     }
     for (uint32_t i = 0; i < adding->payloads_count; i++) {
@@ -148,11 +135,12 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     }
     AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
                        ar_scenario_node_members(adding->variant, algorithm), &shapes, &count, err));
-    if (count == 0 && adding->number == 0 && !adding->has_noted_grids) {
-        ar_note(request->notes,
-                "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
-                ar_algorithm_name(algorithm), ranks, request->shapes);
-        adding->has_noted_grids = true;
+    if (count == 0) {
+        adding->refused->count += adding->payloads_count;
+        (void)ar_error_set(&adding->refused->reason, AR_USAGE,
+                           "--shapes: found \"%.100s\"; expected as many places as %" PRIu32
+                           " GPUs",
+                           request->shapes, ranks);
     }
     for (size_t i = 0; i < count; i++) {
         AR_TRY(add_run(adding, algorithm, shapes[i], err));
@@ -212,36 +200,27 @@ static enum ar_status check_shapes(const struct space *space, struct ar_error *e
 }
 
 /* A variant of which no point can run is an error. */
-static enum ar_status check_taken(const struct adding *adding, size_t taken, size_t refused_before,
-                                  struct ar_error *err)
+static enum ar_status check_taken(const struct adding *adding, size_t taken, struct ar_error *err)
 {
-    const struct space_request *request = adding->space->request;
-    if (taken > 0) {
-        return AR_OK;
-    }
-    if (adding->refused->count > refused_before) {
+    if (taken == 0) {
         *err = adding->refused->reason;
-        return err->status;
     }
-    return ar_error_set(err, AR_USAGE,
-                        "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
-                        request->shapes, request->gpus != NULL ? request->gpus : "");
+    return taken > 0 ? AR_OK : err->status;
 }
 
 static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
 {
     static const uint64_t no_payload = 0;
     struct space *space = adding->space;
-    size_t before = space->steps.count, refused_before = adding->refused->count;
+    size_t before = space->steps.count;
     adding->points = &space->steps;
     adding->operation = &ar_operation_all_reduce;
     adding->payloads_bytes = &no_payload;
     adding->payloads_count = 1;
     for (size_t i = 0; i < space->gpus_count; i++) {
-        adding->has_noted_grids = false;
         AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
     }
-    return check_taken(adding, space->steps.count - before, refused_before, err);
+    return check_taken(adding, space->steps.count - before, err);
 }
 
 /* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
@@ -273,7 +252,6 @@ static enum ar_status add_collectives(struct adding *adding, const struct ar_ope
     if (operation->has_root) {
         AR_TRY(ar_scenario_check_gpus(&scenario, err));
     }
-    adding->has_noted_grids = false;
     adding->operation = operation;
     return add_algorithms(adding, ar_scenario_group_ranks(&scenario), err);
 }
@@ -281,14 +259,14 @@ static enum ar_status add_collectives(struct adding *adding, const struct ar_ope
 static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
 {
     struct space *space = adding->space;
-    size_t before = space->bare.count, refused_before = adding->refused->count;
+    size_t before = space->bare.count;
     adding->points = &space->bare;
     for (size_t i = 0; i < space->operations_count; i++) {
         for (size_t j = 0; j < space->gpus_count; j++) {
             AR_TRY(add_collectives(adding, space->operations[i], space->gpus[j], err));
         }
     }
-    return check_taken(adding, space->bare.count - before, refused_before, err);
+    return check_taken(adding, space->bare.count - before, err);
 }
 
 /* The GPU counts on the cluster of a variant: those that are listed, or those of the mesh. */
@@ -334,7 +312,10 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
         return AR_OK;
     }
     AR_TRY(variants_scenario(&space->variants, number, &adding.variant, err));
-    if (variants_repeats_seed(&space->variants, number, adding.variant)) {
+    bool draws = ar_scenario_draws(adding.variant);
+    space->draws = space->draws || draws;
+    if (!draws && variants_seed(&space->variants, number) > 0) {
+        space->has_same_seeds = true;
         return AR_OK;
     }
     ar_scenario_hash(adding.variant, &space->fingerprint);
@@ -365,8 +346,8 @@ static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
         has_root = has_root || space->operations[i]->has_root;
     }
     const struct ar_operation *only = space->operations_count == 1 ? space->operations[0] : NULL;
-    if (!has_root && ar_scenario_has(&request->variants.base, AR_KEY_ROOT)) {
-        return ar_scenario_refuse(&request->variants.base, AR_KEY_ROOT, err,
+    if (!has_root && ar_scenario_has(&request->base, AR_KEY_ROOT)) {
+        return ar_scenario_refuse(&request->base, AR_KEY_ROOT, err,
                                   "found with %.100s; expected none there", operations);
     }
     return list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
@@ -379,7 +360,7 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     const struct space_request *request = space->request;
     struct ar_arena *arena = &space->variants.arena;
     struct refused_points refused = {.count = 0};
-    space->has_steps = ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
+    space->has_steps = ar_scenario_has(&request->base, AR_KEY_TRACE);
     AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
@@ -388,26 +369,24 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
     for (uint32_t i = 0; i < space->variants.count; i++) {
         AR_TRY(add_variant(space, i, &refused, err));
     }
+    if (space->has_same_seeds && !space->draws) {
+        return ar_error_set(err, AR_USAGE,
+                            "--seed: found several seeds without --jitter; expected one, since all "
+                            "would give the same");
+    }
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
         space->bare.list[i].same_as += (uint32_t)space->steps_count;
         AR_TRY(point_append(space, &space->steps, &space->bare.list[i], err));
     }
     if (refused.count > 0) {
-        ar_note(request->notes,
-                "%zu of %zu points left out, which cannot run (%s); for example: %s", refused.count,
-                refused.count + space->steps.count, refused.names, refused.reason.text);
+        ar_note(request->notes, "%zu of %zu points left out, which cannot run; for example: %s",
+                refused.count, refused.count + space->steps.count, refused.reason.text);
     }
     return AR_OK;
 }
 
 /* --- layouts of a workload, or of operators --------------------------------------------------- */
-
-static void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
-{
-    axis->values = ar_arena_grow(arena, axis->values, axis->count, 1, sizeof *axis->values);
-    axis->values[axis->count++] = value;
-}
 
 /* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. ep is 1 without experts. */
 static void append_meshes(struct ar_arena *arena, uint32_t gpus, bool has_experts,
@@ -431,7 +410,7 @@ static void append_meshes(struct ar_arena *arena, uint32_t gpus, bool has_expert
 }
 
 /* Whether the workload has experts; that of a file may have some. */
-static enum ar_status find_experts(const struct variants_request *request, bool *has_experts,
+static enum ar_status find_experts(const struct space_request *request, bool *has_experts,
                                    struct ar_error *err)
 {
     const struct ar_input *input;
@@ -454,7 +433,7 @@ static enum ar_status find_experts(const struct variants_request *request, bool 
 enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
                                  struct axis *first, struct ar_error *err)
 {
-    struct ar_arena *arena = request->variants.base.arena;
+    struct ar_arena *arena = request->base.arena;
     uint64_t *gpus;
     size_t count;
     bool has_experts = false;
@@ -462,7 +441,7 @@ enum ar_status space_list_meshes(const struct space_request *request, bool has_a
                            .key = has_all ? AR_KEY_MESH : AR_KEY_GPUS};
     AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
     if (has_all) {
-        AR_TRY(find_experts(&request->variants, &has_experts, err));
+        AR_TRY(find_experts(request, &has_experts, err));
     }
     for (size_t i = 0; i < count; i++) {
         if (has_all) {
@@ -598,8 +577,8 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->request = request;
     space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
-    AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(request->variants.kind->add_points(space, err));
+    AR_TRY(variants_create(request, &space->variants, err));
+    AR_TRY(request->kind->add_points(space, err));
     space->points = space->steps.list;
     space->points_count = space->steps.count;
     return AR_OK;
@@ -625,7 +604,7 @@ size_t space_contests(const struct space *space)
 size_t space_contest(const struct space *space, uint32_t number)
 {
     const struct point *point = &space->points[number];
-    uint32_t groups = ar_scenario_groups(&space->request->variants.base);
+    uint32_t groups = ar_scenario_groups(&space->request->base);
     size_t gpus =
         index_of_value(space->gpus, space->gpus_count, groups * ar_shape_ranks(&point->shape));
     size_t condition = variants_condition(&space->variants, point->variant);

@@ -8,18 +8,6 @@
 
 #include "variants.h"
 
-/** A sweep as it was asked for; lists are texts as in lists.h. */
-struct space_request {
-    struct variants_request variants;
-    const char *operations; /**< of bare collectives; NULL: all-reduce */
-    const char *gpus;       /**< NULL: those of the mesh; of layouts they are the first axis */
-    const char *algorithms;
-    const char *shapes;
-    const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
-                               beside the steps; NULL: none */
-    FILE *notes;          /**< where points that are left out are said (ar_note.h) */
-};
-
 /** One row to compute; of a layout the variant says it all. */
 struct point {
     const struct ar_operation *operation; /**< NULL: a layout */
@@ -43,7 +31,8 @@ struct points {
 struct space {
     const struct space_request *request;
     struct variants variants;
-    bool has_steps; /**< there is a trace */
+    bool has_steps;             /**< there is a trace */
+    bool draws, has_same_seeds; /**< a variant does; one repeats another but for its seed */
     const struct ar_operation **operations;
     size_t operations_count;
     const struct ar_algorithm **algorithms; /**< of all of them */

@@ -35,7 +35,7 @@ static bool is_table(const struct sweep *sweep)
 
 static const struct sweep_kind *kind_of(const struct sweep *sweep)
 {
-    return sweep->space->request->variants.kind;
+    return sweep->space->request->kind;
 }
 
 /* --- which rows, in which order --------------------------------------------------------------- */
@@ -204,21 +204,6 @@ static bool is_in_front(const struct sweep *sweep, const struct axis *axis)
            !kind_of(sweep)->is_ranked;
 }
 
-/* Whether an axis of layouts with several values has the name of the column. The column then stays
- * in a table that is too wide, also if the best rows have the same value. */
-static bool is_varied(const struct sweep *sweep, const struct ar_column *column)
-{
-    const struct variants *variants = &sweep->space->variants;
-    char name[AR_KEY_TEXT]; /* a column has `_` where a key has `-` */
-    for (size_t i = 0; kind_of(sweep)->is_ranked && i < variants->axes_count; i++) {
-        if (variants->axes[i].count > 1 &&
-            strcmp(column->name, ar_key_directive(variants->axes[i].name, name)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void table_begin(struct row_printer *printer, bool is_bare)
 {
     const struct sweep *sweep = printer->sweep;
@@ -252,7 +237,6 @@ static void table_begin(struct row_printer *printer, bool is_bare)
     size_t chosen_count = ar_view_choose(&view, of_row, chosen);
     for (size_t i = 0; i < chosen_count; i++) {
         if (ar_column_find(in_front, chosen[i].name, strlen(chosen[i].name)) == NULL) {
-            chosen[i].priority = is_varied(sweep, &chosen[i]) ? 0 : chosen[i].priority;
             chosen[i].offset += offsetof(struct shown_row, row);
             printer->columns[count++] = chosen[i];
         }
@@ -336,7 +320,7 @@ static enum ar_status failures_report(const struct sweep *sweep, struct ar_error
     }
     const struct point *point = &sweep->space->points[first];
     bool is_layout = point->operation == NULL;
-    uint32_t groups = is_layout ? 1 : ar_scenario_groups(&sweep->space->request->variants.base);
+    uint32_t groups = is_layout ? 1 : ar_scenario_groups(&sweep->space->request->base);
     journal_read_row(journal, first, &row);
     return ar_error_set(err, journal->statuses[first],
                         "%zu of %zu %s failed; the first, %s on %" PRIu32 " GPUs: %s%s", count,

@@ -9,8 +9,15 @@
 
 enum { VARIANTS_MAX = 1 << 24 };
 
+void axis_append(struct ar_arena *arena, struct axis *axis, const char *value)
+{
+    axis->values = ar_arena_grow(arena, axis->values, axis->count, 1, sizeof *axis->values);
+    axis->values[axis->count++] = value;
+}
+
 /* Adds a value; one that is there counts once. */
-static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
+static enum ar_status add_value(struct ar_arena *arena, struct axis *axis, const char *value,
+                                struct ar_error *err)
 {
     for (size_t i = 0; i < axis->count; i++) {
         if (strcmp(axis->values[i], value) == 0) {
@@ -21,22 +28,19 @@ static enum ar_status add_value(struct axis *axis, const char *value, struct ar_
         return ar_error_set(err, AR_USAGE, "--%s: found more than %d values; expected at most %d",
                             axis->name, LIST_MAX, LIST_MAX);
     }
-    axis->values[axis->count++] = value;
+    axis_append(arena, axis, value);
     return AR_OK;
 }
 
 /* A size of a range as a user would write it. */
-static char *write_size(struct ar_arena *arena, uint64_t value)
+static const char *write_size(struct ar_arena *arena, uint64_t value)
 {
-    static const struct {
-        uint64_t size;
-        const char *unit;
-    } units[] = {{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
     size_t unit = 0;
-    while (value % units[unit].size != 0) {
-        unit++;
+    for (; unit < 3 && value % 1024 == 0; unit++) {
+        value /= 1024;
     }
-    return ar_arena_format(arena, "%" PRIu64 "%s", value / units[unit].size, units[unit].unit);
+    return ar_arena_format(arena, "%" PRIu64 "%s", value, units[unit]);
 }
 
 static enum ar_status add_range(struct ar_arena *arena, struct axis *axis, const char *item,
@@ -49,42 +53,29 @@ static enum ar_status add_range(struct ar_arena *arena, struct axis *axis, const
     AR_TRY(is_count ? list_counts(arena, where, item, UINT32_MAX, &numbers, &count, err)
                     : list_sizes(arena, where, item, &numbers, &count, err));
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(add_value(axis,
-                         is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
-                                  : write_size(arena, numbers[i]),
-                         err));
+        const char *value = is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
+                                     : write_size(arena, numbers[i]);
+        AR_TRY(add_value(arena, axis, value, err));
     }
     return AR_OK;
 }
 
-/* Adds the items of a comma list, each after the prefix (`KEY=` of a setting). */
-static enum ar_status add_items(struct ar_arena *arena, struct axis *axis, int prefix_length,
-                                const char *text, struct ar_error *err)
-{
-    bool has_ranges = ar_keys[axis->key].list != AR_LIST_OF_TEXTS;
-    for (const char *at = text + prefix_length; at != NULL;) {
-        at += prefix_length == 0 ? strspn(at, " \t") : 0;
-        int length = (int)strcspn(at, ",");
-        int kept = length; /* without blanks, but those of a setting */
-        while (prefix_length == 0 && kept > 0 && strchr(" \t", at[kept - 1]) != NULL) {
-            kept--;
-        }
-        char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, kept, at);
-        AR_TRY(has_ranges && strchr(item, ':') != NULL ? add_range(arena, axis, item, err)
-                                                       : add_value(axis, item, err));
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    return AR_OK;
-}
-
+/* Adds an axis and the items of a comma list, each after the prefix (`KEY=` of a setting). */
 static enum ar_status add_axis(struct variants *variants, struct axis shape, int prefix_length,
                                const char *text, struct ar_error *err)
 {
-    struct axis *axis = &variants->axes[variants->axes_count];
+    struct ar_arena *arena = &variants->arena;
+    struct axis *axis = &variants->axes[variants->axes_count++];
+    bool has_ranges = ar_keys[shape.key].list != AR_LIST_OF_TEXTS;
     *axis = shape;
-    axis->values = ar_arena_alloc(&variants->arena, LIST_MAX, sizeof *axis->values);
-    variants->axes_count++;
-    return add_items(&variants->arena, axis, prefix_length, text, err);
+    for (const char *at = text + prefix_length; at != NULL;) {
+        int length = (int)strcspn(at, ",");
+        char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
+        AR_TRY(has_ranges && strchr(item, ':') != NULL ? add_range(arena, axis, item, err)
+                                                       : add_value(arena, axis, item, err));
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return AR_OK;
 }
 
 /* A setting that is a list; a text for people with commas is none. */
@@ -120,24 +111,6 @@ static bool is_zero(const char *number)
     return strtod(number, &end) == 0 && end != number && *end == '\0';
 }
 
-/* Values that nothing reacts to are a mistake. */
-static enum ar_status check_seeds(const struct variants *variants, struct ar_error *err)
-{
-    const struct axis *jitter = find_axis(variants, AR_KEY_JITTER);
-    const struct axis *seed = find_axis(variants, AR_KEY_SEED);
-    bool is_used = jitter == NULL && variants->request->has_jitter;
-    for (size_t i = 0; jitter != NULL && i < jitter->count; i++) {
-        is_used = is_used || !is_zero(jitter->values[i]);
-    }
-    if (seed != NULL && seed->count > 1 && !is_used) {
-        return ar_error_set(err, AR_USAGE,
-                            "--seed: found %zu seeds without --jitter; expected one, since all "
-                            "would give the same",
-                            seed->count);
-    }
-    return AR_OK;
-}
-
 static enum ar_status count_variants(struct variants *variants, struct ar_error *err)
 {
     uint64_t count = 1;
@@ -157,7 +130,7 @@ static enum ar_status count_variants(struct variants *variants, struct ar_error 
     return AR_OK;
 }
 
-enum ar_status variants_create(const struct variants_request *request, struct variants *variants,
+enum ar_status variants_create(const struct space_request *request, struct variants *variants,
                                struct ar_error *err)
 {
     variants->request = request;
@@ -173,8 +146,7 @@ enum ar_status variants_create(const struct variants_request *request, struct va
             AR_TRY(add_axis(variants, axis, 0, request->lists[*key], err));
         }
     }
-    AR_TRY(count_variants(variants, err));
-    return check_seeds(variants, err);
+    return count_variants(variants, err);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -272,29 +244,21 @@ static enum ar_status apply_values(const struct variants *variants, uint32_t var
 
 bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare)
 {
-    bool has_jitter = true;
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
-        size_t index = index_of(variants, i, variant);
-        if (axis->key == AR_KEY_JITTER) {
-            has_jitter = !is_zero(axis->values[index]);
-        } else if (index > 0 && !has_jitter && axis->key == AR_KEY_SEED) {
-            return true;
-        }
         bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
-        if (index > 0 && (is_unused || is_left_out(variants, axis, variant))) {
+        if (index_of(variants, i, variant) > 0 &&
+            (is_unused || is_left_out(variants, axis, variant))) {
             return true;
         }
     }
     return false;
 }
 
-bool variants_repeats_seed(const struct variants *variants, uint32_t variant,
-                           const struct ar_scenario *scenario)
+size_t variants_seed(const struct variants *variants, uint32_t variant)
 {
     const struct axis *seed = find_axis(variants, AR_KEY_SEED);
-    return seed != NULL && index_of(variants, (size_t)(seed - variants->axes), variant) > 0 &&
-           !ar_scenario_draws(scenario);
+    return seed != NULL ? index_of(variants, (size_t)(seed - variants->axes), variant) : 0;
 }
 
 uint32_t variants_condition(const struct variants *variants, uint32_t variant)

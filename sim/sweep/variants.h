@@ -45,16 +45,22 @@ struct sweep_kind {
  * a variant each. */
 extern const struct sweep_kind sweep_of_points, sweep_of_layouts;
 
-/** The texts that a sweep varies, which may be lists, and the keys that it does not vary. */
-struct variants_request {
+/** A sweep as it was asked for; lists are texts as in lists.h. */
+struct space_request {
     const struct sweep_kind *kind;
     struct axis first;                /**< the first axis, of layouts: meshes, or numbers of GPUs;
                                            without values there is none */
     const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
     struct ar_settings settings;      /**< of the cluster that may be lists; none: as in the base */
-    bool has_jitter;         /**< or may draw: a framework, a term or a strategy is given */
-    struct ar_scenario base; /**< keys that are no axes */
+    struct ar_scenario base;          /**< keys that are no axes */
     struct ar_inputs *inputs;
+    const char *operations; /**< of bare collectives; NULL: all-reduce */
+    const char *gpus;       /**< NULL: those of the mesh; of layouts they are the first axis */
+    const char *algorithms;
+    const char *shapes;
+    const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
+                               beside the steps; NULL: none */
+    FILE *notes;          /**< where points that are left out are said (ar_note.h) */
 };
 
 /** A scenario that is in memory. */
@@ -65,7 +71,7 @@ struct variant_slot {
 };
 
 struct variants {
-    const struct variants_request *request;
+    const struct space_request *request;
     struct axis axes[AXES_MAX];
     size_t axes_count;
     uint32_t count;
@@ -77,9 +83,12 @@ struct variants {
 
 /** Reads the axes; errors are AR_USAGE. Freed with variants_destroy(), also after a failure. The
  * request is borrowed. */
-enum ar_status variants_create(const struct variants_request *request, struct variants *variants,
+enum ar_status variants_create(const struct space_request *request, struct variants *variants,
                                struct ar_error *err);
 void variants_destroy(struct variants *variants);
+
+/** Appends a value to an axis. */
+void axis_append(struct ar_arena *arena, struct axis *axis, const char *value);
 
 /** The scenario of a variant, loaded, without GPUs and algorithm; stays valid until the next one is
  * asked for. */
@@ -89,14 +98,12 @@ enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
 /** The value of an axis in a variant; NULL: its strategy has no use for one. */
 const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant);
 
-/** Says whether a variant only repeats another one: another seed without jitter, another value of
- * what only other strategies take; and, if `is_bare`, of an axis that bare all-reduces do not react
- * to. */
+/** Says whether a variant only repeats another one: another value of what only other strategies
+ * take, or, if `is_bare`, of an axis that bare all-reduces do not react to. */
 bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare);
 
-/** The same of another seed where the scenario of the variant, loaded, draws nothing. */
-bool variants_repeats_seed(const struct variants *variants, uint32_t variant,
-                           const struct ar_scenario *scenario);
+/** The place of its seed among those of the axis; 0: the first one, or there is no such axis. */
+size_t variants_seed(const struct variants *variants, uint32_t variant);
 
 /** Numbers the combinations of conditions: two variants have the same number if they differ only in
  * choices. At most the number of variants. */
