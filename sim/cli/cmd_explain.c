@@ -70,7 +70,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     bool has_times = !has_servers && !job.kind->has_layout; /* of messages */
     bool has_terms = is_step && has_times &&
                      (option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
-                      scenario.rates != NULL);
+                      scenario.rate.batch > 0);
     if (has_servers && options->out != NULL) {
         AR_TRY(timeline_room(&scenario, "--out", &job.async.spans_room, err));
     }

@@ -193,9 +193,9 @@ enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_input
     context.count = list_terms(scenario, context.terms);
     AR_TRY(run_without_each(&context, scenario->arena, shows_progress, err));
     printf("\nFramework %s", scenario->framework->name);
-    if (scenario->rates != NULL) {
-        printf(", compute times multiplied by %.4f for --samples-per-s-at %s",
-               scenario->compute_factor, scenario->rates_text);
+    if (scenario->rate.batch > 0) {
+        printf(", compute times multiplied by %.4f for --samples-per-s-at %u=%.10g",
+               scenario->compute_factor, scenario->rate.batch, scenario->rate.samples_per_s);
     }
     printf("\n  %-20s %-10s %10s  %s\n", "term", "value", "costs ms", "source");
     for (uint32_t i = 0; i < context.count; i++) {

@@ -24,43 +24,21 @@ struct ar_origin {
     enum ar_status status; /**< of errors of the value: AR_USAGE, or AR_BAD_DATA in a file */
 };
 
-/** The key samples-per-s-at, `B=V[,B=V...]`: compute times scaled to measured rates of one GPU.
+/** The key samples-per-s-at, `B=V`: one GPU was measured to train V samples per second at batch B,
+ * alone. All compute times are multiplied by the factor that gives the model this rate there: B
+ * over all compute of a step, terms of the framework included, its input limit not.
  *
- * A GPU was measured to train V samples per second at batch B, alone. The model has another rate
- * there, B over all compute of a step, terms of the framework included, its input limit not; the
- * factor model / V makes the two equal. Between two given batches the factor is linear in log2 of
- * the batch, outside them it is the nearest's. All compute times are multiplied by it.
- *
- * A workload (a transformer on a mesh) takes one rate, measured on one replica: pp x ep x tp GPUs
- * with B sequences in a step. Messages within the replica are not scaled, so the factor is found by
- * trying.
- */
-enum { COMPUTE_RATES_MAX = 32 };
+ * Of a workload (a transformer on a mesh) it is the rate of one replica: pp x ep x tp GPUs with B
+ * sequences in a step. Messages within the replica are not scaled, so the factor is found by
+ * trying. */
+struct compute_rate {
+    uint32_t batch; /**< 0: none was measured */
+    double samples_per_s;
+};
 
 /* Compute times times others are those of no GPU: the rate has another unit. */
 #define COMPUTE_FACTOR_MIN 1e-3
 #define COMPUTE_FACTOR_MAX 1e5
-
-struct compute_rate {
-    uint32_t batch;
-    double samples_per_s; /**< as measured */
-    double factor;        /**< of compute times; set by who knows the model's rate */
-};
-
-struct compute_rates {
-    struct compute_rate list[COMPUTE_RATES_MAX]; /**< by ascending batch */
-    size_t count;
-};
-
-/** Parses a list of BATCH=RATE into an arena; errors are AR_USAGE and begin with `where`. */
-enum ar_status compute_rates_parse(const char *where, const char *text, struct ar_arena *arena,
-                                   struct compute_rates **rates, struct ar_error *err);
-
-/** Sets the factor of a rate, given the model's time of a step's compute at its batch. */
-void compute_rate_set(struct compute_rate *rate, double compute_s);
-
-/** The factor at a batch. `rates` has at least one, with factors. */
-double compute_rates_factor(const struct compute_rates *rates, uint32_t batch);
 
 struct ar_scenario {
     struct ar_arena *arena;
@@ -92,8 +70,7 @@ struct ar_scenario {
     struct ar_fusion fusion;
     const char *framework_name;
     struct ar_settings terms;
-    const struct compute_rates *rates; /**< measured ones; NULL: none */
-    const char *rates_text;
+    struct compute_rate rate;
     double gradient_scale;
     const struct ar_engine *engine;
     enum ar_baseline baseline;

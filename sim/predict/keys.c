@@ -201,10 +201,19 @@ KEY_PARSE(setting_once)
 
 KEY_PARSE(samples_per_s_at)
 {
-    struct compute_rates *rates = NULL;
-    AR_TRY(compute_rates_parse(origin->where, text, scenario->arena, &rates, err));
-    scenario->rates = rates;
-    return key_parse_text(scenario, key, origin, text, err);
+    char *rate = ar_arena_text(scenario->arena, text);
+    const char *first = ar_next_part(&rate, '=');
+    uint64_t batch;
+    struct ar_error ignored;
+    if (rate == NULL || ar_parse_count("", first, 1, 1000000, &batch, &ignored) != AR_OK ||
+        ar_parse_number("", rate, 1e-6, 1e12, &scenario->rate.samples_per_s, &ignored) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as "
+                            "32=950",
+                            origin->where, text);
+    }
+    scenario->rate.batch = (uint32_t)batch;
+    return AR_OK;
 }
 
 KEY_PARSE(engine)
@@ -255,6 +264,14 @@ KEY_PARSE(straggler)
     scenario->stragglers = list;
     scenario->stragglers_count = count + 1;
     return AR_OK;
+}
+
+KEY_PRINT(samples_per_s_at)
+{
+    if (ar_scenario_has(scenario, key)) {
+        fprintf(file, "%s%s=%" PRIu32 "=%.10g", ftell(file) > 0 ? " " : "", ar_key_name(key),
+                scenario->rate.batch, scenario->rate.samples_per_s);
+    }
 }
 
 KEY_PRINT(mesh)
@@ -542,12 +559,13 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
                      STEP | LAYOUT | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS,
                      key_parse_setting_once, key_print_settings, FIELD(terms)},
-    [AR_KEY_SAMPLES_PER_S_AT] = {"--samples-per-s-at", "B=V", NULL,
-                                 "scale compute to the rate V that one GPU was measured to have at "
-                                 "batch B; also a list 32=950,64=1100; of a workload: that one "
-                                 "replica, pp x tp GPUs, had with B sequences per step",
-                                 STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS,
-                                 key_parse_samples_per_s_at, key_print_as_set, FIELD(rates_text)},
+    [AR_KEY_SAMPLES_PER_S_AT] =
+        {"--samples-per-s-at", "B=V", NULL,
+         "scale compute to the rate V that one GPU was measured to have at "
+         "batch B; of a workload: that one replica, pp x tp GPUs, had with B "
+         "sequences per step",
+         STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS, key_parse_samples_per_s_at,
+         key_print_samples_per_s_at},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
@@ -600,22 +618,16 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* With dashes or underscores; `at` NULL is no name. */
-static bool is_name(const char *at, const char *name)
-{
-    size_t j = 0;
-    while (at != NULL && at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
-        j++;
-    }
-    return at != NULL && at[j] == '\0' && name[j] == '\0';
-}
-
 enum ar_key ar_key_find(const char *name)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
-        if (is_name(ar_key_name(key), name)) {
-            return key;
+        const char *at = ar_key_name((enum ar_key)i);
+        size_t j = 0;
+        while (at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
+            j++;
+        }
+        if (at[j] == '\0' && name[j] == '\0') {
+            return (enum ar_key)i;
         }
     }
     return AR_KEYS_COUNT;

@@ -98,36 +98,31 @@ static enum ar_status make_trace(const struct ar_scenario *scenario,
     return AR_OK;
 }
 
-/* Scales the trace to the rates that were measured. compute.scale goes on top of them: here it
- * would cancel out. */
+/* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it would
+ * cancel out. */
 static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_source source,
                                   struct ar_trace *trace, struct ar_error *err)
 {
-    struct ar_trace *measured = NULL;
+    const struct compute_rate *rate = &scenario->rate;
     double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
-    struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
-    *rates = *scenario->rates;
-    for (size_t i = 0; i < rates->count; i++) {
-        source.request.batch = rates->list[i].batch;
-        if (trace->is_timed && source.request.batch != trace->batch) {
-            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                      "found batch %" PRIu32 "; expected %" PRIu32
-                                      ", at which trace %s was measured",
-                                      source.request.batch, trace->batch, trace->name);
-        }
-        AR_TRY(make_trace(scenario, &source, &measured, err));
-        compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
-        if (rates->list[i].factor < COMPUTE_FACTOR_MIN ||
-            rates->list[i].factor > COMPUTE_FACTOR_MAX) {
-            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                      "found %g samples/s at batch %" PRIu32 ", where the trace "
-                                      "alone gives %.4g; expected samples per second of one GPU",
-                                      rates->list[i].samples_per_s, rates->list[i].batch,
-                                      rates->list[i].samples_per_s * rates->list[i].factor);
-        }
+    struct ar_trace *measured = NULL;
+    source.request.batch = rate->batch;
+    if (trace->is_timed && rate->batch != trace->batch) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found batch %" PRIu32 "; expected %" PRIu32
+                                  ", at which trace %s was measured",
+                                  rate->batch, trace->batch, trace->name);
     }
-    scenario->compute_factor = compute_rates_factor(rates, trace->batch);
-    ar_trace_scale(trace, scenario->compute_factor);
+    AR_TRY(make_trace(scenario, &source, &measured, err));
+    double factor = rate->batch / (ar_trace_compute_s(measured) / scale) / rate->samples_per_s;
+    if (factor < COMPUTE_FACTOR_MIN || factor > COMPUTE_FACTOR_MAX) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found %g samples/s at batch %" PRIu32 ", where the trace alone "
+                                  "gives %.4g; expected samples per second of one GPU",
+                                  rate->samples_per_s, rate->batch, rate->samples_per_s * factor);
+    }
+    scenario->compute_factor = factor;
+    ar_trace_scale(trace, factor);
     return AR_OK;
 }
 
@@ -139,7 +134,7 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
     AR_TRY(find_trace(scenario, inputs, &source, err));
     AR_TRY(make_trace(scenario, &source, &trace, err));
     scenario->compute_factor = 1;
-    if (scenario->rates != NULL) {
+    if (scenario->rate.batch > 0) {
         AR_TRY(scale_trace(scenario, source, trace, err));
     }
     AR_TRY(ar_trace_scale_gradients(trace, scenario->gradient_scale, err));

@@ -126,15 +126,10 @@ static enum ar_status time_step(const struct ar_scenario *scenario, double *time
  * itself stays, so the factor is found by secants. */
 static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_error *err)
 {
-    const struct compute_rate *rate = &scenario->rates->list[0];
+    const struct compute_rate *rate = &scenario->rate;
     struct ar_scenario one = *scenario; /* replica alone, with the sequences of the rate */
     double wanted_s = rate->batch / rate->samples_per_s, time_s, sent_s;
     struct ar_error cause;
-    if (scenario->rates->count > 1) {
-        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
-                                  "found %zu rates of a workload; expected one, of one replica",
-                                  scenario->rates->count);
-    }
     one.layout.sizes[AR_AXIS_DP] = 1;
     one.layout.global_batch = rate->batch;
     one.gpus = ar_layout_gpus(&one.layout);
@@ -225,7 +220,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
     scenario->compute_factor = 1;
-    return scenario->rates != NULL ? scale_workload(scenario, err) : AR_OK;
+    return scenario->rate.batch > 0 ? scale_workload(scenario, err) : AR_OK;
 }
 
 void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
@@ -323,7 +318,7 @@ void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
             "%s: %s billion parameters; kernels by cost table %s: what a framework adds "
             "between them is left out",
             scenario->workload_name, parameters, scenario->cost->name);
-    if (scenario->rates != NULL) {
+    if (scenario->rate.batch > 0) {
         ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
                 scenario->compute_factor);
     }
