@@ -155,11 +155,9 @@ static enum ar_status run_request(void *context, struct ar_error *err)
         AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
     }
     ar_note_assumed(notes, &scenario);
-    ar_note_before(notes, &scenario, inputs, 0);
+    ar_note_before(notes, &scenario, 0);
     AR_TRY(ar_run(&scenario, &prediction->row, err));
-    if (prediction->row.exact == 0) {
-        ar_note_estimates(notes, 1, 1);
-    }
+    ar_note_estimates(notes, ar_rows_estimates(&prediction->row, 1), 1);
     return AR_OK;
 }
 

@@ -75,7 +75,6 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
         AR_TRY(timeline_room(&scenario, "--out", &job.async.spans_room, err));
     }
     ar_note_before(option_notes(options), &scenario,
-                   is_step && !has_servers ? options->inputs : NULL,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +
                        (has_terms ? explain_terms_cost_s(&scenario) : 0));
     ar_note_flush(option_notes(options));
@@ -152,7 +151,7 @@ static enum ar_status write_links(const struct options *options, const struct ar
     uint64_t bare = scenario->payload_bytes / collective.element_bytes;
     struct ar_link_load *loads =
         ar_arena_alloc(scenario->arena, ar_cluster_links_count(scenario->cluster), sizeof *loads);
-    ar_note_before(notes, scenario, NULL, ar_run_cost_s(scenario));
+    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
     AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
     AR_TRY(ar_scenario_kind(scenario)->is_collective
                ? ar_link_load_add(&collective, &bare, 1, loads, err)

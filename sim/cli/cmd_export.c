@@ -131,8 +131,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
             ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown.marks_s);
         job.timeline = &shown;
     }
-    ar_note_before(notes, scenario, has_servers ? NULL : options->inputs,
-                   has_servers ? 0 : ar_run_cost_s(scenario));
+    ar_note_before(notes, scenario, has_servers ? 0 : ar_run_cost_s(scenario));
     AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (job.timeline != NULL) {
@@ -160,7 +159,7 @@ static enum ar_status load_messages(const struct options *options, struct ar_sce
                             scenario->layout.strategy->name, options->format);
     }
     scenario->iterations_count = 1;
-    ar_note_before(option_notes(options), scenario, options->inputs, ar_run_cost_s(scenario));
+    ar_note_before(option_notes(options), scenario, ar_run_cost_s(scenario));
     return AR_OK;
 }
 

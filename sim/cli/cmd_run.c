@@ -131,7 +131,7 @@ static enum ar_status run_scenarios(const struct options *options,
         cost_s += ar_run_cost_s(&scenarios[i]);
         check_s += options->check ? ar_run_cost_s(&checker) : 0;
     }
-    ar_note_before(notes, &scenarios[0], options->inputs, cost_s);
+    ar_note_before(notes, &scenarios[0], cost_s);
     struct ar_scenario checker = make_checker(&scenarios[0]);
     ar_note_duration(notes, &checker, check_s);
     for (size_t i = 1; i < count; i++) {
@@ -143,9 +143,7 @@ static enum ar_status run_scenarios(const struct options *options,
     for (size_t i = 0; i < count; i++) {
         AR_TRY(run_checked(options, &scenarios[i], rows, &rows_count, err));
     }
-    if (view.format != AR_FORMAT_TABLE) { /* which has a mark */
-        ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    }
+    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     ar_note_flush(notes);
     ar_rows_write(stdout, &view, rows, rows_count);
     return AR_OK;

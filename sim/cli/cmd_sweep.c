@@ -137,7 +137,7 @@ static enum ar_status note_steps(FILE *notes, struct space *space, struct ar_err
                 space->points_count, last + 1, ar_note_baseline(scenario->baseline));
     }
     if (is_ideal) { /* if the last one is ideal, too, all are: an axis ends with another value */
-        ar_note_ideal(notes, scenario, NULL);
+        ar_note_ideal(notes, scenario);
     }
     for (uint32_t i = 0; i <= last; i++) {
         AR_TRY(variants_scenario(&space->variants, i, &scenario, err));

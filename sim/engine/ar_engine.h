@@ -25,7 +25,9 @@ struct ar_engine {
     const char *name;
     const char *title;
     struct ar_engine_cost cost;
-    bool has_band; /**< fitted to measurements, so that its times have a 95 % band */
+    const char *estimates; /**< how far rows that are not exact were from the simulation; NULL: it
+                                says nothing of rows */
+    bool has_band;         /**< fitted to measurements, so that its times have a 95 % band */
     /** Rejects what the engine cannot run (ar_engine_check()); NULL: it runs every algorithm, and
      * makes no choice. */
     enum ar_status (*check)(const struct ar_engine *engine, const struct ar_collective *collective,

@@ -22,7 +22,8 @@ struct ar_kind {
     bool has_layout;    /**< the layout of the job says where everything lies, from the start; else
                              its collective does */
 
-    bool has_wire; /**< gradients are sent in the precision that the framework says */
+    bool has_baseline; /**< samples per second are compared with those of a baseline */
+    bool has_wire;     /**< gradients are sent in the precision that the framework says */
 
     /** Loads what is peculiar to the kind, derives what no key said, and rejects what does not fit;
      * part of ar_scenario_load(). */
@@ -39,10 +40,8 @@ struct ar_kind {
     /** The results. */
     void (*fill)(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row);
-    /** Notes on what was assumed and on what cannot be meant, before a run that takes about
-     * `cost_s`; `inputs` as in ar_note_ideal(). */
-    void (*note)(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                 double cost_s);
+    /** Notes on what was assumed and on what cannot be meant. */
+    void (*note)(FILE *notes, const struct ar_scenario *scenario);
     /** Estimated seconds on one core. */
     double (*cost_s)(const struct ar_scenario *scenario);
 };

@@ -12,9 +12,6 @@
 #include <stdio.h>
 
 #include "ar_record.h"
-/** Explains the mark of rows that are no simulation and not equal to one. */
-#define AR_ROW_ESTIMATE                                                                            \
-    "an estimate: the engine neglects something here; --engine simgrid simulates"
 
 /* clang-format off */
 /** Columns in order: kind (text, word, count, number or flag), name, meaning, and how a table shows
@@ -78,7 +75,7 @@
     X(number, contention_s, "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s, "the step waits for its input") \
     X(flag, exact, "no: the engine neglects something here; empty: it does not say", \
-      .heading = "", .mark = "~", .legend = AR_ROW_ESTIMATE) \
+      .heading = "", .mark = "~", .legend = "an estimate: --engine simgrid simulates") \
     X(text, status, "ok, or why the row has no result", .heading = "status", .usual = "ok") \
     X(word, operation, "what the collective achieves: allreduce, allgather, ...", .heading = "operation") \
     X(text, mesh, "axes of the GPUs, outermost first; empty: one group", .heading = "mesh") \

@@ -32,9 +32,6 @@ double ar_run_cost_s(const struct ar_scenario *scenario);
 
 /* Notes: what a reader should know beside a row, written to `notes` (ar_note.h). */
 
-/** An answer that a note gives unasked must not take more seconds. */
-#define AR_NOTE_MAX_S 1.0
-
 /** Notes what all rows of steps have in common, the baseline of efficiency among it. */
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);
 
@@ -44,12 +41,11 @@ const char *ar_note_baseline(enum ar_baseline baseline);
 /** Whether nothing happens between the layers, and all GPUs are equally fast. */
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario);
 
-/** Notes what an ideal scenario leaves out; nothing of another. With `inputs` (else NULL) also what
- * `--framework typical` gives, unless that takes a second. */
-void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs);
+/** Notes what an ideal scenario leaves out; nothing of another. */
+void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario);
 
 /** Notes the shape made of a number of GPUs that none was given for, if that is not to be expected:
- * a ring, groups smaller than a node. Of grids ar_note_choice() says more. */
+ * a grid, a ring, groups smaller than a node. */
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario);
 
 /** Notes what concerns all points of a sweep, by one of its combinations and its GPU counts. */
@@ -58,14 +54,13 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 
 /** Before scenarios that differ in payload only are run one after the other: all that concerns one
  * scenario, values without effect, what is assumed or beyond measurements, whether it takes long.
- * `inputs` as in ar_note_ideal(). */
-void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                    double cost_s);
+ */
+void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);
 
 /** Notes that an engine takes long, if it does. */
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s);
 
-/** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
+/** Which shape and algorithm were chosen. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 
 /** Terms of the framework that change nothing; the scenario has a trace. */
@@ -78,7 +73,8 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 /** The values of the cluster file whose source is "assumed". */
 void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario);
 
-/** How many of so many rows are not exact, if any. */
+/** How many of so many rows are not exact, if any, and how far such rows were from the simulation.
+ */
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count);
 size_t ar_rows_estimates(const struct ar_row *rows, size_t count);
 

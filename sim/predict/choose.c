@@ -1,6 +1,7 @@
 /* The fastest shape of an algorithm, and the fastest algorithm: `--shape best`, `--algorithm auto`.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "ar_note.h"
 #include "ar_units.h"
@@ -8,12 +9,9 @@
 
 /* The scenarios tried so far, and the fastest of them. */
 struct choice {
-    bool is_cost_only; /* nothing runs */
-    double cost_s;
     uint32_t count;
     struct ar_scenario best;
     double best_s;
-    double own_s; /* of the last algorithm in the shape that it has without a choice */
 };
 
 static bool wants_algorithm(const struct ar_scenario *scenario)
@@ -23,7 +21,7 @@ static bool wants_algorithm(const struct ar_scenario *scenario)
 
 /* Runs one candidate; one that cannot run is left out, and the error says why. */
 static enum ar_status try_one(const struct ar_scenario *candidate, struct choice *choice,
-                              double *time_s, struct ar_error *err)
+                              struct ar_error *err)
 {
     struct ar_row row;
     struct ar_collective collective = ar_scenario_collective(candidate);
@@ -32,17 +30,13 @@ static enum ar_status try_one(const struct ar_scenario *candidate, struct choice
             AR_OK) {
         return AR_OK;
     }
-    choice->count++;
-    choice->cost_s += ar_run_cost_s(candidate);
-    if (choice->is_cost_only) {
-        return AR_OK;
-    }
     AR_TRY(ar_run(candidate, &row, err));
-    *time_s = ar_scenario_kind(candidate)->is_collective ? row.allreduce_s : row.iteration_s;
-    if (choice->count == 1 || *time_s < choice->best_s) {
+    double time_s = isnan(row.iteration_s) ? row.allreduce_s : row.iteration_s;
+    if (choice->count == 0 || time_s < choice->best_s) {
         choice->best = *candidate;
-        choice->best_s = *time_s;
+        choice->best_s = time_s;
     }
+    choice->count++;
     return AR_OK;
 }
 
@@ -63,11 +57,9 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
     candidate.engine = ar_engine_simulates(engine) ? ar_engine_checker(engine) : engine;
     candidate.baseline = AR_BASELINE_GPU;
     for (uint32_t x = 1; x <= ranks; x++) {
-        double time_s = 0;
         if (x == own.x || (has_grids && ranks % x == 0)) {
             candidate.shape = x == own.x ? own : (struct ar_shape){.x = x, .y = ranks / x};
-            AR_TRY(try_one(&candidate, choice, &time_s, err));
-            choice->own_s = x == own.x ? time_s : choice->own_s;
+            AR_TRY(try_one(&candidate, choice, err));
         }
     }
     return AR_OK;
@@ -102,27 +94,15 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     if (choice.count == 0) {
         return err->status;
     }
-    char bytes[AR_UNIT_TEXT];
-    bool is_bare = ar_scenario_kind(scenario)->is_collective;
+    char bytes[AR_UNIT_TEXT] = "";
+    bool has_payload = scenario->payload_bytes > 0;
     bool has_shape = ar_algorithm_has_shapes(choice.best.algorithm);
-    const char *what = ar_arena_format(
-        scenario->arena, "%s%s%s%s%s",
-        is_bare ? ar_format_bytes(scenario->payload_bytes, bytes) : "", is_bare ? ": " : "",
+    scenario->choice = ar_arena_format(
+        scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 " by engine %s",
+        has_payload ? ar_format_bytes(scenario->payload_bytes, bytes) : "", has_payload ? ": " : "",
         ar_algorithm_name(choice.best.algorithm), has_shape ? " " : "",
-        has_shape ? ar_shape_format(&choice.best.shape, text) : "");
-    /* Groups are tried by nodes alone, so that there may be others. */
-    bool is_given = ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape;
-    bool has_others = !is_given && has_shape &&
-                      ar_algorithm_shapes(choice.best.algorithm) != AR_SHAPES_GRIDS &&
-                      ar_shape_ranks(&choice.best.shape) > 1;
-    scenario->choice =
-        choice.count == 1
-            ? ar_arena_format(
-                  scenario->arena, "%s, %s", what,
-                  has_others ? "the default by nodes, the only shape tried; others by --shape XxY"
-                             : "as there is no other")
-            : ar_arena_format(scenario->arena, "%s is the fastest of %" PRIu32 " by engine %s",
-                              what, choice.count, choice.best.engine->name);
+        has_shape ? ar_shape_format(&choice.best.shape, text) : "", choice.count,
+        choice.best.engine->name);
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
     return AR_OK;
@@ -130,30 +110,7 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
 
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario)
 {
-    struct choice choice = {.is_cost_only = true};
-    struct ar_error ignored;
-    char best[AR_UNIT_TEXT], own[AR_UNIT_TEXT], best_shape[AR_SHAPE_TEXT], own_shape[AR_SHAPE_TEXT];
     if (scenario->choice != NULL) {
         ar_note(notes, "%s", scenario->choice);
-    }
-    if (notes == NULL || scenario->choice != NULL || ar_scenario_has(scenario, AR_KEY_SHAPE) ||
-        ar_algorithm_shapes(scenario->algorithm) != AR_SHAPES_GRIDS ||
-        try_shapes(scenario, scenario->algorithm, &choice, &ignored) != AR_OK) {
-        return;
-    }
-    if (choice.cost_s > AR_NOTE_MAX_S) {
-        ar_note(notes, "%s is the squarest grid; --shape best tries %" PRIu32 " in about %s",
-                ar_shape_format(&scenario->shape, own_shape), choice.count,
-                ar_format_duration(choice.cost_s, own));
-        return;
-    }
-    choice = (struct choice){.count = 0};
-    if (try_shapes(scenario, scenario->algorithm, &choice, &ignored) == AR_OK &&
-        choice.best_s < choice.own_s) {
-        ar_note(notes,
-                "%s, the squarest grid, is used: %s; --shape best would use %s: %s (engine %s)",
-                ar_shape_format(&scenario->shape, own_shape), ar_format_seconds(choice.own_s, own),
-                ar_shape_format(&choice.best.shape, best_shape),
-                ar_format_seconds(choice.best_s, best), choice.best.engine->name);
     }
 }

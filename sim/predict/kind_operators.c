@@ -295,11 +295,8 @@ static void operators_fill(const struct ar_scenario *scenario, const struct ar_t
     }
 }
 
-static void operators_note(FILE *notes, const struct ar_scenario *scenario,
-                           struct ar_inputs *inputs, double cost_s)
+static void operators_note(FILE *notes, const struct ar_scenario *scenario)
 {
-    (void)inputs;
-    (void)cost_s;
     const struct ar_placed *placed = scenario->layout.placed;
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     char bytes[AR_UNIT_TEXT], room[AR_UNIT_TEXT];

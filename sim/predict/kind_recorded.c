@@ -96,10 +96,8 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
     return ar_scenario_check_stragglers(scenario, scenario->gpus, err);
 }
 
-static void recorded_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                          double cost_s)
+static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
 {
-    (void)inputs;
     const struct ar_recorded *recorded = scenario->layout.recorded;
     ar_note(notes,
             "%.200s: %" PRIu32 " tasks of %s on each GPU; computations take the time that "
@@ -120,7 +118,6 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario, struc
     }
     note_sparse(notes, scenario);
     note_end_of_run(notes, scenario);
-    ar_note_duration(notes, scenario, cost_s);
 }
 
 const struct ar_kind ar_kind_recorded = {.name = "recorded",

@@ -442,29 +442,22 @@ static void servers_complete_job(const struct ar_scenario *scenario, struct ar_j
     }
 }
 
-static void note_servers_of_trace(FILE *notes, const struct ar_scenario *scenario,
-                                  struct ar_inputs *inputs, double cost_s)
+static void note_servers_of_trace(FILE *notes, const struct ar_scenario *scenario)
 {
-    (void)inputs;
-    (void)cost_s;
     ar_note_trace(notes, scenario);
     servers_note(notes, scenario);
 }
 
-static void note_servers_of_layout(FILE *notes, const struct ar_scenario *scenario,
-                                   struct ar_inputs *inputs, double cost_s)
+static void note_servers_of_layout(FILE *notes, const struct ar_scenario *scenario)
 {
-    (void)inputs;
-    transformer_note_model(notes, scenario);
-    note_sparse(notes, scenario);
-    note_end_of_run(notes, scenario);
+    transformer_note(notes, scenario);
     servers_note(notes, scenario);
-    ar_note_duration(notes, scenario, cost_s);
 }
 
 const struct ar_kind ar_kind_servers_of_trace = {.name = "servers",
                                                  .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                                  .has_wire = true,
+                                                 .has_baseline = true,
                                                  .load = servers_load_trace,
                                                  .job = servers_complete_job,
                                                  .describe = trace_describe,

@@ -393,10 +393,11 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
 const struct ar_kind ar_kind_trace = {.name = "trace",
                                       .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                       .has_wire = true,
+                                      .has_baseline = true,
                                       .load = trace_load,
                                       .job = trace_complete_job,
                                       .graph = trace_make_graph,
                                       .describe = trace_describe,
                                       .fill = trace_fill,
-                                      .note = collective_note,
+                                      .note = trace_note,
                                       .cost_s = trace_cost_s};

@@ -306,7 +306,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
 }
 
-void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
+void transformer_note(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_layout *layout = &scenario->layout;
     struct ar_layout_memory memory = ar_layout_memory(layout);
@@ -341,16 +341,8 @@ void transformer_note_model(FILE *notes, const struct ar_scenario *scenario)
                 ar_format_bytes((uint64_t)memory.activations_bytes, activations),
                 ar_format_bytes((uint64_t)there, room));
     }
-}
-
-static void transformer_note(FILE *notes, const struct ar_scenario *scenario,
-                             struct ar_inputs *inputs, double cost_s)
-{
-    (void)inputs;
-    transformer_note_model(notes, scenario);
     note_sparse(notes, scenario);
     note_end_of_run(notes, scenario);
-    ar_note_duration(notes, scenario, cost_s);
 }
 
 const struct ar_kind ar_kind_transformer = {.name = "transformer",

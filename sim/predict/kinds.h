@@ -62,13 +62,13 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
 void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job);
 
 /** How large a workload is, what is left out, and whether it fits. */
-void transformer_note_model(FILE *notes, const struct ar_scenario *scenario);
+void transformer_note(FILE *notes, const struct ar_scenario *scenario);
 
 /* notes.c */
 
 /** Notes of collectives and of steps of traces. */
-void collective_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                     double cost_s);
+void collective_note(FILE *notes, const struct ar_scenario *scenario);
+void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 

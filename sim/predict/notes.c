@@ -19,41 +19,24 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
     return !is_on;
 }
 
-void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs)
+void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario)
 {
-    struct ar_row row;
-    char typical[80] = "; --framework typical adds what any run has";
-    if (notes == NULL || !ar_scenario_is_ideal(scenario)) {
-        return;
+    if (ar_scenario_is_ideal(scenario)) {
+        ar_note(notes,
+                "no --framework: compute and messages alone take time; what is left out makes a "
+                "step longer, %sthe efficiency lower; --framework typical adds what any run has",
+                scenario->baseline == AR_BASELINE_GPU ? "and " : "not always ");
     }
-    /* The same with what any run has beside compute and messages, unless that takes long. */
-    struct ar_scenario with = *scenario;
-    struct ar_error ignored;
-    if (inputs != NULL &&
-        ar_scenario_set(&with, AR_KEY_FRAMEWORK, NULL, "typical", &ignored) == AR_OK &&
-        ar_scenario_load(&with, inputs, &ignored) == AR_OK &&
-        ar_run_cost_s(&with) < AR_NOTE_MAX_S && ar_run(&with, &row, &ignored) == AR_OK) {
-        snprintf(typical, sizeof typical, "; with --framework typical: %.4g ms, efficiency %.2f %%",
-                 1e3 * row.iteration_s, 100 * row.efficiency_frac);
-    }
-    ar_note(notes,
-            "no --framework: compute and messages alone take time; what is left out makes a step "
-            "longer, %sthe efficiency lower%s",
-            scenario->baseline == AR_BASELINE_GPU ? "and " : "not always ", typical);
 }
 
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count)
 {
-    char scale[48] = "";
-    if (scenario->gradient_scale != 1) {
-        snprintf(scale, sizeof scale, " gradients %g times as large,", scenario->gradient_scale);
-    }
     ar_note(notes,
-            "%zu point%s: batch %" PRIu32 " per GPU, %s,%s%s%s, %" PRIu32
+            "%zu point%s: batch %" PRIu32 " per GPU, %s, %s%s, %" PRIu32
             " channel%s; efficiency: 100 %% is %s",
             points_count, points_count == 1 ? "" : "s", scenario->trace->batch,
-            ar_precision_names[scenario->precision], scale,
-            scenario->layout.strategy->ends_runs ? "" : " buckets ",
+            ar_precision_names[scenario->precision],
+            scenario->layout.strategy->ends_runs ? "" : "buckets ",
             scenario->layout.strategy->ends_runs ? "one gather" : scenario->fusion.text,
             scenario->channels, scenario->channels == 1 ? "" : "s",
             ar_note_baseline(scenario->baseline));
@@ -178,6 +161,12 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
 
 /* --- what was made of the GPUs and the cluster ------------------------------------------- */
 
+/* Is 100 % the efficiency of a node? */
+static bool has_node_baseline(const struct ar_scenario *scenario)
+{
+    return ar_scenario_kind(scenario)->has_baseline && scenario->baseline == AR_BASELINE_NODE;
+}
+
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
 {
     char text[AR_SHAPE_TEXT];
@@ -198,6 +187,8 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
                 "%s on %" PRIu32 " GPUs is %s: groups of %" PRIu32
                 ", since groups of a node's %" PRIu32 " do not divide them",
                 name, ranks, text, x, full);
+    } else if (shapes == AR_SHAPES_GRIDS && x > 1 && x < ranks) {
+        ar_note(notes, "%s is %s, the squarest grid; --shape best tries all", name, text);
     }
 }
 
@@ -244,84 +235,46 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
     }
 }
 
-/* Does what the constants of NCCL predict differ with another table? */
-static bool differs_with(const struct ar_scenario *scenario, const struct ar_tuning *tuning)
-{
-    struct ar_row row;
-    struct ar_error ignored;
-    struct ar_scenario other = *scenario;
-    struct ar_library *library = ar_arena_alloc(scenario->arena, 1, sizeof *library);
-    if (ar_run(scenario, &row, &ignored) != AR_OK) {
-        return false;
-    }
-    double time_s = row.allreduce_s;
-    ar_library_start(tuning, library);
-    other.constants = library;
-    return ar_run(&other, &row, &ignored) == AR_OK && row.allreduce_s != time_s;
-}
-
-/* Defaults for its library and chips that the cluster does not give, where the answer depends on
- * them. */
-static void note_tuning(FILE *notes, const struct ar_scenario *scenario)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    if (notes == NULL || !ar_engine_times_calls(scenario->engine) ||
-        ar_engine_has_band(scenario->engine) || scenario->constants == NULL) {
-        return;
-    }
-    const struct ar_tuning *tuning = &scenario->constants->tuning;
-    struct ar_tuning more = *tuning, amd = *tuning;
-    more.channels *= 2;
-    amd.cpu = AR_CPU_AMD;
-    if (facts->library_channels == 0 && differs_with(scenario, &more)) {
-        ar_note(notes, "cluster %s gives no library.channels: taken as %" PRIu32, facts->name,
-                tuning->channels);
-    }
-    bool differs = false; /* with another generation of GPUs? */
-    for (int i = (int)tuning->generation + 1;
-         i < AR_GPU_GENERATIONS_COUNT && !differs && !facts->has_gpu_generation; i++) {
-        struct ar_tuning later = *tuning;
-        later.generation = (enum ar_gpu_generation)i;
-        differs = differs_with(scenario, &later);
-    }
-    if (differs) {
-        ar_note(notes, "cluster %s gives no gpu.generation: taken as %s", facts->name,
-                ar_gpu_generation_names[tuning->generation]);
-    }
-    if (!facts->has_cpu_vendor && differs_with(scenario, &amd)) {
-        ar_note(notes, "cluster %s gives no cpu.vendor: taken as %s", facts->name,
-                ar_cpu_vendor_names[tuning->cpu]);
-    }
-}
-
-static void note_costs(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
+/* Defaults for what the cluster does not give, where the answer depends on them. */
+static void note_defaults(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     const struct ar_cluster *cluster = scenario->cluster;
-    bool has_sum = ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST);
-    bool has_setup = ar_cluster_has_link_cost(cluster, AR_LINK_SETUP);
-    if (!ar_engine_times_calls(scenario->engine) && ranks > 1 && !(has_sum && has_setup)) {
-        ar_note(notes, "cluster %s gives no %s%s%s: taken as 0", ar_cluster_facts(cluster)->name,
-                has_sum ? "" : "gpu.reduce_cost", has_sum || has_setup ? "" : " and no ",
-                has_setup ? "" : "collective.setup");
-    }
-}
-
-static void note_sums(FILE *notes, const struct ar_scenario *scenario)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    const struct ar_engine *engine = scenario->engine;
+    const struct ar_library *own = ar_engine_has_band(engine) ? NULL : scenario->constants;
+    const struct ar_tuning *tuning =
+        ar_engine_times_calls(engine) && own != NULL ? &own->tuning : NULL;
+    bool is_sent = !ar_engine_times_calls(engine) && ranks > 1;
     bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
-    if (wants_sums && facts->has_nvlink_sums && !facts->are_nvlink_sums_given) {
-        ar_note(notes,
-                "cluster %s gives no nvlink.sums: its NVLink switches sum, as from Hopper on",
-                facts->name);
+    char channels[24] = "";
+    snprintf(channels, sizeof channels, "%" PRIu32, tuning != NULL ? tuning->channels : 0);
+    const struct {
+        bool is_missing;
+        const char *key, *taken;
+    } defaults[] = {
+        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST), "gpu.reduce_cost",
+         "0"},
+        {is_sent && !ar_cluster_has_link_cost(cluster, AR_LINK_SETUP), "collective.setup", "0"},
+        {tuning != NULL && facts->library_channels == 0, "library.channels", channels},
+        {tuning != NULL && !facts->has_gpu_generation, "gpu.generation",
+         tuning != NULL ? ar_gpu_generation_names[tuning->generation] : ""},
+        {tuning != NULL && !facts->has_cpu_vendor, "cpu.vendor",
+         tuning != NULL ? ar_cpu_vendor_names[tuning->cpu] : ""},
+        {wants_sums && facts->has_nvlink_sums && !facts->are_nvlink_sums_given, "nvlink.sums",
+         "yes, as from Hopper on"},
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        if (defaults[i].is_missing) {
+            ar_note(notes, "cluster %s gives no %s: taken as %s", facts->name, defaults[i].key,
+                    defaults[i].taken);
+        }
     }
 }
 
 static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, uint32_t gpus)
 {
     uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    if (!ar_scenario_kind(scenario)->is_collective && scenario->baseline == AR_BASELINE_NODE &&
-        gpus < full) {
+    if (has_node_baseline(scenario) && gpus < full) {
         ar_note(notes,
                 "%" PRIu32 " GPU%s of a node of %" PRIu32 ": efficiency compares with a full node "
                 "and may be above 100 %%; --baseline gpu compares with one GPU",
@@ -338,36 +291,31 @@ void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double co
     }
 }
 
-void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                    double cost_s)
+void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
-    ar_scenario_kind(scenario)->note(notes, scenario, inputs, cost_s);
+    if (notes != NULL) {
+        ar_scenario_kind(scenario)->note(notes, scenario);
+        ar_note_duration(notes, scenario, cost_s);
+    }
 }
 
-void collective_note(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                     double cost_s)
+void collective_note(FILE *notes, const struct ar_scenario *scenario)
 {
-    bool is_step = ar_scenario_kind(scenario) == &ar_kind_trace;
-    uint32_t ranks = ar_scenario_ranks(scenario);
     note_library(notes, scenario);
     note_groups(notes, scenario);
     ar_note_choice(notes, scenario);
-    if (scenario->trace != NULL) {
-        ar_note_framework(notes, scenario);
-        note_algorithm(notes, scenario);
-        note_end_of_run(notes, scenario);
-        ar_note_trace(notes, scenario);
-    }
-    if (is_step) {
-        ar_note_ideal(notes, scenario, inputs);
-    }
-    note_part_of_node(notes, scenario, ranks);
     ar_note_shape(notes, scenario);
-    note_links(notes, scenario, ranks);
-    note_tuning(notes, scenario);
-    note_costs(notes, scenario, ranks);
-    note_sums(notes, scenario);
-    ar_note_duration(notes, scenario, cost_s);
+    ar_note_sweep(notes, scenario, &(const uint64_t){scenario->gpus}, 1);
+}
+
+void trace_note(FILE *notes, const struct ar_scenario *scenario)
+{
+    ar_note_framework(notes, scenario);
+    note_algorithm(notes, scenario);
+    note_end_of_run(notes, scenario);
+    ar_note_trace(notes, scenario);
+    ar_note_ideal(notes, scenario);
+    collective_note(notes, scenario);
 }
 
 void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
@@ -381,16 +329,24 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
     }
     note_part_of_node(notes, scenario, (uint32_t)min);
     note_links(notes, scenario, (uint32_t)max);
-    note_costs(notes, scenario, (uint32_t)max);
+    note_defaults(notes, scenario, (uint32_t)max);
 }
 
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count)
 {
+    char how_far[256] = "";
+    for (size_t i = 0, used = 0; i < ar_engines_count; i++) {
+        const struct ar_engine *engine = ar_engines[i];
+        if (engine->estimates != NULL && used < sizeof how_far) {
+            used += (size_t)snprintf(how_far + used, sizeof how_far - used, "; %s was %s off",
+                                     engine->name, engine->estimates);
+        }
+    }
     if (estimates > 0) {
         ar_note(notes,
-                "%zu of %zu rows are estimates (\"no\" in column exact); "
-                "--engine simgrid simulates",
-                estimates, count);
+                "%zu of %zu rows are estimates (\"no\" in column exact), which --engine simgrid "
+                "simulates%s",
+                estimates, count, how_far);
     }
 }
 

@@ -167,20 +167,3 @@ Test(run, a_simulation_leaves_the_choice_to_the_recurrence)
     cr_expect_str_eq(slow.choice, fast.choice);
     cr_expect(ar_engine_simulates(slow.engine));
 }
-
-Test(run, a_note_tells_of_a_faster_grid_if_nobody_named_one)
-{
-    static const char *const texts[] = {"algorithm=torus2d", "algorithm=torus2d;shape=3x4",
-                                        "algorithm=ring"};
-    for (size_t i = 0; i < 3; i++) {
-        char *notes = NULL;
-        size_t size;
-        FILE *file = open_memstream(&notes, &size);
-        struct ar_scenario scenario = scenarios_loaded(ar_arena_format(
-            &scenarios_arena, CHOICE "payload=64MiB;engine=recurrence;%s", texts[i]));
-        ar_note_choice(file, &scenario);
-        fclose(file);
-        cr_expect_eq(strstr(notes, "is used: ") != NULL, i == 0, "%s: %s", texts[i], notes);
-        free(notes);
-    }
-}

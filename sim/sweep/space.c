@@ -508,7 +508,7 @@ static enum ar_status add_layout(struct space *space, uint32_t number, struct ar
     ar_hash_text(&space->fingerprint, ar_algorithm_name(scenario->algorithm));
     ar_scenario_hash(scenario, &space->fingerprint);
     if (space->steps.count == 0 && scenario->layout.recorded != NULL) {
-        ar_note_before(space->request->notes, scenario, NULL, 0);
+        ar_note_before(space->request->notes, scenario, 0);
     }
     return point_append(space, &space->steps, &point, err);
 }

@@ -299,7 +299,7 @@ static void rows_print(struct sweep *sweep, const struct row_list *list)
 static void estimates_note(const struct sweep *sweep, const struct row_list *list)
 {
     size_t estimates = 0;
-    for (size_t i = 0; i < list->count && !is_table(sweep) && !kind_of(sweep)->is_ranked; i++) {
+    for (size_t i = 0; i < list->count && !kind_of(sweep)->is_ranked; i++) {
         estimates += list->rows[i].is_estimate;
     }
     ar_note_estimates(sweep->request->notes, estimates, list->count);

@@ -349,6 +349,7 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
+    .estimates = "0 to 2.6 % in the median, 82 % at worst", /* sim/engine/README.md */
     .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9},
     .run = recurrence_run,
 };
