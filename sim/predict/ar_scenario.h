@@ -83,7 +83,6 @@ struct ar_scenario {
     uint32_t seed;
     const struct ar_straggler *stragglers;
     uint32_t stragglers_count;
-    struct ar_settings straggler_texts;
 
     /* Loaded. */
     const struct ar_cluster *cluster;

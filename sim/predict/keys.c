@@ -34,19 +34,28 @@ static const void *value_of(const struct ar_scenario *scenario, enum ar_key key)
 
 KEY_PARSE(text)
 {
-    const char **value = field_of(scenario, key);
-    *value = text;
+    *(const char **)field_of(scenario, key) = text;
     return AR_OK;
+}
+
+KEY_PRINT(text)
+{
+    const char *text = *(const char *const *)value_of(scenario, key);
+    fputs(text != NULL ? text : "", file);
 }
 
 KEY_PARSE(count)
 {
     uint64_t count = 0;
-    uint32_t *value = field_of(scenario, key);
     AR_TRY(ar_parse_count(origin->where, text, (uint64_t)ar_keys[key].min,
                           (uint64_t)ar_keys[key].max, &count, err));
-    *value = (uint32_t)count;
+    *(uint32_t *)field_of(scenario, key) = (uint32_t)count;
     return AR_OK;
+}
+
+KEY_PRINT(count)
+{
+    fprintf(file, "%" PRIu32, *(const uint32_t *)value_of(scenario, key));
 }
 
 KEY_PARSE(number)
@@ -55,30 +64,50 @@ KEY_PARSE(number)
                            field_of(scenario, key), err);
 }
 
+KEY_PRINT(number)
+{
+    fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
+}
+
 /* The place of a word, as an enum has it. */
 KEY_PARSE(choice)
 {
-    unsigned place;
-    AR_TRY(ar_parse_choice(origin->where, text, ar_keys[key].words, &place, err));
-    memcpy(field_of(scenario, key), &place, sizeof place);
-    return AR_OK;
+    return ar_parse_choice(origin->where, text, ar_keys[key].words, field_of(scenario, key), err);
 }
 
-KEY_PARSE(yes_or_no)
+KEY_PRINT(choice)
 {
-    static const char *const words[] = {"no", "yes", NULL};
+    fputs(ar_keys[key].words[*(const unsigned *)value_of(scenario, key)], file);
+}
+
+static const char *const no_or_yes[] = {"no", "yes", NULL};
+
+KEY_PARSE(flag)
+{
     unsigned place;
-    bool *value = field_of(scenario, key);
-    AR_TRY(ar_parse_choice(origin->where, text, words, &place, err));
-    *value = place == 1;
+    AR_TRY(ar_parse_choice(origin->where, text, no_or_yes, &place, err));
+    *(bool *)field_of(scenario, key) = place == 1;
     return AR_OK;
 }
 
+KEY_PRINT(flag)
+{
+    fputs(no_or_yes[*(const bool *)value_of(scenario, key)], file);
+}
+
+/* Keys that repeat: texts, of which one KEY=VALUE of a KEY is allowed: the last one would win in
+ * silence. */
 KEY_PARSE(setting)
 {
     struct ar_settings *settings = field_of(scenario, key);
+    const struct ar_setting *old =
+        strchr(text, '=') != NULL ? ar_settings_find(settings, text) : NULL;
+    if (old != NULL) {
+        return ar_error_set(err, origin->status, "%s: found \"%.60s\" and \"%.60s\"; expected one",
+                            origin->where, old->text, text);
+    }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
-    for (size_t i = 0; i < settings->count; i++) {
+    for (size_t i = 0; i < settings->count; i++) { /* other scenarios have the old list */
         list[i] = settings->list[i];
     }
     list[settings->count] =
@@ -87,44 +116,7 @@ KEY_PARSE(setting)
     return AR_OK;
 }
 
-/* Prints a value that is parsed by its type. */
-KEY_PRINT(value)
-{
-    const struct ar_key_row *row = &ar_keys[key];
-    const void *value = value_of(scenario, key);
-    unsigned place;
-    if (row->parse == key_parse_count) {
-        fprintf(file, "%" PRIu32, *(const uint32_t *)value);
-    } else if (row->parse == key_parse_number) {
-        fprintf(file, "%.17g", *(const double *)value);
-    } else if (row->parse == key_parse_choice) {
-        memcpy(&place, value, sizeof place);
-        fputs(row->words[place], file);
-    } else if (row->parse == key_parse_yes_or_no) {
-        fputs(*(const bool *)value ? "yes" : "no", file);
-    } else {
-        const char *text = *(const char *const *)value;
-        fputs(text != NULL ? text : "", file);
-    }
-}
-
-/* As a setting, `name=value`, if it was set; a value that was not is no setting. */
-KEY_PRINT(as_set)
-{
-    if (!ar_scenario_has(scenario, key)) {
-        return;
-    }
-    fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
-    if (ar_keys[key].parse == key_parse_number) {
-        fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
-    } else {
-        key_print_value(scenario, key, file);
-    }
-}
-
-/* `name=text`, with a space before each but the first of the file; what changes the cluster has a
- * name of its own. */
-KEY_PRINT(settings)
+KEY_PRINT(setting)
 {
     const struct ar_settings *settings = value_of(scenario, key);
     for (size_t i = 0; i < settings->count; i++) {
@@ -132,6 +124,18 @@ KEY_PRINT(settings)
                 key == AR_KEY_SET ? "" : ar_key_name(key), key == AR_KEY_SET ? "" : "=",
                 settings->list[i].text);
     }
+}
+
+void ar_key_print(const struct ar_scenario *scenario, enum ar_key key, FILE *file)
+{
+    bool is_setting = ar_key_is(key, AR_KEY_IS_SETTING);
+    if (is_setting && !ar_scenario_has(scenario, key)) {
+        return;
+    }
+    if (is_setting && !ar_key_is(key, AR_KEY_REPEATS)) {
+        fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
+    }
+    ar_keys[key].print(scenario, key, file);
 }
 
 /* --- values of one key ------------------------------------------------------------------------ */
@@ -158,6 +162,12 @@ KEY_PARSE(mesh)
     return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
 }
 
+KEY_PRINT(mesh)
+{
+    char text[AR_MESH_TEXT];
+    fputs(ar_mesh_format(&scenario->mesh, text), file);
+}
+
 KEY_PARSE(along)
 {
     return scenario->mesh.axes_count > 0
@@ -166,6 +176,12 @@ KEY_PARSE(along)
                               "%s: found \"%.60s\" without a mesh; expected its axes before, such "
                               "as --mesh dp=32,tp=8",
                               origin->where, text);
+}
+
+KEY_PRINT(along)
+{
+    char text[AR_MESH_TEXT];
+    fputs(ar_mesh_format_along(&scenario->mesh, text), file);
 }
 
 KEY_PARSE(shape)
@@ -184,19 +200,56 @@ KEY_PARSE(payload)
                               origin->where, text);
 }
 
+KEY_PRINT(trace)
+{
+    fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
+}
+
+KEY_PRINT(precision)
+{
+    fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
+            ar_precision_names[scenario->wire]);
+}
+
+KEY_PARSE(strategy)
+{
+    return ar_strategy_parse(origin->where, text, &scenario->layout.strategy,
+                             &scenario->async.staleness, err);
+}
+
+KEY_PRINT(strategy)
+{
+    char text[AR_STRATEGY_TEXT];
+    fputs(ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text), file);
+}
+
+KEY_PARSE(schedule)
+{
+    return ar_schedule_parse(origin->where, text, &scenario->layout.schedule,
+                             &scenario->layout.chunks, err);
+}
+
+KEY_PRINT(schedule)
+{
+    fprintf(file, "%s:%" PRIu32, scenario->layout.schedule->name, scenario->layout.chunks);
+}
+
 KEY_PARSE(bucket)
 {
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
 }
 
-/* A term, or a value of the cluster, is set once: the last one would win in silence. */
-KEY_PARSE(setting_once)
+KEY_PRINT(bucket)
 {
-    const struct ar_setting *old = ar_settings_find(value_of(scenario, key), text);
-    return old == NULL ? key_parse_setting(scenario, key, origin, text, err)
-                       : ar_error_set(err, origin->status,
-                                      "%s: found \"%.60s\" and \"%.60s\"; expected one",
-                                      origin->where, old->text, text);
+    fputs(scenario->fusion.text, file);
+}
+
+KEY_PRINT(framework)
+{
+    fputs(scenario->framework->name, file);
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
+    }
 }
 
 KEY_PARSE(samples_per_s_at)
@@ -216,21 +269,14 @@ KEY_PARSE(samples_per_s_at)
     return AR_OK;
 }
 
+KEY_PRINT(samples_per_s_at)
+{
+    fprintf(file, "%" PRIu32 "=%.10g", scenario->rate.batch, scenario->rate.samples_per_s);
+}
+
 KEY_PARSE(engine)
 {
     return ar_engine_find(origin->where, text, &scenario->engine, err);
-}
-
-KEY_PARSE(strategy)
-{
-    return ar_strategy_parse(origin->where, text, &scenario->layout.strategy,
-                             &scenario->async.staleness, err);
-}
-
-KEY_PARSE(schedule)
-{
-    return ar_schedule_parse(origin->where, text, &scenario->layout.schedule,
-                             &scenario->layout.chunks, err);
 }
 
 /* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
@@ -260,64 +306,16 @@ KEY_PARSE(straggler)
                                 origin->where, list[i].rank);
         }
     }
-    AR_TRY(key_parse_setting(scenario, key, origin, text, err));
     scenario->stragglers = list;
     scenario->stragglers_count = count + 1;
     return AR_OK;
 }
 
-KEY_PRINT(samples_per_s_at)
+KEY_PRINT(straggler)
 {
-    if (ar_scenario_has(scenario, key)) {
-        fprintf(file, "%s%s=%" PRIu32 "=%.10g", ftell(file) > 0 ? " " : "", ar_key_name(key),
-                scenario->rate.batch, scenario->rate.samples_per_s);
-    }
-}
-
-KEY_PRINT(mesh)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format(&scenario->mesh, text), file);
-}
-
-KEY_PRINT(along)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format_along(&scenario->mesh, text), file);
-}
-
-KEY_PRINT(trace)
-{
-    fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
-}
-
-KEY_PRINT(precision)
-{
-    fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
-            ar_precision_names[scenario->wire]);
-}
-
-KEY_PRINT(strategy)
-{
-    char text[AR_STRATEGY_TEXT];
-    fputs(ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text), file);
-}
-
-KEY_PRINT(schedule)
-{
-    fprintf(file, "%s:%" PRIu32, scenario->layout.schedule->name, scenario->layout.chunks);
-}
-
-KEY_PRINT(bucket)
-{
-    fputs(scenario->fusion.text, file);
-}
-
-KEY_PRINT(framework)
-{
-    fputs(scenario->framework->name, file);
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
+    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
+        fprintf(file, "%sstraggler=%" PRIu32 ":%.10g", ftell(file) > 0 ? " " : "",
+                scenario->stragglers[i].rank, scenario->stragglers[i].factor);
     }
 }
 
@@ -339,33 +337,35 @@ KEY_PRINT(framework)
 #define SERVERS     (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IN_RUN | AR_KEY_IS_SETTING)
 #define FIELD(name) offsetof(struct ar_scenario, name)
 
+#define TEXT   AR_LIST_OF_TEXTS, key_parse_text, key_print_text
+#define TEXTS  AR_LIST_OF_TEXTS, key_parse_setting, key_print_setting
+#define COUNT  AR_LIST_OF_COUNTS, key_parse_count, key_print_count
+#define REAL   AR_LIST_OF_TEXTS, key_parse_number, key_print_number
+#define CHOSEN AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice
+#define FLAG   AR_LIST_OF_TEXTS, key_parse_flag, key_print_flag
+
 /* A size of a workload, 0 unless it is set. */
-#define MODEL_SIZE(name)                                                                           \
-    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(model.name), 1, \
-        100000000
+#define MODEL_SIZE(name) LAYOUT | PUBLISHED, COUNT, FIELD(model.name), 1, 100000000
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
                         "a shipped cluster (see 'allreckon list') or a .topo file",
-                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, NULL,
-                        FIELD(cluster_name)},
+                        CLUSTER | FILES | PATH, TEXT, FIELD(cluster_name)},
     [AR_KEY_SET] =
         {"--set", "KEY=VALUE", NULL,
          "change a value of the cluster, such as net.latency=2.4us or fabric.routes=hash:1; may "
          "be repeated",
-         CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
-         key_print_settings, FIELD(settings)},
+         CLUSTER | FILES | SETTING | REPEATS, TEXTS, FIELD(settings)},
     [AR_KEY_SLOW_LINK] =
         {"--slow-link", "LINK:F", NULL,
          "divide a link's bandwidth by F: node-3.hca-0:4, rack-2:1.5, one direction "
          "node-3.hca-0.out:4; repeatable",
-         CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting, key_print_settings,
-         FIELD(slow_links)},
+         CLUSTER | SETTING | REPEATS, TEXTS, FIELD(slow_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,
                           AR_LIST_OF_TEXTS, key_parse_operation, NULL},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
-                     AR_LIST_OF_COUNTS, key_parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
+                     COUNT, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
                      "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
                      "collective runs along some of them, in all groups at once, a workload lies "
@@ -386,8 +386,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape, NULL},
     [AR_KEY_ROOT] = {"--root", "R", "0",
                      "place in its group of the rank that gives or gets all; in a send, that gives",
-                     BARE, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(root), 0,
-                     UINT32_MAX},
+                     BARE, COUNT, FIELD(root), 0, UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes as nccl-tests counts them, see 'allreckon list operations': "
                         "51.1MB, 64MiB",
@@ -401,8 +400,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
          "gpt and llama take their shape from the options below, others may; or the path "
          "of a step of ASTRA-sim, SimAI or Chakra (.et)",
-         LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
-         FIELD(workload_name)},
+         LAYOUT | PLACED | PUBLISHED, TEXT, FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
     [AR_KEY_HEADS] = {"--heads", "A", NULL, "its heads of attention", MODEL_SIZE(heads)},
@@ -420,15 +418,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
                           "tokens that the experts of the fullest GPU get over the mean of all",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_number, key_print_value,
-                          FIELD(model.imbalance), 1, 1e6},
+                          LAYOUT | PUBLISHED, REAL, FIELD(model.imbalance), 1, 1e6},
     [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
-                             LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                             key_print_value, FIELD(layout.global_batch), 1, UINT32_MAX},
+                             LAYOUT | PUBLISHED, COUNT, FIELD(layout.global_batch), 1, UINT32_MAX},
     [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
-                            AR_LIST_OF_COUNTS, key_parse_count, key_print_value,
-                            FIELD(layout.micro_batch), 1, UINT32_MAX},
+                            COUNT, FIELD(layout.micro_batch), 1, UINT32_MAX},
     [AR_KEY_STRATEGY] =
         {"--strategy", "S", "data",
          "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
@@ -436,43 +431,35 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "all GPUs partitioned, rotate, star, dap",
          LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
-                        "parameter servers; default: as many as nodes of workers", SERVERS,
-                        AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set, FIELD(async.servers),
-                        1, 1000000},
+                        "parameter servers; default: as many as nodes of workers", SERVERS, COUNT,
+                        FIELD(async.servers), 1, 1000000},
     [AR_KEY_SERVERS_AT] = {"--servers-at", "PLACE", "nodes",
                            "nodes (of their own, behind those of the workers), workers (beside "
                            "them) or both (N nodes, and one beside the workers of each node, as in "
                            "BytePS)",
-                           SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
-                           FIELD(async.servers_at), .words = ar_servers_at_names},
+                           SERVERS, CHOSEN, FIELD(async.servers_at), .words = ar_servers_at_names},
     [AR_KEY_WORKER] = {"--worker", "W", "gpu",
                        "who pushes and pulls: each gpu, or a node, whose GPUs first sum what they "
                        "found (as MXNet and BytePS do)",
-                       SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
-                       FIELD(async.worker), .words = ar_worker_names},
+                       SERVERS, CHOSEN, FIELD(async.worker), .words = ar_worker_names},
     [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
                            "steps that a worker computes before it pushes and pulls", SERVERS,
-                           AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set, FIELD(async.every),
-                           1, 10000},
+                           COUNT, FIELD(async.every), 1, 10000},
     [AR_KEY_PULL] = {"--pull", "P", "whole",
                      "a step begins with all parameters (whole), or with its first slice while "
                      "the next one is pulled (sliced, as in LightLDA)",
-                     SERVERS, AR_LIST_OF_TEXTS, key_parse_choice, key_print_as_set,
-                     FIELD(async.pull), .words = ar_pull_names},
+                     SERVERS, CHOSEN, FIELD(async.pull), .words = ar_pull_names},
     [AR_KEY_UNITS] = {"--units", "U", NULL,
                       "of work-units: units of a step, each a batch of one GPU; default: 10 for "
                       "each worker",
-                      SERVERS, AR_LIST_OF_COUNTS, key_parse_count, key_print_as_set,
-                      FIELD(units.count), 1, 1000000},
+                      SERVERS, COUNT, FIELD(units.count), 1, 1000000},
     [AR_KEY_BACKUPS] = {"--backups", "yes|no", "yes",
-                        "of work-units: the slowest are done twice at the end", SERVERS,
-                        AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_as_set,
+                        "of work-units: the slowest are done twice at the end", SERVERS, FLAG,
                         FIELD(units.has_backups)},
     [AR_KEY_TAIL] = {"--tail", "A", NULL,
                      "of work-units: times of units are Pareto with this exponent, above 1, in "
                      "place of the lognormal of --jitter",
-                     SERVERS, AR_LIST_OF_TEXTS, key_parse_number, key_print_as_set,
-                     FIELD(units.tail), 1.01, 100},
+                     SERVERS, REAL, FIELD(units.tail), 1.01, 100},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",
@@ -481,65 +468,57 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
                           "activations that the backward pass computes again: none, selective "
                           "(attention) or full (all but the inputs of layers)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
-                          FIELD(layout.recompute), .words = ar_recompute_names},
+                          LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.recompute),
+                          .words = ar_recompute_names},
     [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
                                   "tp also splits norms and residuals, by tokens",
-                                  LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
-                                  key_print_value, FIELD(layout.is_sequence_parallel)},
+                                  LAYOUT | PUBLISHED, FLAG, FIELD(layout.is_sequence_parallel)},
     [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
                           "unfused (products, and the softmax in memory), flash1 or flash2 (one "
                           "kernel, FlashAttention of 2022 or 2023)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
-                          FIELD(layout.attention), .words = ar_attention_names},
+                          LAYOUT | PUBLISHED, CHOSEN, FIELD(layout.attention),
+                          .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",
                         "gradients of replicas are summed layer by layer beside the last backward "
                         "pass, not after it at once",
-                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no, key_print_value,
-                        FIELD(layout.overlaps)},
+                        LAYOUT | PUBLISHED, FLAG, FIELD(layout.overlaps)},
     [AR_KEY_OVERLAP_TENSOR] = {"--overlap-tensor", "yes|no", "no",
                                "collectives of tensor parallelism run beside the products that "
                                "they belong to, in tp pieces; with --sequence-parallel",
-                               LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
-                               key_print_as_set, FIELD(layout.overlaps_tensor)},
+                               LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_tensor)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
-                         STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                         key_print_value, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
+                         STEP | LAYOUT | PUBLISHED, COUNT, FIELD(layout.prefetch), 0,
+                         AR_PREFETCH_MAX},
     [AR_KEY_OPERATORS] = {"--operators", "G.csv", NULL,
                           "a graph of operators in place of a trace: a shipped one (see "
                           "'allreckon list operators'), or the path of a CSV file of "
                           "name,time_s,output_bytes,needs, which are names joined by +",
-                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
-                          FIELD(operators_name)},
+                          PLACED | PATH, TEXT, FIELD(operators_name)},
     [AR_KEY_PLACEMENT] = {"--placement", "P", "greedy",
                           "where operators lie: greedy or anneal, which look for a place, or a CSV "
                           "file of operator,device",
-                          PLACED | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_value,
-                          FIELD(placement)},
+                          PLACED | PATH, TEXT, FIELD(placement)},
     [AR_KEY_DEPTH] = {"--depth", "D", "1",
                       "rotate: parts of the model that each worker has at once; star: rounds that "
                       "are under way",
-                      PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(depth), 1,
-                      1000},
+                      PLACED, COUNT, FIELD(depth), 1, 1000},
     [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
-                       PLACED, AR_LIST_OF_COUNTS, key_parse_count, key_print_value, FIELD(rounds),
-                       1, 100000},
+                       PLACED, COUNT, FIELD(rounds), 1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
                           "precision of gradients on the wire, of a workload in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
-                          STEP | LAYOUT | FILES, AR_LIST_OF_TEXTS, key_parse_choice,
-                          key_print_value, FIELD(layout.gradients), .words = ar_precision_names},
+                          STEP | LAYOUT | FILES, CHOSEN, FIELD(layout.gradients),
+                          .words = ar_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
                        "replicas exchange a fraction F of all gradients, the largest: values and "
                        "places of 4 bytes, by an all-gather; choosing and adding them is not "
                        "counted; default: all, by an all-reduce",
-                       STEP | LAYOUT | PUBLISHED | SETTING, AR_LIST_OF_TEXTS, key_parse_number,
-                       key_print_as_set, FIELD(layout.sparse_frac), 1e-9, 1},
+                       STEP | LAYOUT | PUBLISHED | SETTING, REAL, FIELD(layout.sparse_frac), 1e-9,
+                       1},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
-                      STEP | AR_KEY_IN_PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
-                      key_print_value, FIELD(batch), 1, 1000000},
+                      STEP | AR_KEY_IN_PUBLISHED, COUNT, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); default: "
@@ -557,8 +536,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           key_print_framework, FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
-                     STEP | LAYOUT | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS,
-                     key_parse_setting_once, key_print_settings, FIELD(terms)},
+                     STEP | LAYOUT | FILES | SETTING | REPEATS, TEXTS, FIELD(terms)},
     [AR_KEY_SAMPLES_PER_S_AT] =
         {"--samples-per-s-at", "B=V", NULL,
          "scale compute to the rate V that one GPU was measured to have at "
@@ -569,8 +547,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
-                               STEP, AR_LIST_OF_TEXTS, key_parse_number, key_print_value,
-                               FIELD(gradient_scale), 1e-6, 1000},
+                               STEP, REAL, FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
@@ -579,41 +556,36 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
                          "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
                          "node, flat ring)",
-                         STEP | FILES, AR_LIST_OF_TEXTS, key_parse_choice, key_print_value,
-                         FIELD(baseline), .words = ar_baseline_names},
+                         STEP | FILES, CHOSEN, FIELD(baseline), .words = ar_baseline_names},
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
                          "node",
-                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
-                         key_print_value, FIELD(channels), 1, AR_CHANNELS_MAX},
+                         COLLECTIVE | FILES | CHOICE, COUNT, FIELD(channels), 1, AR_CHANNELS_MAX},
     [AR_KEY_WINDOW] = {"--window", "W", "8",
                        "messages in flight per connection; 1: each must arrive before the next",
-                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
-                       key_print_value, FIELD(window), 1, AR_WINDOW_MAX},
+                       COLLECTIVE | FILES | CHOICE, COUNT, FIELD(window), 1, AR_WINDOW_MAX},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
                        "one of 'allreckon list engines', such as 2.18.3, which stands for all of "
                        "2.18; default: library.release of the cluster, else 2.8.4",
-                       0, AR_LIST_OF_TEXTS, key_parse_text, NULL, FIELD(release)},
+                       0, TEXT, FIELD(release)},
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | LAYOUT | PLACED | FILES | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
-                       key_print_value, FIELD(jitter_frac), 0, 1},
+                       STEP | LAYOUT | PLACED | FILES | NUMBER, REAL, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
-                           STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS,
-                           key_parse_count, key_print_value, FIELD(iterations_count), 1, 100000},
+                           STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, COUNT, FIELD(iterations_count),
+                           1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1",
                      "of the jitter and of the starts of asynchronous workers; the same "
                      "seed gives the same result",
-                     STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, AR_LIST_OF_COUNTS, key_parse_count,
-                     key_print_value, FIELD(seed), 0, UINT32_MAX},
+                     STEP | LAYOUT | PLACED | AR_KEY_IN_RUN, COUNT, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
                           STEP | LAYOUT | PLACED | SETTING | REPEATS, AR_LIST_OF_TEXTS,
-                          key_parse_straggler, key_print_settings, FIELD(straggler_texts)},
+                          key_parse_straggler, key_print_straggler, 0},
 };
 
 /* --- names ------------------------------------------------------------------------------------ */

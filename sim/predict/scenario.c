@@ -50,8 +50,8 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
 {
     const struct ar_origin option = {.where = ar_keys[key].option, .status = AR_USAGE};
     origin = origin != NULL ? origin : &option;
-    AR_TRY(
-        ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err), origin->status, err));
+    AR_TRY(ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err),
+                          origin->status, err));
     scenario->origins[key] = *origin;
     return AR_OK;
 }
@@ -285,7 +285,7 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     FILE *file = fmemopen(text, 2 * AR_ROW_TEXT, "w");
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
-            ar_keys[i].print(scenario, (enum ar_key)i, file);
+            ar_key_print(scenario, (enum ar_key)i, file);
         }
     }
     fclose(file);
@@ -444,8 +444,8 @@ void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
     for (int i = 0; file != NULL && i < AR_KEYS_COUNT; i++) {
-        if (ar_keys[i].print != NULL) {
-            ar_keys[i].print(scenario, (enum ar_key)i, file);
+        if (ar_keys[i].print != NULL && i != AR_KEY_GPUS) {
+            ar_key_print(scenario, (enum ar_key)i, file);
             fputc('\n', file);
         }
     }
