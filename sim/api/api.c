@@ -5,7 +5,6 @@
 
 #include "allreckon.h"
 #include "ar_kind.h"
-#include "ar_run.h"
 #include "ar_text.h"
 
 enum { TEXTS_MAX = 256 };

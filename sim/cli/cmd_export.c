@@ -8,7 +8,6 @@
 #include "ar_cluster.h"
 #include "ar_kind.h"
 #include "ar_note.h"
-#include "ar_run.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 #include "cmd_run.h"

@@ -5,8 +5,8 @@
 #ifndef AR_CMD_RUN_H
 #define AR_CMD_RUN_H
 
+#include "ar_kind.h"
 #include "ar_plot.h"
-#include "ar_run.h"
 #include "options.h"
 
 /** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,

@@ -6,9 +6,9 @@
 #define AR_EXPLAIN_H
 
 #include "ar_arena.h"
+#include "ar_kind.h"
 #include "ar_link_load.h"
 #include "ar_record.h"
-#include "ar_run.h"
 #include "ar_timing.h"
 
 /** Writes where the time goes, to stdout. A collective: the closed form or the calls of the

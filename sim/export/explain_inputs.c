@@ -5,7 +5,6 @@
 
 #include "ar_kind.h"
 #include "ar_pool.h"
-#include "ar_run.h"
 #include "explain.h"
 
 /* --- parameters ------------------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "ar_kind.h"
 #include "ar_numbers.h"
 #include "ar_pool.h"
-#include "ar_run.h"
 #include "key_texts.h"
 #include "training.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_run.h"
+#include "ar_kind.h"
 #include "ar_text.h"
 #include "training.h"
 

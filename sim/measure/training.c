@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ar_inputs.h"
-#include "ar_run.h"
+#include "ar_kind.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "key_texts.h"

@@ -2,7 +2,7 @@
  * A scenario: everything that one prediction depends on, typed.
  *
  * Its keys are set one by one (ar_scenario_set()), its inputs are loaded (ar_scenario_load()), and
- * then it is run (ar_run.h). A key that was not set takes what follows from the inputs: the
+ * then it is run (ar_kind.h). A key that was not set takes what follows from the inputs: the
  * precision of the trace, the channels of the HCAs of a node, the jitter of the framework.
  *
  * A scenario is a small value: a copy may be changed and loaded again, with another arena too. What

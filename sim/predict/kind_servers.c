@@ -6,7 +6,6 @@
 #include "ar_draw.h"
 #include "ar_note.h"
 #include "kinds.h"
-#include "timer.h"
 
 enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
 

@@ -8,7 +8,6 @@
 #include "ar_text.h"
 #include "ar_units.h"
 #include "kinds.h"
-#include "timer.h"
 
 enum { BATCH_STANDARD = 32 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "timer.h"
+#include "kinds.h"
 
 enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };
 

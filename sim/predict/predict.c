@@ -9,7 +9,6 @@
 
 #include "ar_text.h"
 #include "kinds.h"
-#include "timer.h"
 
 /* The job that is 100 %: one node, all its GPUs in a flat ring, without stragglers. */
 static struct ar_job make_baseline(const struct ar_job *job)

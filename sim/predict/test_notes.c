@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_run.h"
+#include "ar_kind.h"
 #include "test_scenarios.h"
 
 TestSuite(notes, .init = scenarios_enter, .fini = scenarios_leave);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_run.h"
+#include "ar_kind.h"
 #include "test_scenarios.h"
 
 TestSuite(run, .init = scenarios_enter, .fini = scenarios_leave);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_hash.h"
-#include "ar_run.h"
+#include "ar_kind.h"
 #include "test_scenarios.h"
 
 TestSuite(scenario, .init = scenarios_enter, .fini = scenarios_leave);

@@ -8,7 +8,7 @@
 #include "ar_draw.h"
 #include "ar_kind.h"
 #include "ar_text.h"
-#include "timer.h"
+#include "kinds.h"
 
 const char *const ar_baseline_names[] = {
     [AR_BASELINE_GPU] = "gpu", [AR_BASELINE_NODE] = "node", NULL};

@@ -7,7 +7,6 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_pool.h"
-#include "ar_run.h"
 #include "ar_units.h"
 #include "lists.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ar_kind.h"
 #include "ar_note.h"
-#include "ar_run.h"
 #include "ar_text.h"
 #include "ar_units.h"
 

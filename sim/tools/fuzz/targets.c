@@ -17,7 +17,6 @@
 #include "ar_page.h"
 #include "ar_plot_table.h"
 #include "ar_recorded.h"
-#include "ar_run.h"
 #include "fuzz.h"
 #include "journal.h"
 #include "published.h"
