@@ -1,11 +1,9 @@
 /** \file ar_output.h
  * Output files that appear whole or not at all.
  *
- * ar_output_open() opens a temporary file; ar_output_commit() flushes, checks every write and
- * renames it into place; ar_output_abort() removes it. Until it is committed the file has no name,
- * so that a process that is killed leaves nothing but, between naming and renaming,
- * NAME.PROCESS.0.tmp (or the next number that is free). On file systems without such files (NFS) it
- * has that name from the beginning; where they get no name later, it is copied.
+ * ar_output_open() opens a temporary file beside it, without a name, so that a process that is
+ * killed leaves nothing; ar_output_commit() checks every write, copies it to PATH.PROCESS.tmp and
+ * renames that; ar_output_abort() drops it.
  *
  * A full disk or an unwritable directory becomes one error line and leaves an existing file as it
  * was. What exists and is no regular file (a directory, a device, a pipe) is refused.
@@ -13,7 +11,6 @@
 #ifndef AR_BASE_OUTPUT_H
 #define AR_BASE_OUTPUT_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "ar_arena.h"
@@ -22,8 +19,6 @@
 struct ar_output {
     FILE *file; /**< where the caller writes; NULL: committed or aborted */
     char path[3800];
-    char temporary[3840];
-    bool has_name; /**< the temporary file */
 };
 
 /** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */
@@ -35,8 +30,7 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
 enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
                                   struct ar_output **output, struct ar_error *err);
 
-/** Finishes the file, while signals wait (ar_signals.h); on failure the temporary file is removed.
- */
+/** Finishes the file, while signals wait (ar_signals.h). */
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err);
 
 /** Drops the file, unless that or commit was done before. */
@@ -47,7 +41,8 @@ enum ar_status ar_make_directory(const char *path, struct ar_error *err);
 
 /* --- scratch directories ---------------------------------------------------------------------- */
 
-/** Makes a directory in a folder. Directories are removed in the opposite order. */
+/** Makes a directory in a folder, which is removed with the arena. Directories are removed in the
+ * opposite order. */
 enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
                                struct ar_error *err);
 

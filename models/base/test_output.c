@@ -1,13 +1,11 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,35 +109,6 @@ Test(output, a_commit_replaces_an_existing_file_at_once_and_an_abort_keeps_it)
         }
         expect_file(path, commits ? "new" : "old");
         cr_expect_eq(files_count(), 1);
-    }
-}
-
-/* A file system that gives nameless files no name. */
-static bool refuses_links;
-
-int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
-{
-    errno = EXDEV;
-    return refuses_links ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
-}
-
-Test(output, temporary_names_that_are_taken_stay_and_files_that_get_no_name_are_copied)
-{
-    char path[PATH_SIZE];
-    char taken[PATH_SIZE + 32];
-    struct ar_output output;
-    struct ar_error err;
-    snprintf(taken, sizeof taken, "%s.%ld.0.tmp", in_folder("x.csv", path), (long)getpid());
-    write_file(taken, "another's");
-    for (size_t i = 0; i < 2; i++) {
-        cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
-        fprintf(output.file, "%6000zu", i);
-        refuses_links = i == 1;
-        cr_assert_eq(ar_output_commit(&output, &err), AR_OK, "%s", err.text);
-        struct stat info;
-        cr_expect(stat(path, &info) == 0 && info.st_size == 6000);
-        expect_file(taken, "another's");
-        cr_expect_eq(files_count(), 2);
     }
 }
 
@@ -313,59 +282,20 @@ Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 /* --- directories for other programs ------------------------------------------------------------
  */
 
-static int make_scratch_and_die(void)
-{
-    struct ar_arena arena = {0};
-    struct ar_error err;
-    const char *path;
-    char file[PATH_SIZE];
-    if (ar_scratch_make(folder, &arena, &path, &err) != AR_OK) {
-        return 1;
-    }
-    snprintf(file, sizeof file, "%s/picture.svg", path);
-    write_file(file, "half of it");
-    return 0; /* as if it were killed */
-}
-
-Test(output, a_directory_for_another_program_goes_with_its_arena_and_with_what_was_killed_before)
+Test(output, directories_for_other_programs_go_with_their_arenas)
 {
     struct ar_arena arenas[2] = {{0}};
     struct ar_error err;
     const char *paths[2];
-    in_child(make_scratch_and_die);
-    cr_assert_eq(files_count(), 1);
     for (size_t i = 0; i < 2; i++) {
         cr_assert_eq(ar_scratch_make(folder, &arenas[i], &paths[i], &err), AR_OK, "%s", err.text);
         write_file(ar_arena_format(&arenas[i], "%s/x", paths[i]), "x");
-        cr_expect_eq(files_count(), 1 + i, "one is gone, that of the living stays");
+        cr_expect_eq(files_count(), 1 + i);
     }
     for (size_t i = 0; i < 2; i++) {
         ar_arena_end(&arenas[i]);
         cr_expect_eq(files_count(), 1 - i);
     }
-}
-
-Test(output, directories_of_the_user_with_such_names_stay)
-{
-    static const struct {
-        const char *name;
-        mode_t mode;
-    } cases[] = {{".allreckon-backup", 0700},
-                 {".allreckon-scratch-results", 0700},
-                 {".allreckon-scratch-saved1", 0755}};
-    struct ar_arena arena = {0};
-    struct ar_error err;
-    const char *made;
-    char path[PATH_SIZE];
-    for (size_t i = 0; i < 3; i++) {
-        in_folder(cases[i].name, path);
-        cr_assert(mkdir(path, 0777) == 0 && chmod(path, cases[i].mode) == 0);
-    }
-    cr_assert_eq(mkdir(in_folder(".allreckon-scratch-a1B2c3", path), 0700), 0);
-    cr_assert_eq(ar_scratch_make(folder, &arena, &made, &err), AR_OK);
-    cr_expect_eq(files_count(), 4, "one as mkdtemp() makes it went");
-    ar_arena_end(&arena);
-    cr_expect_eq(files_count(), 3);
 }
 
 Test(output, a_signal_waits_until_the_directory_is_gone)
