@@ -52,10 +52,6 @@ void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *o
  * its elements must have come this way. */
 void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
 
-/** The same for a long list to which nobody else points: the old one does not stay, and what is
- * added may have any value. */
-void *ar_arena_extend(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size);
-
 /** Ends all that was made in the arena, which is as it began, with its bytes_max. */
 void ar_arena_end(struct ar_arena *arena);
 

@@ -69,7 +69,7 @@ enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                             struct ar_csv **csv, struct ar_error *err);
 
 /** Reads the directives, or facts, named like `columns` into the fields of `record`. Refused are
- * those that are missing (all in one line), unknown unless AR_COLUMN_OTHERS is last, given twice,
+ * those that are missing, unknown unless AR_COLUMN_OTHERS is last, given twice,
  * or other than their column says. Fields that the file does not give stay as they were: their
  * defaults. Strings point into the table. */
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,

@@ -92,7 +92,7 @@ _Noreturn void ar_memory_fail(const char *what)
 
 /* Allocated memory lies behind its item. */
 struct ar_arena_item {
-    struct ar_arena_item *before, *after;
+    struct ar_arena_item *before;
     void *object; /* NULL: memory only */
     void (*destroy)(void *object);
     alignas(max_align_t) char bytes[];
@@ -105,15 +105,11 @@ static size_t count_bytes(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
 }
 
-static size_t bytes_left(const struct ar_arena *arena)
-{
-    return (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
-}
-
 /* Is there room for `bytes` and an item in the arena's limit? */
 static bool is_allowed(const struct ar_arena *arena, size_t bytes)
 {
-    size_t left = bytes_left(arena), item = sizeof(struct ar_arena_item);
+    size_t item = sizeof(struct ar_arena_item);
+    size_t left = (arena->bytes_max > 0 ? arena->bytes_max : SIZE_MAX) - arena->bytes;
     return left >= item && bytes <= left - item;
 }
 
@@ -138,12 +134,10 @@ static struct ar_arena_item *try_item(struct ar_arena *arena, size_t bytes)
     if (item == NULL) {
         return NULL;
     }
-    if (arena->last != NULL) {
-        item->before = arena->last;
-        arena->last->after = item;
-    } else if (guard != NULL) {
+    if (arena->last == NULL && guard != NULL) {
         list_arena(arena);
     }
+    item->before = arena->last;
     arena->last = item;
     arena->bytes += sizeof *item + bytes;
     return item;
@@ -220,18 +214,12 @@ static size_t room_of(size_t count)
                                   : (size_t)1 << (BITS - __builtin_clzl(count - 1));
 }
 
-/* The length of a list after `more` elements. */
-static size_t add_counts(const struct ar_arena *arena, size_t count, size_t more)
+void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
 {
     if (more > PTRDIFF_MAX - count) {
         fail_to_take(arena, SIZE_MAX);
     }
-    return count + more;
-}
-
-void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
-{
-    size_t wanted = add_counts(arena, count, more);
+    size_t wanted = count + more;
     if (wanted <= room_of(count)) {
         return list;
     }
@@ -240,26 +228,4 @@ void *ar_arena_grow(struct ar_arena *arena, void *list, size_t count, size_t mor
         memcpy(larger, list, count * size);
     }
     return larger;
-}
-
-void *ar_arena_extend(struct ar_arena *arena, void *list, size_t count, size_t more, size_t size)
-{
-    size_t room = room_of(count), wanted = add_counts(arena, count, more);
-    if (wanted <= room || count == 0) {
-        return ar_arena_grow(arena, list, count, more, size);
-    }
-    struct ar_arena_item *item =
-        (struct ar_arena_item *)(void *)((char *)list - offsetof(struct ar_arena_item, bytes));
-    size_t bytes = count_bytes(room_of(wanted), size), added = bytes - room * size;
-    struct ar_arena_item *moved =
-        bytes < SIZE_MAX && added <= bytes_left(arena) ? realloc(item, sizeof *item + bytes) : NULL;
-    if (moved == NULL) {
-        fail_to_take(arena, added);
-    }
-    arena->bytes += added;
-    *(moved->after != NULL ? &moved->after->before : &arena->last) = moved;
-    if (moved->before != NULL) {
-        moved->before->after = moved;
-    }
-    return moved->bytes;
 }

@@ -280,8 +280,6 @@ bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 
 /* --- cells into records ------------------------------------------------------------------ */
 
-enum { NAMES_SHOWN = 8 };
-
 static enum ar_status report_unknown(const char *where, const char *noun, const char *name,
                                      struct ar_columns columns, struct ar_error *err)
 {
@@ -292,43 +290,28 @@ static enum ar_status report_unknown(const char *where, const char *noun, const 
     return ar_error_unknown(err, AR_BAD_DATA, where, noun, name, names, columns.count);
 }
 
-static bool is_needed(const struct ar_column *column)
-{
-    return column->name != NULL && !column->may_be_missing;
-}
-
-/* All that is not there, in one line. */
+/* The first column that is needed and not there. */
 static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
                                     struct ar_columns columns, const size_t *places,
                                     struct ar_error *err)
 {
-    char list[256] = "";
-    size_t used = 0;
-    size_t count = 0;
     for (size_t i = 0; i < columns.count; i++) {
-        if (places[i] == SIZE_MAX && is_needed(&columns.list[i]) && count++ < NAMES_SHOWN) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s \"%.24s\"",
-                                     count > 1 ? "," : "", columns.list[i].name);
+        const struct ar_column *column = &columns.list[i];
+        if (places[i] != SIZE_MAX || column->name == NULL || column->may_be_missing) {
+            continue;
         }
-    }
-    if (count > NAMES_SHOWN) {
-        snprintf(list + used, sizeof list - used, " and %zu more", count - NAMES_SHOWN);
-    }
-    const char *plural = count > 1 ? "s" : "";
-    const char *verb = count > 1 ? "are" : "is";
-    const char *pronoun = count > 1 ? "them" : "it";
-    if (count > 0 && is_directive) {
+        if (is_directive) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: directive \"%s\" is missing; expected it as \"# KEY%s VALUE\" "
+                                "before the header",
+                                csv->path, column->name,
+                                csv->comments == AR_CSV_FACTS ? ":" : " =");
+        }
         return ar_error_set(err, AR_BAD_DATA,
-                            "%s: directive%s%s %s missing; expected %s as \"# KEY%s VALUE\" before "
-                            "the header",
-                            csv->path, plural, list, verb, pronoun,
-                            csv->comments == AR_CSV_FACTS ? ":" : " =");
+                            "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the header",
+                            csv->path, csv->header_line, column->name);
     }
-    return count == 0 ? AR_OK
-                      : ar_error_set(err, AR_BAD_DATA,
-                                     "%s:%" PRIu64 ": column%s%s %s missing; expected %s in the "
-                                     "header",
-                                     csv->path, csv->header_line, plural, list, verb, pronoun);
+    return AR_OK;
 }
 
 /* Where each column of a list is, among the directives or the columns of the file; SIZE_MAX:
@@ -375,18 +358,6 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                         csv->path, line, noun, name, ar_csv_show(text, shown), expected);
 }
 
-/* Names only the nearest one of a long list of names. */
-static const char *expected_of(const struct ar_column *column, const char *text,
-                               char expected[AR_COLUMN_EXPECTED])
-{
-    size_t count = 0;
-    while (column->kind == AR_COLUMN_choice && column->names[count] != NULL) {
-        count++;
-    }
-    const char *nearest = count > NAMES_SHOWN ? ar_nearest_name(text, column->names, count) : NULL;
-    return nearest != NULL ? nearest : ar_column_expected(column, expected);
-}
-
 static bool read_field(const struct ar_column *column, const char *text, void *record)
 {
     return text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record);
@@ -402,7 +373,7 @@ enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_column
         const struct ar_column *column = &columns.list[i];
         const char *text = places[i] != SIZE_MAX ? csv->directives[places[i]].value : NULL;
         if (text != NULL && !read_field(column, text, record)) {
-            return ar_csv_directive_error(csv, column->name, expected_of(column, text, expected),
+            return ar_csv_directive_error(csv, column->name, ar_column_expected(column, expected),
                                           err);
         }
     }
@@ -421,7 +392,7 @@ enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns colu
             const struct ar_column *column = &columns.list[i];
             const char *text = places[i] != SIZE_MAX ? ar_csv_cell(csv, row, places[i]) : NULL;
             if (text != NULL && !read_field(column, text, record)) {
-                return ar_csv_error(csv, row, column->name, expected_of(column, text, expected),
+                return ar_csv_error(csv, row, column->name, ar_column_expected(column, expected),
                                     err);
             }
         }

@@ -492,33 +492,24 @@ struct line_reader {
     struct ar_columns columns;
     void *record;
     size_t count;
-    bool is_wrong; /* an error is written */
-    struct ar_error *err;
+    const struct ar_column *wrong; /* the first one whose cell is */
 };
 
 static void read_cell(void *text, size_t bytes, void *data)
 {
     struct line_reader *reader = data;
-    size_t place = reader->count++;
+    const struct ar_column *column = &reader->columns.list[reader->count];
     (void)bytes;
-    if (place >= reader->columns.count || reader->is_wrong) {
-        return;
-    }
-    const struct ar_column *column = &reader->columns.list[place];
-    if (!ar_record_read_cell(column, text, reader->record)) {
-        reader->is_wrong = true;
-        char expected[AR_COLUMN_EXPECTED];
-        struct ar_column plain = *column;
-        plain.help = ""; /* which says what the field is, not what is expected */
-        ar_error_set(reader->err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected %s",
-                     column->name, (const char *)text, ar_column_expected(&plain, expected));
+    if (reader->count++ < reader->columns.count && reader->wrong == NULL &&
+        !ar_record_read_cell(column, text, reader->record)) {
+        reader->wrong = column;
     }
 }
 
 enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
                                    struct ar_error *err)
 {
-    struct line_reader reader = {.columns = columns, .record = record, .err = err};
+    struct line_reader reader = {.columns = columns, .record = record};
     struct csv_parser parser;
     size_t bytes = strlen(line);
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0) {
@@ -531,14 +522,13 @@ enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, 
     if (!has_memory) {
         ar_memory_fail("a line of CSV");
     }
-    if (reader.is_wrong) {
-        return AR_BAD_DATA;
+    if (reader.wrong != NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found a cell that is none of it",
+                            reader.wrong->name);
     }
-    if (!is_csv || reader.count != columns.count) {
-        const char *missing = reader.count < columns.count ? columns.list[reader.count].name : "";
-        return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found %zu cells%s; expected %zu",
-                            missing, reader.count, is_csv ? "" : " and a quote out of place",
-                            columns.count);
-    }
-    return AR_OK;
+    return is_csv && reader.count == columns.count
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA, "found a line of %zu cells%s; expected %zu",
+                              reader.count, is_csv ? "" : " and a quote out of place",
+                              columns.count);
 }

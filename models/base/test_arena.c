@@ -64,12 +64,6 @@ static void *make_grown(const struct asked *asked)
     return ar_arena_grow(asked->arena, list, 1000, asked->count, asked->size);
 }
 
-static void *make_extended(const struct asked *asked)
-{
-    uint64_t *list = ar_arena_alloc(asked->arena, 1024, sizeof *list);
-    return ar_arena_extend(asked->arena, list, 1000, asked->count, asked->size);
-}
-
 static void *make_owned(const struct asked *asked)
 {
     return ar_arena_own(asked->arena, NULL, note_end);
@@ -96,14 +90,10 @@ Test(arena, memory_that_cannot_be_had_returns_from_the_guard)
         {{&endless, MAX + 1, 1, make_alloc}, AR_OK},
         {{&endless, SIZE_MAX / 16, 8, make_grown}, AR_NO_MEMORY},
         {{&endless, SIZE_MAX - 8, 8, make_grown}, AR_NO_MEMORY},
-        {{&endless, SIZE_MAX / 16, 8, make_extended}, AR_NO_MEMORY},
-        {{&endless, SIZE_MAX - 8, 8, make_extended}, AR_NO_MEMORY},
-        {{&endless, 24, 8, make_extended}, AR_OK},
         {{&endless, .make = make_owned}, AR_NO_MEMORY},
         {{NULL, MAX + 1, 1, make_alloc}, AR_NO_MEMORY},
         {{NULL, MAX, 1, make_alloc}, AR_NO_MEMORY}, /* an item needs some, too */
         {{NULL, HALF, 1, make_alloc}, AR_OK},
-        {{NULL, MAX / 8, 8, make_extended}, AR_NO_MEMORY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_error err = {.status = AR_OK};
@@ -186,21 +176,6 @@ Test(arena, a_child_does_not_return_to_the_guard_of_its_parent)
 
 /* --- lists -------------------------------------------------------------------------------------
  */
-
-Test(arena, a_list_is_extended_wherever_it_stands)
-{
-    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = 1 << 20};
-    uint64_t *lists[3] = {NULL};
-    for (uint64_t i = 0; i < 3000; i++) {
-        uint64_t **list = &lists[i % 3];
-        *list = ar_arena_extend(&arena, *list, i / 3, 1, sizeof **list);
-        (*list)[i / 3] = i;
-    }
-    for (uint64_t i = 0; i < 3000; i++) {
-        cr_assert_eq(lists[i % 3][i / 3], i);
-    }
-    cr_expect_leq(arena.bytes, 3 * (1024 * sizeof(uint64_t) + 256), "old lists do not stay");
-}
 
 Test(arena, a_list_grows_and_keeps_what_it_has)
 {

@@ -192,13 +192,13 @@ Test(record, a_wrong_line_is_refused_with_its_column)
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     static const char *const cases[][2] = {
-        {"Fram,many,,,,,", "column \"masts\": found \"many\"; expected a whole number"},
-        {"Fram,1,fast,,,,", "column \"speed_Bps\": found \"fast\"; expected a number"},
-        {"Fram,1,2,maybe,,,", "column \"is_iron\": found \"maybe\"; expected yes or no"},
-        {"Fram,1,2", "column \"is_iron\": found 3 cells; expected 7"},
-        {"Fram,1,2,no,,,1,9", "found 8 cells; expected 7"},
+        {"Fram,many,,,,,", "column \"masts\": found a cell"},
+        {"Fram,1,fast,,,,", "column \"speed_Bps\": found a cell"},
+        {"Fram,1,2,maybe,,,", "column \"is_iron\": found a cell"},
+        {"Fram,1,2", "found a line of 3 cells; expected 7"},
+        {"Fram,1,2,no,,,1,9", "8 cells; expected 7"},
         {"\"Fram,1,2,no,,,1", "a quote out of place"},
-        {"", "found 0 cells"},
+        {"", "0 cells"},
     };
     struct ship ship;
     struct ar_error err;

@@ -81,7 +81,7 @@ Test(plot_input, missing_and_empty_files_are_named)
     cr_expect_eq(fail(&request, "sweep.csv: found a header and no rows"), AR_BAD_DATA);
     write_sweep();
     write_file("payload.csv", "a,b\n1,2\n");
-    cr_expect_eq(fail(&request, "payload.csv:1: columns \"status\", \"cluster\""), AR_BAD_DATA);
+    cr_expect_eq(fail(&request, "payload.csv:1: column \"status\" is missing"), AR_BAD_DATA);
     request.path = "";
     cr_expect_eq(fail(&request, "the path is empty"), AR_NO_INPUT);
 }

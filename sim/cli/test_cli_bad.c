@@ -262,7 +262,7 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"report .", 66, "found nothing to report"},
         {"plot /dev/null", 65, "no header line in 0 bytes"},
         {"plot .", 66, "./sweep.csv: No such file"},
-        {"plot trace.csv", 65, " more are missing; expected them in the header"},
+        {"plot trace.csv", 65, " is missing; expected it in the header"},
     };
     CLI_FAIL_ALL("", rows);
 }

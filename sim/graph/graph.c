@@ -59,7 +59,7 @@ static void *extend_list(struct ar_graph *graph, void *list, uint32_t count, siz
     if (count >= COUNT_MAX) {
         ar_memory_fail("the tasks of a step");
     }
-    return ar_arena_extend(graph->arena, list, count, 1, size);
+    return ar_arena_grow(graph->arena, list, count, 1, size);
 }
 
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)

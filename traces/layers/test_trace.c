@@ -142,7 +142,7 @@ Test(trace, wrong_columns_and_directives_are_refused)
         {"# precison = fp16\n" GOOD, ":1: unknown directive \"precison\"; did you mean"},
         {"# colour = red\n" GOOD, "; expected one of batch precision optimizer_s"},
         {GOOD "# batch = 64\n", ":6: directive after the header (line 3)"},
-        {HEADER "a,1,2,3\n", "directives \"batch\", \"precision\" are missing"},
+        {HEADER "a,1,2,3\n", "directive \"batch\" is missing"},
         {"# batch = 32\n" HEADER "a,1,2,3\n", "directive \"precision\" is missing"},
         {"# batch = 0\n# precision = fp16\n" HEADER "a,1,2,3\n",
          ":1: directive \"batch\" is \"0\""},
