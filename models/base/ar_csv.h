@@ -98,12 +98,16 @@ size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
 
+/** Refuses a file that lacks one of the columns, names with blanks between them. */
+enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err);
+
 /** `path:line` of a row, which begins error lines; returns `where`. */
 enum { AR_CSV_WHERE = 320 };
 const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV_WHERE]);
 
-/** Text of a cell. */
+/** Text of a cell; that of a column by its name, empty if there is none. */
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
+const char *ar_csv_text(const struct ar_csv *csv, size_t row, const char *column);
 
 /** Puts a row in the place of an earlier one, whose cells are lost: to leave rows out, which
  * `rows_count` then says. */

@@ -54,7 +54,12 @@ void ar_write_shell_word(FILE *file, const char *text);
  * is none left. The text is changed. */
 char *ar_next_part(char **rest, char separator);
 
-/** Whether a text of words with blanks between them has a word. */
+/** Copies the next word of a text of words with blanks between them, cut if too long, and moves
+ * `*text` on; false when there is none left. */
+enum { AR_WORD_SIZE = 80 };
+bool ar_next_word(const char **text, char word[AR_WORD_SIZE]);
+
+/** Whether such a text has a word. */
 bool ar_text_has_word(const char *text, const char *word);
 
 /* --- settings --------------------------------------------------------------------------------- */

@@ -290,6 +290,25 @@ static enum ar_status report_unknown(const char *where, const char *noun, const 
     return ar_error_unknown(err, AR_BAD_DATA, where, noun, name, names, columns.count);
 }
 
+static enum ar_status report_missing(const struct ar_csv *csv, const char *column,
+                                     struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the header",
+                        csv->path, csv->header_line, column);
+}
+
+enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struct ar_error *err)
+{
+    char name[AR_WORD_SIZE];
+    while (ar_next_word(&columns, name)) {
+        if (!ar_csv_has_column(csv, name)) {
+            return report_missing(csv, name, err);
+        }
+    }
+    return AR_OK;
+}
+
 /* The first column that is needed and not there. */
 static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
                                     struct ar_columns columns, const size_t *places,
@@ -307,9 +326,7 @@ static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
                                 csv->path, column->name,
                                 csv->comments == AR_CSV_FACTS ? ":" : " =");
         }
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the header",
-                            csv->path, csv->header_line, column->name);
+        return report_missing(csv, column->name, err);
     }
     return AR_OK;
 }
@@ -437,6 +454,12 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column)
 {
     return csv->cells[(row + 1) * csv->columns_count + column];
+}
+
+const char *ar_csv_text(const struct ar_csv *csv, size_t row, const char *column)
+{
+    size_t place = ar_csv_find_column(csv, column);
+    return place != SIZE_MAX ? ar_csv_cell(csv, row, place) : "";
 }
 
 void ar_csv_move_row(struct ar_csv *csv, size_t from, size_t to)

@@ -188,15 +188,22 @@ void ar_write_shell_word(FILE *file, const char *text)
     fputs(quote, file);
 }
 
+bool ar_next_word(const char **text, char word[AR_WORD_SIZE])
+{
+    *text += strspn(*text, " ");
+    size_t size = strcspn(*text, " ");
+    snprintf(word, AR_WORD_SIZE, "%.*s", (int)size, *text);
+    *text += size;
+    return size > 0;
+}
+
 bool ar_text_has_word(const char *text, const char *word)
 {
-    size_t length = strlen(word);
-    for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
-        size_t end = strcspn(at, " ");
-        if (end == length && memcmp(at, word, length) == 0) {
+    char found[AR_WORD_SIZE];
+    while (ar_next_word(&text, found)) {
+        if (strcmp(found, word) == 0) {
             return true;
         }
-        at += end;
     }
     return false;
 }

@@ -7,8 +7,8 @@
  * | file            | content                                                                     |
  * |-----------------|-----------------------------------------------------------------------------|
  * | NAME.csv        | the rows drawn, under the column names of the input (`NAME_curves.csv`      |
- * |                 | for `payload` and `busbw`, and also where curves and points are drawn; none |
- * |                 | for `compare_*`, `layers` and `pipeline`, which draw their input)           |
+ * |                 | for `payload` and `busbw`; none for `compare_*`, `layers` and `pipeline`,   |
+ * |                 | which draw their input)                                                     |
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
@@ -28,7 +28,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "ar_arena.h"
 #include "ar_error.h"
@@ -42,10 +41,8 @@ struct ar_plot_request {
     const char *output_dir;   /**< made if missing; NULL: beside the files */
     const char *where;        /**< KEY=VALUE[,KEY=VALUE]: only rows for which it holds; NULL: all */
     const char *subject;      /**< what the files do not say, for below the title; NULL: nothing */
-    FILE *ascii_file;         /**< receives text versions of efficiency and shapes; NULL: none */
     bool is_for_page;         /**< only SVG, in which points have their rows as titles; it is no
                                  error if rows differ so that there is no picture at all */
-    uint32_t ascii_columns;   /**< width of the text versions, at least 79; 0: 79 */
     const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
 };
 
@@ -73,8 +70,7 @@ struct ar_plot_report {
  * AR_BAD_DATA (empty file, missing column, a cell that is no number, no row that succeeded; the
  * line begins `file:line: column "..."`; nothing to draw since rows differ), AR_IO (gnuplot
  * missing, unwritable directory, full disk), AR_INTERNAL (gnuplot failing; its message is in the
- * line), AR_NO_MEMORY (gnuplot's, too, where it says so). On an error the output directory is as it
- * was before, except that pictures stay when only `ascii_file` could not be written. */
+ * line). On an error the output directory is as it was before. */
 enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
                             struct ar_plot_report *report, struct ar_error *err);
 

@@ -12,19 +12,7 @@
 
 enum { VALUES_SHOWN = 6, LINE = 400, SERIES_MAX = 12 };
 
-/* Columns in which rows may differ. All rows of a picture agree on the first CONDITIONS of them,
- * where a table of payloads and batches may differ in the first BATCHES; rows of one point agree on
- * those up to CHOICES; the last ones make a point. */
-static const enum ar_plot_column axes[] = {
-    AR_COL_BATCH,     AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE,
-    AR_COL_OPERATION, AR_COL_MESH,      AR_COL_ALONG,    AR_COL_ROOT,    AR_COL_BASELINE,
-    AR_COL_WIRE,      AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,  AR_COL_SEED,
-    AR_COL_EXCHANGE,  AR_COL_BUCKET,    AR_COL_CHANNELS, AR_COL_WINDOW,  AR_COL_ENGINE,
-    AR_COL_ALGORITHM, AR_COL_GPUS,      AR_COL_SHAPE,    AR_COL_PAYLOAD};
-enum { BATCHES = 3, CONDITIONS = 15, CHOICES = 20, AXES = sizeof axes / sizeof axes[0] };
-#define POINT                                                                                      \
-    AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_SHAPE, AR_COL_PAYLOAD, AR_COL_BATCH, AR_COL_PRECISION,   \
-        AR_COL_SCALE
+#define POINT "algorithm gpus shape payload_bytes " AR_PLOT_BATCHES
 
 /* A text that is not terminated. */
 struct piece {
@@ -32,30 +20,20 @@ struct piece {
     size_t size;
 };
 
-static const char *named_cell(const struct ar_plot_table *table, size_t row, const char *column)
-{
-    size_t place = ar_csv_find_column(table->csv, column);
-    return place != SIZE_MAX ? ar_csv_cell(table->csv, row, place) : NULL;
-}
-
 /* The value that a row has for a key: a cell, or the setting of that name. */
 static struct piece key_value(const struct ar_plot_table *table, size_t row, const char *key)
 {
-    const char *cell = named_cell(table, row, key);
-    if (cell != NULL) {
-        return (struct piece){cell, strlen(cell)};
-    }
-    cell = named_cell(table, row, ar_plot_column_name(AR_COL_SETTINGS));
-    const char *at = cell != NULL ? cell : "";
+    bool is_column = ar_csv_has_column(table->csv, key);
+    const char *at = ar_csv_text(table->csv, row, is_column ? key : "settings");
     size_t length = strlen(key);
-    while (*at != '\0') { /* KEY=VALUE KEY=VALUE */
+    while (*at != '\0' && !is_column) { /* KEY=VALUE KEY=VALUE */
         size_t size = strcspn(at, " ");
         if (size > length && at[length] == '=' && strncmp(at, key, length) == 0) {
             return (struct piece){at + length + 1, size - length - 1};
         }
         at += size + strspn(at + size, " ");
     }
-    return (struct piece){"", 0};
+    return (struct piece){at, strlen(at)};
 }
 
 static bool pieces_equal(struct piece a, struct piece b)
@@ -77,9 +55,9 @@ static bool is_wanted_value(struct piece found, const char *wanted)
 }
 
 /* Writes the distinct values of a key, as many as there is room for; returns their number. */
-static size_t list_values(const struct ar_plot_table *table, struct ar_plot_rows rows,
-                          const char *key, char text[LINE])
+static size_t list_values(const struct ar_plot_table *table, const char *key, char text[LINE])
 {
+    struct ar_plot_rows rows = table->rows;
     struct piece seen[VALUES_SHOWN];
     size_t count = 0;
     size_t used = 0;
@@ -127,20 +105,12 @@ static void keep_rows(struct ar_plot_table *table, const char *key, const char *
     table->rows.count = kept;
 }
 
-static enum ar_status report_unknown_key(const char *key, struct ar_error *err)
-{
-    const char *names[AXES];
-    for (size_t i = 0; i < AXES; i++) {
-        names[i] = ar_plot_column_name(axes[i]);
-    }
-    return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", key, names, AXES);
-}
-
 static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, size_t tables_count,
                                      struct ar_error *err)
 {
     char *value = strchr(term, '=');
     char values[LINE] = "";
+    const struct ar_csv *first = NULL;
     bool is_known = false;
     bool is_found = false;
     if (value == NULL || value == term) {
@@ -148,18 +118,20 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
     }
     *value++ = '\0';
     for (size_t i = 0; i < tables_count; i++) {
+        first = first == NULL ? tables[i].csv : first;
         if (tables[i].csv == NULL || !has_key(&tables[i], term)) {
             continue;
         }
         if (!is_known) {
-            list_values(&tables[i], tables[i].rows, term, values);
+            list_values(&tables[i], term, values);
         }
         is_known = true;
         keep_rows(&tables[i], term, value);
         is_found = is_found || tables[i].rows.count > 0;
     }
     if (!is_known) {
-        return report_unknown_key(term, err);
+        return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term, first->cells,
+                                first->columns_count);
     }
     return is_found ? AR_OK
                     : ar_error_set(err, AR_USAGE,
@@ -235,15 +207,14 @@ static void append_format(char text[LINE], const char *format, ...)
 
 /* Adds a column in which rows differ, and a choice as it is given to --where. Settings are keys
  * themselves. */
-static void add_difference(const struct ar_plot_table *table, enum ar_plot_column column,
-                           char columns[LINE], char choice[LINE])
+static void add_difference(const struct ar_plot_table *table, const char *name, char columns[LINE],
+                           char choice[LINE])
 {
-    const char *name = ar_plot_column_name(column);
-    const char *cell = ar_plot_cell(table, table->rows.rows[0], column);
-    bool is_settings = column == AR_COL_SETTINGS && cell[0] != '\0';
+    const char *cell = ar_plot_cell(table, table->rows.rows[0], name);
+    bool is_settings = strcmp(name, "settings") == 0 && cell[0] != '\0';
     char values[LINE] = "";
     char *blank = choice + strlen(choice);
-    list_values(table, table->rows, name, values);
+    list_values(table, name, values);
     append_format(columns, "%s%s (%.200s)", columns[0] == '\0' ? "" : " and ", name, values);
     append_format(choice, "%s%s%s%s", choice[0] == '\0' ? "" : ",", is_settings ? "" : name,
                   is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
@@ -252,32 +223,37 @@ static void add_difference(const struct ar_plot_table *table, enum ar_plot_colum
     }
 }
 
-/* Whether rows differ in axis `axis` where they must not: all of them, or those of one point. */
-static bool axis_differs(const struct ar_plot_table *table, size_t axis, struct ar_arena *arena)
+/* Whether rows of one point differ in a column. */
+static bool choice_differs(const struct ar_plot_table *table, const char *column,
+                           struct ar_arena *arena)
 {
-    if (axis < CONDITIONS) {
-        return ar_plot_rows_vary(table, axes[axis], table->rows);
-    }
-    const enum ar_plot_column point[] = {POINT, AR_COL_END};
-    const enum ar_plot_column point_and_axis[] = {POINT, axes[axis], AR_COL_END};
     struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
-    ar_plot_rows_best(table, point_and_axis, axes[axis], &rows);
+    ar_plot_rows_best(table, ar_arena_format(arena, POINT " %s", column), column, &rows);
     for (size_t i = 0; i < rows.count; i++) {
-        if (ar_plot_rows_alike(table, point, rows, i) > 1) {
+        if (ar_plot_rows_alike(table, POINT, rows, i) > 1) {
             return true;
         }
     }
     return false;
 }
 
-const char *ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_batches,
+const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct ar_plot_kind *kind,
                                 struct ar_arena *arena)
 {
     char columns[LINE] = "";
     char choice[LINE] = "";
-    for (size_t i = has_all_batches ? BATCHES : 0; i < CHOICES; i++) {
-        if ((i < CONDITIONS || columns[0] == '\0') && axis_differs(table, i, arena)) {
-            add_difference(table, axes[i], columns, choice);
+    char column[AR_WORD_SIZE];
+    const char *conditions = ar_plot_sources[kind->file].conditions;
+    const char *choices = ar_plot_sources[kind->file].choices;
+    while (ar_next_word(&conditions, column)) {
+        if (!(kind->has_all_batches && ar_text_has_word(AR_PLOT_BATCHES, column)) &&
+            ar_plot_rows_vary(table, column, table->rows)) {
+            add_difference(table, column, columns, choice);
+        }
+    }
+    while (columns[0] == '\0' && ar_next_word(&choices, column)) {
+        if (choice_differs(table, column, arena)) {
+            add_difference(table, column, columns, choice);
         }
     }
     if (columns[0] == '\0') {
@@ -290,89 +266,105 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_
 
 /* --- series ------------------------------------------------------------------------------- */
 
+/* The name of the series of a row, which is its algorithm. */
+static const char **series_name(const struct ar_plot_table *named, size_t row)
+{
+    const struct ar_csv *csv = named->csv;
+    return &csv->cells[(row + 1) * csv->columns_count + ar_csv_find_column(csv, "algorithm")];
+}
+
 /* Appends a value to a name; characters that a name must not have become `_`. A number is preceded
  * by the name of its column, settings have theirs. */
-static void append_value(char text[LINE], enum ar_plot_column column, const char *cell)
+static void append_value(char text[LINE], const char *column, const char *cell)
 {
     bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
     size_t used = strlen(text);
-    append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+",
-                  is_number ? ar_plot_column_name(column) : "", is_number ? "=" : "",
-                  cell[0] == '\0' ? "none" : cell);
+    append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+", is_number ? column : "",
+                  is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
     for (char *c = text + used; *c != '\0'; c++) {
         *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
     }
 }
 
 /* Adds the value of a column to the names of all rows. */
-static void extend_names(const struct ar_plot_table *table, enum ar_plot_column column,
+static void extend_names(const struct ar_plot_table *named, const char *column,
                          struct ar_arena *arena)
 {
-    for (size_t i = 0; i < table->rows.count; i++) {
-        size_t row = table->rows.rows[i];
+    for (size_t i = 0; i < named->rows.count; i++) {
+        size_t row = named->rows.rows[i];
+        const char **name = series_name(named, row);
+        const char *cell = ar_plot_cell(named, row, column);
         char text[LINE] = "";
-        const char *cell = ar_plot_cell(table, row, column);
-        append_format(text, "%s", ar_plot_cell(table, row, AR_COL_ALGORITHM));
+        append_format(text, "%s", *name);
         if (strcmp(cell, text) != 0) {
             append_value(text, column, cell);
         }
-        table->texts[row][AR_COL_ALGORITHM] = ar_arena_text(arena, text);
+        *name = ar_arena_text(arena, text);
     }
 }
 
 /* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many. */
-static size_t number_names(const struct ar_plot_table *table)
+static size_t number_names(const struct ar_plot_table *named)
 {
-    const size_t *rows = table->rows.rows;
+    const size_t *rows = named->rows.rows;
+    size_t columns = named->csv->columns_count;
+    double *numbers = named->values + ar_csv_find_column(named->csv, "algorithm");
     size_t count = 0;
-    for (size_t i = 0; i < table->rows.count && count <= SERIES_MAX; i++) {
-        const char *name = ar_plot_cell(table, rows[i], AR_COL_ALGORITHM);
+    for (size_t i = 0; i < named->rows.count && count <= SERIES_MAX; i++) {
         size_t k = 0;
-        while (strcmp(ar_plot_cell(table, rows[k], AR_COL_ALGORITHM), name) != 0) {
+        while (strcmp(*series_name(named, rows[k]), *series_name(named, rows[i])) != 0) {
             k++;
         }
-        table->values[rows[i]][AR_COL_ALGORITHM] =
-            k < i ? table->values[rows[k]][AR_COL_ALGORITHM] : (double)count++;
+        numbers[rows[i] * columns] = k < i ? numbers[rows[k] * columns] : (double)count++;
     }
     return count;
 }
 
 /* Names series. Names begin with the algorithm, or, where these would be too many, with nothing, so
  * that a point is that of its fastest algorithm. Returns their number. */
-static size_t name_rows(const struct ar_plot_table *named, bool has_algorithms,
-                        struct ar_arena *arena)
+static size_t name_rows(const struct ar_plot_table *named, const struct ar_plot_kind *kind,
+                        bool has_algorithms, struct ar_arena *arena)
 {
+    const struct ar_plot_source *source = &ar_plot_sources[kind->file];
+    const char *lists[] = {source->conditions, source->choices};
+    char column[AR_WORD_SIZE];
     size_t names = 0;
     for (size_t i = 0; i < named->rows.count && !has_algorithms; i++) {
-        named->texts[named->rows.rows[i]][AR_COL_ALGORITHM] = NULL;
+        *series_name(named, named->rows.rows[i]) = "";
     }
     number_names(named);
-    for (size_t i = 0; i < CHOICES && names <= SERIES_MAX; i++) {
-        bool is_strategy = !has_algorithms && axes[i] == AR_COL_EXCHANGE;
-        if (axis_differs(named, i, arena) ||
-            (is_strategy && ar_plot_rows_vary(named, axes[i], named->rows))) {
-            extend_names(named, axes[i], arena);
-            names = number_names(named);
+    for (size_t i = 0; i < 2; i++) {
+        while (names <= SERIES_MAX && ar_next_word(&lists[i], column)) {
+            bool is_strategy = !has_algorithms && strcmp(column, "strategy") == 0;
+            if (i == 0 || is_strategy ? ar_plot_rows_vary(named, column, named->rows)
+                                      : choice_differs(named, column, arena)) {
+                extend_names(named, column, arena);
+                names = number_names(named);
+            }
         }
     }
     for (size_t i = 0; i < named->rows.count; i++) {
-        const char **name = &named->texts[named->rows.rows[i]][AR_COL_ALGORITHM];
-        *name = *name == NULL || (*name)[0] == '\0' ? "default" : *name;
+        const char **name = series_name(named, named->rows.rows[i]);
+        *name = (*name)[0] == '\0' ? "default" : *name;
     }
     return names;
 }
 
-enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table, struct ar_arena *arena,
+enum ar_plot_series ar_plot_name_series(const struct ar_plot_table *table,
+                                        const struct ar_plot_kind *kind, struct ar_arena *arena,
                                         struct ar_plot_table *named)
 {
-    size_t count = table->csv->rows_count;
-    *named = *table;
-    named->texts = ar_arena_alloc(arena, count + 1, sizeof *named->texts);
-    named->values = ar_arena_alloc(arena, count + 1, sizeof *named->values);
+    size_t values_count = table->csv->rows_count * table->csv->columns_count;
     for (int tries = 0; tries < 2; tries++) {
-        memcpy(named->texts, table->texts, count * sizeof *named->texts);
-        memcpy(named->values, table->values, count * sizeof *named->values);
-        if (name_rows(named, tries == 0, arena) <= SERIES_MAX) {
+        struct ar_csv *csv = ar_arena_alloc(arena, 1, sizeof *csv);
+        *csv = *table->csv;
+        csv->cells = ar_arena_alloc(arena, csv->cells_count, sizeof *csv->cells);
+        memcpy(csv->cells, table->csv->cells, csv->cells_count * sizeof *csv->cells);
+        *named = *table;
+        named->csv = csv;
+        named->values = ar_arena_alloc(arena, values_count + 1, sizeof *named->values);
+        memcpy(named->values, table->values, values_count * sizeof *named->values);
+        if (name_rows(named, kind, tries == 0, arena) <= SERIES_MAX) {
             return tries == 0 ? AR_PLOT_NAMED : AR_PLOT_NAMED_FASTEST;
         }
     }

@@ -1,6 +1,5 @@
 /* Runs gnuplot on scripts, several at a time, and checks what it left. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,35 +12,35 @@
 #include "ar_text.h"
 #include "pictures.h"
 
-enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, TEXT_ROWS = 28, NOT_STARTED = 126, NOT_FOUND = 127 };
+enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, NOT_STARTED = 126, NOT_FOUND = 127 };
 
 #define TICK_S 5e-3
 
 /* All runs have the same program and directory. */
 struct gnuplot {
     const char *program, *directory;
+    bool has_values;
 };
 
-static FILE *open_output(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
-                         const char *suffix)
+static FILE *open_output(const struct gnuplot *gnuplot, const char *name, const char *suffix)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s%s", gnuplot->directory, run->name, suffix);
+    snprintf(path, sizeof path, "%s/%s%s", gnuplot->directory, name, suffix);
     return fopen(path, "re");
 }
 
 /* Copies the last line of gnuplot's standard error with `wanted` in it. A message names its line of
  * the script; lines before it repeat the command with a caret under the fault. */
-static void read_message(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
-                         const char *wanted, char *message, size_t size)
+static void read_message(const struct gnuplot *gnuplot, const char *name, const char *wanted,
+                         char message[MESSAGE_SIZE])
 {
     char line[MESSAGE_SIZE];
-    FILE *file = open_output(gnuplot, run, ".err");
+    FILE *file = open_output(gnuplot, name, ".err");
     message[0] = '\0';
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] != '\0' && strstr(line, wanted) != NULL) {
-            ar_copy_text(message, size, line);
+            ar_copy_text(message, MESSAGE_SIZE, line);
         }
     }
     if (file != NULL) {
@@ -50,28 +49,21 @@ static void read_message(const struct gnuplot *gnuplot, const struct ar_plot_run
 }
 
 /* Runs in the child. The scripts are in UTF-8, which gnuplot reads only if the locale says so. */
-static void become_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
-                           pid_t parent)
+static void become_gnuplot(const struct gnuplot *gnuplot, const char *name, pid_t parent)
 {
     const sigset_t mask = ar_signals_mask();
-    char settings[96] = "";
     char errors[PATH_SIZE];
     char file[PATH_SIZE];
-    snprintf(errors, sizeof errors, "%s.err", run->name);
-    snprintf(file, sizeof file, "%s.gp", run->name);
-    if (run->text_columns > 0) {
-        snprintf(settings, sizeof settings, "ascii_columns = %" PRIu32 "; ascii_rows = %d",
-                 run->text_columns, TEXT_ROWS);
-    } else if (run->has_values) {
-        ar_copy_text(settings, sizeof settings, "has_values = 1");
-    }
+    snprintf(errors, sizeof errors, "%s.err", name);
+    snprintf(file, sizeof file, "%s.gp", name);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
         chdir(gnuplot->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
         freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL &&
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
-        execlp(gnuplot->program, gnuplot->program, "-d", "-e", settings, file, (char *)NULL);
+        execlp(gnuplot->program, gnuplot->program, "-d", "-e",
+               gnuplot->has_values ? "has_values = 1" : "", file, (char *)NULL);
         if (errno == ENOENT) {
             _exit(NOT_FOUND); /* without a message, unlike a program that ends with that code */
         }
@@ -80,72 +72,50 @@ static void become_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_r
     _exit(NOT_STARTED);
 }
 
-static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_run *run,
+static enum ar_status start_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_drawing *drawing,
                                     struct ar_error *err)
 {
     fflush(NULL);
     pid_t parent = getpid();
-    run->child = fork();
-    if (run->child < 0) {
+    drawing->child = fork();
+    if (drawing->child < 0) {
         return ar_error_set(err, AR_NO_MEMORY, "%s: cannot start: %s", gnuplot->program,
                             strerror(errno));
     }
-    if (run->child == 0) {
-        become_gnuplot(gnuplot, run, parent);
+    if (drawing->child == 0) {
+        become_gnuplot(gnuplot, drawing->kind->name, parent);
     }
     return AR_OK;
 }
 
-/* Whether the loader, a library or gnuplot says that it got no memory, or no thread. */
-static bool tells_no_memory(const char *message)
-{
-    static const char *const texts[] = {"failed to map segment",
-                                        "cannot allocate memory",
-                                        "failed to allocate",
-                                        "out of memory",
-                                        "bad_alloc",
-                                        "resource temporarily unavailable"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (strcasestr(message, texts[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum ar_status check_exit(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
-                                 int end, struct ar_error *err)
+static enum ar_status check_exit(const struct gnuplot *gnuplot, const char *name, int end,
+                                 struct ar_error *err)
 {
     char message[MESSAGE_SIZE];
     if (WIFEXITED(end) && WEXITSTATUS(end) == 0) {
         return AR_OK;
     }
-    read_message(gnuplot, run, "", message, sizeof message);
-    enum ar_status status = tells_no_memory(message) ? AR_NO_MEMORY : AR_INTERNAL;
-    if (WIFSIGNALED(end)) {
-        return ar_error_set(err, status, "%s: killed by signal %d while drawing %s%s%s",
-                            gnuplot->program, WTERMSIG(end), run->name,
-                            message[0] == '\0' ? "" : ": ", message);
-    }
-    if (WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0') {
+    read_message(gnuplot, name, "", message);
+    if (WIFEXITED(end) && WEXITSTATUS(end) == NOT_FOUND && message[0] == '\0') {
         return ar_error_set(err, AR_IO,
                             "%s: program not found in PATH; pictures need gnuplot 5.4 or newer "
                             "(Debian: gnuplot-nox)",
                             gnuplot->program);
     }
-    return ar_error_set(err, status, "%s: failed on %s.gp with exit code %d: %s", gnuplot->program,
-                        run->name, WEXITSTATUS(end),
+    return ar_error_set(err, AR_INTERNAL, "%s: failed on %s.gp with %s %d: %s", gnuplot->program,
+                        name, WIFSIGNALED(end) ? "signal" : "exit code",
+                        WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end),
                         message[0] == '\0' ? "it printed no message" : message);
 }
 
 /* Whether a picture ends as it should, but for some newlines. */
-static enum ar_status check_picture(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+static enum ar_status check_picture(const struct gnuplot *gnuplot, const char *name,
                                     const char *suffix, const char *tail, struct ar_error *err)
 {
     char last[12];
-    FILE *file = open_output(gnuplot, run, suffix);
+    FILE *file = open_output(gnuplot, name, suffix);
     if (file == NULL) {
-        return ar_error_set(err, AR_IO, "%s%s: %s left no such picture", run->name, suffix,
+        return ar_error_set(err, AR_IO, "%s%s: %s left no such picture", name, suffix,
                             gnuplot->program);
     }
     bool is_whole = fseek(file, -(long)sizeof last, SEEK_END) == 0 &&
@@ -156,19 +126,20 @@ static enum ar_status check_picture(const struct gnuplot *gnuplot, const struct 
                     : ar_error_set(err, AR_IO,
                                    "%s%s: %s ended in the middle of it; expected a whole picture "
                                    "(is there room on the disk?)",
-                                   run->name, suffix, gnuplot->program);
+                                   name, suffix, gnuplot->program);
 }
 
 /* Waits for a run that was started, and checks the pictures that it left. */
-static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, const struct ar_plot_run *run,
+static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, struct ar_plot_drawing *drawing,
                                     struct ar_arena *arena, struct ar_error *err)
 {
+    const char *name = drawing->kind->name;
     int end;
     char message[MESSAGE_SIZE];
     pid_t ended;
-    while ((ended = waitpid(run->child, &end, WNOHANG)) == 0) {
+    while ((ended = waitpid(drawing->child, &end, WNOHANG)) == 0) {
         if (ar_signals_arrived()) {
-            kill(run->child, SIGKILL);
+            kill(drawing->child, SIGKILL);
         }
         ar_signals_let_in(TICK_S);
     }
@@ -178,35 +149,40 @@ static enum ar_status await_gnuplot(const struct gnuplot *gnuplot, const struct 
     }
     ar_signals_let_in(0); /* a terminal sends them to gnuplot, too */
     if (ar_signals_arrived()) {
-        return ar_error_set(err, AR_INTERRUPTED, "interrupted while drawing %s", run->name);
+        return ar_error_set(err, AR_INTERRUPTED, "interrupted while drawing %s", name);
     }
-    AR_TRY(check_exit(gnuplot, run, end, err));
-    AR_TRY(check_picture(gnuplot, run, ".svg", "</svg>", err));
-    if (!run->has_values) { /* The last chunk of a PNG: its name and its checksum. */
-        AR_TRY(check_picture(gnuplot, run, ".png", "IEND\xAE\x42\x60\x82", err));
+    AR_TRY(check_exit(gnuplot, name, end, err));
+    AR_TRY(check_picture(gnuplot, name, ".svg", "</svg>", err));
+    if (!gnuplot->has_values) { /* The last chunk of a PNG: its name and its checksum. */
+        AR_TRY(check_picture(gnuplot, name, ".png", "IEND\xAE\x42\x60\x82", err));
     }
-    read_message(gnuplot, run, "warning:", message, sizeof message);
-    *run->warning = message[0] == '\0' ? NULL : ar_arena_text(arena, message);
+    read_message(gnuplot, name, "warning:", message);
+    drawing->warning = message[0] == '\0' ? NULL : ar_arena_text(arena, message);
     return AR_OK;
 }
 
-enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory,
-                                   struct ar_plot_run *runs, size_t count, struct ar_arena *arena,
-                                   struct ar_error *err)
+enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory, bool has_values,
+                                   struct ar_plot_drawing *drawings, size_t count,
+                                   struct ar_arena *arena, struct ar_error *err)
 {
-    const struct gnuplot gnuplot = {program, directory};
+    const struct gnuplot gnuplot = {program, directory, has_values};
     struct ar_error later; /* errors after the first one are not reported */
     enum ar_status status = AR_OK;
     size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    size_t started = 0;
-    for (size_t done = 0; done < count && done <= started; done++) {
-        while (status == AR_OK && started < count && started < done + processors) {
-            status = start_gnuplot(&gnuplot, &runs[started], err);
+    struct ar_plot_drawing **runs = ar_arena_alloc(arena, count + 1, sizeof *runs);
+    size_t runs_count = 0, started = 0;
+    for (size_t i = 0; i < count; i++) {
+        runs[runs_count] = &drawings[i];
+        runs_count += drawings[i].rows.count > 0;
+    }
+    for (size_t done = 0; done < runs_count && done <= started; done++) {
+        while (status == AR_OK && started < runs_count && started < done + processors) {
+            status = start_gnuplot(&gnuplot, runs[started], err);
             started += status == AR_OK;
         }
         if (done < started) {
             enum ar_status end =
-                await_gnuplot(&gnuplot, &runs[done], arena, status == AR_OK ? err : &later);
+                await_gnuplot(&gnuplot, runs[done], arena, status == AR_OK ? err : &later);
             status = status == AR_OK ? end : status;
         }
     }

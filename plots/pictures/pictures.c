@@ -6,25 +6,23 @@
 #include <string.h>
 
 #include "ar_plot_text.h"
+#include "ar_text.h"
 
 enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4 };
 
-bool ar_plot_has_part(const struct ar_plot_kind *kind, size_t part)
-{
-    return kind->parts[part].columns[0] != AR_COL_END || kind->parts[part].write != NULL;
-}
-
-void ar_plot_pick(const struct ar_plot_part *part, const struct ar_plot_table *table,
+void ar_plot_pick(const struct ar_plot_kind *kind, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows)
 {
-    for (const enum ar_plot_column *column = part->above_0; *column != AR_COL_END; column++) {
-        ar_plot_rows_within(table, *column, DBL_MIN, DBL_MAX, rows);
+    const char *above_0 = kind->above_0 != NULL ? kind->above_0 : "";
+    char column[AR_WORD_SIZE];
+    while (ar_next_word(&above_0, column)) {
+        ar_plot_rows_within(table, column, DBL_MIN, DBL_MAX, rows);
     }
-    if (part->keys[0] != AR_COL_END) {
-        ar_plot_rows_best(table, part->keys, part->least, rows);
+    if (kind->keys != NULL) {
+        ar_plot_rows_best(table, kind->keys, kind->least, rows);
     }
-    if (part->narrow != NULL) {
-        part->narrow(table, rows);
+    if (kind->narrow != NULL) {
+        kind->narrow(table, rows);
     }
 }
 
@@ -42,10 +40,9 @@ static void narrow_bars(const struct ar_plot_table *table, struct ar_plot_rows *
 /* Whether an algorithm has several grids among rows of one GPU count. */
 static bool has_grids(const struct ar_plot_table *table, struct ar_plot_rows rows)
 {
-    static const enum ar_plot_column algorithm[] = {AR_COL_ALGORITHM, AR_COL_END};
     for (size_t i = 0, count; i < rows.count; i += count) {
-        count = ar_plot_rows_alike(table, algorithm, rows, i);
-        if (count > 1 && ar_plot_value(table, rows.rows[i + count - 2], AR_COL_SHAPE) > 0) {
+        count = ar_plot_rows_alike(table, "algorithm", rows, i);
+        if (count > 1 && ar_plot_value(table, rows.rows[i + count - 2], "shape") > 0) {
             return true;
         }
     }
@@ -55,10 +52,9 @@ static bool has_grids(const struct ar_plot_table *table, struct ar_plot_rows row
 /* Keeps the GPU counts at which an algorithm has several grids. */
 static void narrow_grids(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
-    static const enum ar_plot_column gpus[] = {AR_COL_GPUS, AR_COL_END};
     size_t kept = 0;
     for (size_t i = 0, count; i < rows->count; i += count) {
-        count = ar_plot_rows_alike(table, gpus, *rows, i);
+        count = ar_plot_rows_alike(table, "gpus", *rows, i);
         bool is_kept = has_grids(table, (struct ar_plot_rows){rows->rows + i, count});
         for (size_t k = 0; k < count && is_kept; k++) {
             rows->rows[kept++] = rows->rows[i + k];
@@ -85,9 +81,9 @@ static void narrow_largest_count(const struct ar_plot_table *table, struct ar_pl
 {
     double max = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        max = fmax(max, ar_plot_value(table, rows->rows[i], AR_COL_GPUS));
+        max = fmax(max, ar_plot_value(table, rows->rows[i], "gpus"));
     }
-    ar_plot_rows_within(table, AR_COL_GPUS, max, max, rows);
+    ar_plot_rows_within(table, "gpus", max, max, rows);
 }
 
 /* The last line of each set sums up all its operations. */
@@ -96,8 +92,8 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         bool is_last =
-            i + 1 == rows->count || strcmp(ar_plot_cell(table, rows->rows[i], AR_COL_SET),
-                                           ar_plot_cell(table, rows->rows[i + 1], AR_COL_SET)) != 0;
+            i + 1 == rows->count || strcmp(ar_plot_cell(table, rows->rows[i], "set"),
+                                           ar_plot_cell(table, rows->rows[i + 1], "set")) != 0;
         if (is_last) {
             rows->rows[kept++] = rows->rows[i];
         }
@@ -108,9 +104,8 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
 /* The fastest layout of each GPU count; if there is one count, the fastest layouts of it. */
 static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
-    static const enum ar_plot_column gpus[] = {AR_COL_GPUS, AR_COL_END};
-    if (ar_plot_rows_vary(table, AR_COL_GPUS, *rows)) {
-        ar_plot_rows_best(table, gpus, AR_COL_ITERATION, rows);
+    if (ar_plot_rows_vary(table, "gpus", *rows)) {
+        ar_plot_rows_best(table, "gpus", "iteration_s", rows);
         ar_plot_rows_spread(table, BARS_MAX, rows);
     }
     rows->count = rows->count > BARS_MAX ? BARS_MAX : rows->count;
@@ -118,19 +113,16 @@ static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_row
 
 /* --- the fastest algorithm at each payload and GPU count ---------------------------------- */
 
-static const enum ar_plot_column best_cell[] = {AR_COL_OPERATION, AR_COL_GPUS, AR_COL_PAYLOAD,
-                                                AR_COL_END};
-static const enum ar_plot_column best_keys[] = {AR_COL_OPERATION, AR_COL_GPUS, AR_COL_PAYLOAD,
-                                                AR_COL_ALGORITHM, AR_COL_END};
+#define BEST_CELL "operation gpus payload_bytes"
 
 /* Keeps the fastest row of each algorithm at each operation, GPU count and payload; none if there
  * are fewer than two algorithms, GPU counts or payloads. */
 static void narrow_best(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
-    ar_plot_rows_best(table, best_keys, AR_COL_ALLREDUCE, rows);
-    if (!ar_plot_rows_vary(table, AR_COL_GPUS, *rows) ||
-        !ar_plot_rows_vary(table, AR_COL_PAYLOAD, *rows) ||
-        !ar_plot_rows_vary(table, AR_COL_ALGORITHM, *rows)) {
+    ar_plot_rows_best(table, BEST_CELL " algorithm", "allreduce_s", rows);
+    if (!ar_plot_rows_vary(table, "gpus", *rows) ||
+        !ar_plot_rows_vary(table, "payload_bytes", *rows) ||
+        !ar_plot_rows_vary(table, "algorithm", *rows)) {
         rows->count = 0;
     }
 }
@@ -144,7 +136,7 @@ static size_t find_fastest_row(const struct ar_plot_table *table, struct ar_plot
     double best_s = 0;
     *alike = 0;
     for (size_t i = 0; i < rows.count; i++) {
-        double time_s = ar_plot_value(table, rows.rows[i], AR_COL_ALLREDUCE);
+        double time_s = ar_plot_value(table, rows.rows[i], "allreduce_s");
         if (time_s <= least_s * (1 + AR_PLOT_SAME_FRAC)) {
             continue;
         }
@@ -159,39 +151,25 @@ static size_t find_fastest_row(const struct ar_plot_table *table, struct ar_plot
     return best;
 }
 
-static void write_cells(FILE *file, const struct ar_plot_table *table, size_t row,
-                        const enum ar_plot_column *columns, char end)
-{
-    for (const enum ar_plot_column *column = columns; *column != AR_COL_END; column++) {
-        if (row != SIZE_MAX) {
-            ar_plot_write_cell(file, ar_plot_cell(table, row, *column));
-        }
-        fputc(column[1] != AR_COL_END ? ',' : end, file);
-    }
-}
-
 /* A line for each operation, GPU count and payload: the fastest algorithm with its shape and time,
  * how many others take the same time, and the fastest of those that take longer. */
 static void write_best_algorithms(FILE *file, const struct ar_plot_table *table,
                                   struct ar_plot_rows rows)
 {
-    static const enum ar_plot_column first[] = {AR_COL_OPERATION, AR_COL_GPUS,  AR_COL_PAYLOAD,
-                                                AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_EXACT,
-                                                AR_COL_ALLREDUCE, AR_COL_END};
-    static const enum ar_plot_column next[] = {AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_ALLREDUCE,
-                                               AR_COL_END};
     fputs("operation,gpus,payload_bytes,algorithm,shape,exact,allreduce_s,same_count,"
           "next_algorithm,next_shape,next_s\n",
           file);
     for (size_t i = 0, count; i < rows.count; i += count) {
-        count = ar_plot_rows_alike(table, best_cell, rows, i);
+        count = ar_plot_rows_alike(table, BEST_CELL, rows, i);
         struct ar_plot_rows cell = {rows.rows + i, count};
         size_t alike, ignored;
         size_t best = find_fastest_row(table, cell, 0, &alike);
-        double best_s = ar_plot_value(table, best, AR_COL_ALLREDUCE);
-        write_cells(file, table, best, first, ',');
-        fprintf(file, "%zu,", alike);
-        write_cells(file, table, find_fastest_row(table, cell, best_s, &ignored), next, '\n');
+        double best_s = ar_plot_value(table, best, "allreduce_s");
+        ar_plot_write_cells(file, table, best, BEST_CELL " algorithm shape exact allreduce_s");
+        fprintf(file, ",%zu,", alike);
+        ar_plot_write_cells(file, table, find_fastest_row(table, cell, best_s, &ignored),
+                            "algorithm shape allreduce_s");
+        fputc('\n', file);
     }
 }
 
@@ -212,10 +190,8 @@ struct crossing {
     double min_gpus, max_gpus; /* GPU counts above 1 at which both algorithms have a row */
 };
 
-static const enum ar_plot_column crossing_cell[] = {AR_COL_PRECISION, AR_COL_PAYLOAD, AR_COL_BATCH,
-                                                    AR_COL_END};
-static const enum ar_plot_column crossing_keys[] = {
-    AR_COL_PRECISION, AR_COL_PAYLOAD, AR_COL_BATCH, AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_END};
+#define CROSSING_CELL "precision payload_bytes batch_per_gpu"
+#define CROSSING_KEYS CROSSING_CELL " gpus algorithm"
 
 /* `from_gpus` becomes the first count since the last one without a gain. */
 static void count_gain(bool has_gain, double gpus, double *from_gpus)
@@ -236,22 +212,22 @@ static void add_count(struct crossing *crossing, double gpus, double ring_s, dou
     count_gain(grid_s * (1 + CROSSOVER_CLEAR_FRAC) <= ring_s, gpus, &crossing->clear_gpus);
 }
 
-/* Reads the crossing that begins at row `*next` of a list sorted by crossing_keys, and moves on to
+/* Reads the crossing that begins at row `*next` of a list sorted by CROSSING_KEYS, and moves on to
  * the next one. False: fewer than two counts have both algorithms, so that nothing can be said. */
 static bool read_crossing(const struct ar_plot_table *table, struct ar_plot_rows rows, size_t *next,
                           struct crossing *crossing)
 {
-    size_t end = *next + ar_plot_rows_alike(table, crossing_cell, rows, *next);
+    size_t end = *next + ar_plot_rows_alike(table, CROSSING_CELL, rows, *next);
     *crossing = (struct crossing){.row = rows.rows[*next]};
     for (size_t i = *next + 1; i < end; i++) { /* pairs: a count has one row of each at most */
         size_t a = rows.rows[i - 1];
         size_t b = rows.rows[i];
-        double gpus = ar_plot_value(table, b, AR_COL_GPUS);
-        if (gpus > 1 && ar_plot_value(table, a, AR_COL_GPUS) == gpus) {
-            const char *name = ar_plot_cell(table, a, AR_COL_ALGORITHM);
+        double gpus = ar_plot_value(table, b, "gpus");
+        if (gpus > 1 && ar_plot_value(table, a, "gpus") == gpus) {
+            const char *name = ar_plot_cell(table, a, "algorithm");
             bool is_swapped = strcmp(name, CROSSOVER_GRID) == 0;
-            add_count(crossing, gpus, ar_plot_value(table, is_swapped ? b : a, AR_COL_ITERATION),
-                      ar_plot_value(table, is_swapped ? a : b, AR_COL_ITERATION));
+            add_count(crossing, gpus, ar_plot_value(table, is_swapped ? b : a, "iteration_s"),
+                      ar_plot_value(table, is_swapped ? a : b, "iteration_s"));
         }
     }
     *next = end;
@@ -263,8 +239,15 @@ static void narrow_crossover(const struct ar_plot_table *table, struct ar_plot_r
 {
     size_t crossings = 0;
     struct crossing crossing;
-    ar_plot_rows_of(table, AR_COL_ALGORITHM, CROSSOVER_GRID, CROSSOVER_RING, rows);
-    ar_plot_rows_best(table, crossing_keys, AR_COL_ITERATION, rows);
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *algorithm = ar_plot_cell(table, rows->rows[i], "algorithm");
+        if (ar_text_has_word(CROSSOVER_GRID " " CROSSOVER_RING, algorithm)) {
+            rows->rows[kept++] = rows->rows[i];
+        }
+    }
+    rows->count = kept;
+    ar_plot_rows_best(table, CROSSING_KEYS, "iteration_s", rows);
     for (size_t next = 0; next < rows->count;) {
         crossings += read_crossing(table, *rows, &next, &crossing);
     }
@@ -281,8 +264,6 @@ static void write_count(FILE *file, double gpus)
 
 static void write_crossover(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows)
 {
-    static const enum ar_plot_column copied[] = {AR_COL_PRECISION, AR_COL_PAYLOAD, AR_COL_SCALE,
-                                                 AR_COL_BATCH};
     struct crossing crossing;
     fputs("precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,min_gpus,"
           "max_gpus\n",
@@ -291,10 +272,9 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
         if (!read_crossing(table, rows, &next, &crossing)) {
             continue;
         }
-        for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++) {
-            ar_plot_write_cell(file, ar_plot_cell(table, crossing.row, copied[i]));
-            fputc(',', file);
-        }
+        ar_plot_write_cells(file, table, crossing.row,
+                            "precision payload_bytes gradient_scale batch_per_gpu");
+        fputc(',', file);
         write_count(file, crossing.from_gpus);
         write_count(file, crossing.clear_gpus);
         fprintf(file, "%.0f,%.0f\n", crossing.min_gpus, crossing.max_gpus);
@@ -303,144 +283,81 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
 
 /* --- the pictures ------------------------------------------------------------------------- */
 
-#define STEP                                                                                       \
-    AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BATCH, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE
-#define LAID_OUT AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_GLOBAL_BATCH, AR_COL_PRECISION, AR_COL_ENGINE
-#define LEAD     AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_ENGINE, AR_COL_EXACT
-
-#define COMPARED                                                                                   \
-    AR_COL_NODES, AR_COL_GPUS, AR_COL_SET, AR_COL_PAYLOAD, AR_COL_MEASURED_S, AR_COL_PREDICTED_S,  \
-        AR_COL_LOW_S, AR_COL_HIGH_S, AR_COL_ERROR
-
-#define PUBLISHED                                                                                  \
-    AR_COL_ROW, AR_COL_TITLE, AR_COL_QUANTITY, AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_MEASURED,     \
-        AR_COL_PREDICTED, AR_COL_LOW, AR_COL_HIGH, AR_COL_INSIDE
+#define STEP     "cluster trace batch_per_gpu precision channels engine"
+#define LAYOUT   "gpus mesh micro_batch strategy schedule recompute iteration_s"
+#define COMPARED "nodes gpus set payload_bytes measured_s predicted_s low_s high_s error_frac"
+#define LEAD     "gpus algorithm shape engine exact"
 
 /* The time of an all-reduce by grid and algorithm. */
 #define GRIDS(narrow_rows)                                                                         \
-    .parts = {{.file = AR_PLOT_STEPS,                                                              \
-               .columns = {LEAD, AR_COL_ALLREDUCE},                                                \
-               .above_0 = {AR_COL_ALLREDUCE},                                                      \
-               .keys = {AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_SHAPE},                              \
-               .least = AR_COL_ALLREDUCE,                                                          \
-               .narrow = narrow_rows}}
+    .columns = LEAD " allreduce_s", .above_0 = "allreduce_s", .keys = "gpus algorithm shape",      \
+    .least = "allreduce_s", .narrow = narrow_rows
 
 /* A column against the payload; zero has no place on a logarithmic axis. */
 #define PAYLOADS(data, shown)                                                                      \
-    .template_name = "payload",                                                                    \
-    .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},      \
-    .parts = {{.file = AR_PLOT_COLLECTIVES,                                                        \
-               .name = data,                                                                       \
-               .columns = {LEAD, AR_COL_OPERATION, AR_COL_PAYLOAD, shown},                         \
-               .above_0 = {AR_COL_PAYLOAD, shown},                                                 \
-               .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},                            \
-               .least = AR_COL_ALLREDUCE,                                                          \
-               .narrow = narrow_largest_count}}
+    .template_name = "payload", .facts = "cluster gpus precision channels engine",                 \
+    .data_name = data, .columns = LEAD " operation payload_bytes " shown,                          \
+    .above_0 = "payload_bytes " shown, .keys = "algorithm payload_bytes gpus",                     \
+    .least = "allreduce_s", .narrow = narrow_largest_count
 
 #define TEXT_OF(name)  #name
 #define VALUE_OF(name) TEXT_OF(name)
 
 const struct ar_plot_kind ar_plot_kinds[] = {
-    {.name = "efficiency",
-     .has_series = true,
-     .has_text_version = true,
-     .facts = {STEP, AR_COL_BASELINE},
-     .parts = {{.file = AR_PLOT_STEPS,
-                .columns = {LEAD, AR_COL_EFFICIENCY, AR_COL_ITERATION},
-                .keys = {AR_COL_ALGORITHM, AR_COL_GPUS},
-                .least = AR_COL_ITERATION}}},
-    {.name = "throughput",
-     .has_series = true,
-     .facts = {STEP, AR_COL_BASELINE},
-     .parts = {{.file = AR_PLOT_STEPS,
-                .columns = {LEAD, AR_COL_SAMPLES, AR_COL_EFFICIENCY},
-                .keys = {AR_COL_ALGORITHM, AR_COL_GPUS},
-                .least = AR_COL_ITERATION}}},
-    {.name = "shapes",
-     .has_text_version = true,
-     .facts = {STEP, AR_COL_GPUS},
-     .empty_reason = "no GPU count has several grid shapes X x Y",
-     GRIDS(narrow_shapes)},
-    {.name = "breakdown",
-     .has_series = true,
-     .facts = {STEP, AR_COL_BASELINE},
-     .parts = {{.file = AR_PLOT_STEPS,
-                .columns = {LEAD, AR_COL_OVERHEAD, AR_COL_FORWARD, AR_COL_BACKWARD, AR_COL_EXPOSED,
-                            AR_COL_OPTIMIZER, AR_COL_INPUT_WAIT, AR_COL_ITERATION,
-                            AR_COL_EFFICIENCY},
-                .keys = {AR_COL_GPUS, AR_COL_ALGORITHM},
-                .least = AR_COL_ITERATION,
-                .narrow = narrow_bars}}},
-    {.name = "payload",
+    {"efficiency", AR_PLOT_STEPS, .has_series = true, .facts = STEP " baseline",
+     .columns = LEAD " efficiency_frac iteration_s", .keys = "algorithm gpus",
+     .least = "iteration_s"},
+    {"throughput", AR_PLOT_STEPS, .has_series = true, .facts = STEP " baseline",
+     .columns = LEAD " samples_per_s efficiency_frac", .keys = "algorithm gpus",
+     .least = "iteration_s"},
+    {"shapes", AR_PLOT_STEPS, .facts = STEP " gpus",
+     .empty_reason = "no GPU count has several grid shapes X x Y", GRIDS(narrow_shapes)},
+    {"breakdown", AR_PLOT_STEPS, .has_series = true, .facts = STEP " baseline",
+     .columns = LEAD " overhead_s forward_s backward_s exposed_s optimizer_s input_wait_s "
+                     "iteration_s efficiency_frac",
+     .keys = "gpus algorithm", .least = "iteration_s", .narrow = narrow_bars},
+    {"payload", AR_PLOT_COLLECTIVES,
      .settings = "heading = 'Time of one %s'\nquantity = 'time of one %s (ms)'"
                  "\nshown = 'allreduce_s'\nscale = 1e3\n",
-     PAYLOADS("payload_curves", AR_COL_ALLREDUCE)},
-    {.name = "busbw",
+     PAYLOADS("payload_curves", "allreduce_s")},
+    {"busbw", AR_PLOT_COLLECTIVES,
      .settings = "heading = 'Bus bandwidth of one %s'\nquantity = 'bus bandwidth "
                  "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
-     PAYLOADS("busbw_curves", AR_COL_BUSBW)},
-    {.name = "shapes_counts",
-     .facts = {STEP},
+     PAYLOADS("busbw_curves", "busbw_Bps")},
+    {"shapes_counts", AR_PLOT_STEPS, .facts = STEP,
      .empty_reason = "fewer than two GPU counts have several grid shapes X x Y",
      GRIDS(narrow_shapes_counts)},
-    {.name = "crossover",
-     .has_all_batches = true,
-     .facts = {AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_CHANNELS, AR_COL_ENGINE},
+    {"crossover", AR_PLOT_STEPS, .has_all_batches = true, .facts = "cluster trace channels engine",
      .settings = "grid = '" CROSSOVER_GRID "'\nring = '" CROSSOVER_RING "'\n"
                  "clear_frac = " VALUE_OF(CROSSOVER_CLEAR_FRAC) "\n",
      .empty_reason = "needs " CROSSOVER_RING " and " CROSSOVER_GRID
                      " on two GPU counts or more, with several payloads or batches",
-     .parts = {{.file = AR_PLOT_STEPS, .narrow = narrow_crossover, .write = write_crossover}}},
-    {.name = "best",
-     .facts = {AR_COL_CLUSTER, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
+     .narrow = narrow_crossover, .write = write_crossover},
+    {"best", AR_PLOT_COLLECTIVES, .facts = "cluster precision channels engine",
      .empty_reason = "needs collectives of several algorithms, GPU counts and payloads",
-     .parts = {{.file = AR_PLOT_COLLECTIVES,
-                .above_0 = {AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
-                .narrow = narrow_best,
-                .write = write_best_algorithms}}},
-    {.name = "compare_time",
-     .parts = {{.file = AR_PLOT_COMPARED, .name = "compare", .columns = {COMPARED}}}},
-    {.name = "compare_error",
-     .parts = {{.file = AR_PLOT_COMPARED, .name = "compare", .columns = {COMPARED}}}},
-    {.name = "predicted",
+     .above_0 = "payload_bytes allreduce_s", .narrow = narrow_best, .write = write_best_algorithms},
+    {"compare_time", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
+    {"compare_error", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
+    {"predicted", AR_PLOT_RESULTS,
      .empty_reason = "reproduce.csv has no row that is measured and predicted",
-     .parts = {{.file = AR_PLOT_RESULTS,
-                .columns = {PUBLISHED},
-                .above_0 = {AR_COL_MEASURED, AR_COL_PREDICTED},
-                .keys = {AR_COL_QUANTITY, AR_COL_ROW},
-                .least = AR_COL_MEASURED}}},
-    {.name = "accuracy",
-     .parts = {{.file = AR_PLOT_SETS,
-                .columns = {AR_COL_SET, AR_COL_ZERO_SHOT_MEDIAN, AR_COL_FIT_MEDIAN,
-                            AR_COL_HELD_OUT_MEDIAN, AR_COL_HELD_OUT_P95},
-                .narrow = narrow_sets}}},
-    {.name = "layers",
-     .parts = {{.file = AR_PLOT_LAYER_TIMES,
-                .columns = {AR_COL_LAYER, AR_COL_KIND, AR_COL_FORWARD_MEASURED,
-                            AR_COL_FORWARD_PREDICTED, AR_COL_BACKWARD_MEASURED,
-                            AR_COL_BACKWARD_PREDICTED, AR_COL_READY_MEASURED,
-                            AR_COL_READY_PREDICTED}}}},
-    {.name = "pipeline",
-     .parts = {{.file = AR_PLOT_TASKS,
-                .columns = {AR_COL_STAGE, AR_COL_KIND, AR_COL_STREAM, AR_COL_BEGINS,
-                            AR_COL_ENDS}}}},
-    {.name = "layouts_memory",
-     .facts = {LAID_OUT, AR_COL_GPUS},
-     .empty_reason = "no row says what memory it takes",
-     .parts = {{.file = AR_PLOT_LAID_OUT,
-                .columns = {AR_COL_GPUS, AR_COL_LAYOUT, AR_COL_MICRO_BATCH, AR_COL_STRATEGY,
-                            AR_COL_SCHEDULE, AR_COL_RECOMPUTE, AR_COL_ITERATION, AR_COL_MEMORY},
-                .above_0 = {AR_COL_MEMORY},
-                .narrow = narrow_largest_count}}},
-    {.name = "layouts_best",
-     .facts = {LAID_OUT},
-     .parts = {{.file = AR_PLOT_LAID_OUT,
-                .columns = {AR_COL_GPUS, AR_COL_LAYOUT, AR_COL_MICRO_BATCH, AR_COL_STRATEGY,
-                            AR_COL_SCHEDULE, AR_COL_RECOMPUTE, AR_COL_ITERATION, AR_COL_TOKENS,
-                            AR_COL_FORWARD, AR_COL_BACKWARD, AR_COL_OPTIMIZER, AR_COL_BUBBLE,
-                            AR_COL_EXPOSED_TP, AR_COL_EXPOSED_EP, AR_COL_EXPOSED_PP,
-                            AR_COL_EXPOSED_DP},
-                .narrow = narrow_layouts}}},
+     .columns = "row title quantity gpus algorithm measured predicted low high inside",
+     .above_0 = "measured predicted", .keys = "quantity row", .least = "measured"},
+    {"accuracy", AR_PLOT_SETS,
+     .columns = "set zero_shot_median_frac fit_median_frac held_out_median_frac "
+                "held_out_p95_frac",
+     .narrow = narrow_sets},
+    {"layers", AR_PLOT_LAYER_TIMES,
+     .columns = "layer kind forward_measured_s forward_predicted_s backward_measured_s "
+                "backward_predicted_s ready_measured_s ready_predicted_s"},
+    {"pipeline", AR_PLOT_TASKS, .columns = "stage kind stream begin_s end_s"},
+    {"layouts_memory", AR_PLOT_LAID_OUT,
+     .facts = "cluster trace global_batch precision engine gpus",
+     .empty_reason = "no row says what memory it takes", .columns = LAYOUT " memory_bytes",
+     .above_0 = "memory_bytes", .narrow = narrow_largest_count},
+    {"layouts_best", AR_PLOT_LAID_OUT, .facts = "cluster trace global_batch precision engine",
+     .columns = LAYOUT " tokens_per_s forward_s backward_s optimizer_s bubble_s exposed_tp_s "
+                       "exposed_ep_s exposed_pp_s exposed_dp_s",
+     .narrow = narrow_layouts},
 };
 
 const size_t ar_plot_kinds_count = sizeof ar_plot_kinds / sizeof ar_plot_kinds[0];

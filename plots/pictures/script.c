@@ -13,57 +13,62 @@ enum { SVG_MAX = 1 << 26 };
 
 /* Facts below the title: the columns that the kind lists, and others with unusual values. */
 static const struct phrase {
-    enum ar_plot_column column;
+    const char *column;
     const char *before, *after;
     const char *usual; /* NULL: shown if the kind lists the column */
 } phrases[] = {
-    {AR_COL_CLUSTER, "", "", NULL},
-    {AR_COL_TRACE, "", "", NULL},
-    {AR_COL_GPUS, "", " GPUs", NULL},
-    {AR_COL_MESH, "mesh ", "", ""},
-    {AR_COL_ALONG, "along ", "", ""},
-    {AR_COL_ROOT, "root ", "", "0"},
-    {AR_COL_BATCH, "batch of ", " per GPU", NULL},
-    {AR_COL_GLOBAL_BATCH, "", " sequences per step", NULL},
-    {AR_COL_PRECISION, "", "", NULL},
-    {AR_COL_SCALE, "gradients x ", "", "1"},
-    {AR_COL_WIRE, "", " on the wire", ""},
-    {AR_COL_FRAMEWORK, "framework ", "", "none"},
-    {AR_COL_SETTINGS, "", "", ""},
-    {AR_COL_JITTER, "jitter ", "", "0"},
-    {AR_COL_SEED, "seed ", "", "1"},
-    {AR_COL_BUCKET, "bucket ", "", "ddp"},
-    {AR_COL_CHANNELS, "channels ", "", NULL},
-    {AR_COL_WINDOW, "window ", "", "8"},
-    {AR_COL_BASELINE, "100 % = one ", "", NULL},
-    {AR_COL_ENGINE, "engine ", "", NULL},
+    {"cluster", "", "", NULL},
+    {"trace", "", "", NULL},
+    {"gpus", "", " GPUs", NULL},
+    {"mesh", "mesh ", "", ""},
+    {"along", "along ", "", ""},
+    {"root", "root ", "", "0"},
+    {"batch_per_gpu", "batch of ", " per GPU", NULL},
+    {"global_batch", "", " sequences per step", NULL},
+    {"precision", "", "", NULL},
+    {"gradient_scale", "gradients x ", "", "1"},
+    {"wire", "", " on the wire", ""},
+    {"framework", "framework ", "", "none"},
+    {"settings", "", "", ""},
+    {"jitter_frac", "jitter ", "", "0"},
+    {"seed", "seed ", "", "1"},
+    {"bucket", "bucket ", "", "ddp"},
+    {"channels", "channels ", "", NULL},
+    {"window", "window ", "", "8"},
+    {"baseline", "100 % = one ", "", NULL},
+    {"engine", "engine ", "", NULL},
 };
 
 /* --- data --------------------------------------------------------------------------------- */
 
-const char *ar_plot_data_name(const struct ar_plot_drawing *drawing, size_t part)
+const char *ar_plot_data_name(const struct ar_plot_kind *kind)
 {
-    const char *name = drawing->kind->parts[part].name;
-    return name != NULL ? name : drawing->kind->name;
+    return kind->data_name != NULL ? kind->data_name : kind->name;
 }
 
-void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_t part)
+void ar_plot_write_cells(FILE *file, const struct ar_plot_table *table, size_t row,
+                         const char *columns)
 {
-    const struct ar_plot_part *shown = &drawing->kind->parts[part];
-    const struct ar_plot_table *table = drawing->tables[part];
-    struct ar_plot_rows rows = drawing->rows[part];
-    if (shown->write != NULL) {
-        shown->write(file, table, rows);
+    char column[AR_WORD_SIZE];
+    for (const char *comma = ""; ar_next_word(&columns, column); comma = ",") {
+        fputs(comma, file);
+        ar_plot_write_cell(file, row != SIZE_MAX ? ar_plot_cell(table, row, column) : "");
+    }
+}
+
+void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing)
+{
+    const struct ar_plot_kind *kind = drawing->kind;
+    if (kind->write != NULL) {
+        kind->write(file, drawing->table, drawing->rows);
         return;
     }
-    for (size_t i = 0; shown->columns[i] != AR_COL_END; i++) {
-        fprintf(file, "%s%s", i == 0 ? "" : ",", ar_plot_column_name(shown->columns[i]));
+    for (const char *at = kind->columns; *at != '\0'; at++) {
+        fputc(*at == ' ' ? ',' : *at, file);
     }
-    for (size_t row = 0; row < rows.count; row++) {
-        for (size_t i = 0; shown->columns[i] != AR_COL_END; i++) {
-            fputc(i == 0 ? '\n' : ',', file);
-            ar_plot_write_cell(file, ar_plot_cell(table, rows.rows[row], shown->columns[i]));
-        }
+    for (size_t i = 0; i < drawing->rows.count; i++) {
+        fputc('\n', file);
+        ar_plot_write_cells(file, drawing->table, drawing->rows.rows[i], kind->columns);
     }
     fputc('\n', file);
 }
@@ -74,37 +79,23 @@ void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_
  * in the names of its series does not. */
 static bool is_fact_shown(const struct ar_plot_drawing *drawing, const struct phrase *phrase)
 {
-    const struct ar_plot_table *table = drawing->tables[0];
-    const enum ar_plot_column *fact = drawing->kind->facts;
-    bool has_facts = *fact != AR_COL_END;
-    while (*fact != AR_COL_END && *fact != phrase->column) {
-        fact++;
-    }
-    bool is_axis = (drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE) ||
+    const struct ar_plot_kind *kind = drawing->kind;
+    const struct ar_plot_source *source = &ar_plot_sources[kind->file];
+    bool is_axis = (kind->has_all_batches && strcmp(phrase->column, "gradient_scale") == 0) ||
                    (drawing->series != AR_PLOT_UNNAMED &&
-                    ar_plot_rows_vary(table, phrase->column, drawing->rows[0]));
-    for (size_t i = 0; i < drawing->rows[0].count && has_facts && !is_axis; i++) {
-        size_t row = drawing->rows[0].rows[i];
-        const char *cell = ar_plot_cell(table, row, phrase->column);
-        const char *usual = phrase->column == AR_COL_WIRE
-                                ? ar_plot_cell(table, row, AR_COL_PRECISION)
+                    ar_plot_rows_vary(drawing->table, phrase->column, drawing->rows));
+    bool is_known = phrase->usual == NULL
+                        ? kind->facts != NULL && ar_text_has_word(kind->facts, phrase->column)
+                        : ar_text_has_word(source->conditions, phrase->column) ||
+                              ar_text_has_word(source->choices, phrase->column);
+    for (size_t i = 0; i < drawing->rows.count && kind->facts != NULL && is_known && !is_axis;
+         i++) {
+        size_t row = drawing->rows.rows[i];
+        const char *cell = ar_plot_cell(drawing->table, row, phrase->column);
+        const char *usual = strcmp(phrase->column, "wire") == 0
+                                ? ar_plot_cell(drawing->table, row, "precision")
                                 : phrase->usual;
-        if (cell[0] != '\0' &&
-            (usual == NULL ? *fact == phrase->column : strcmp(cell, usual) != 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether an earlier row has the same value. */
-static bool has_earlier_row(const struct ar_plot_drawing *drawing, enum ar_plot_column column,
-                            size_t i)
-{
-    const struct ar_plot_table *table = drawing->tables[0];
-    const size_t *rows = drawing->rows[0].rows;
-    for (size_t k = 0; k < i; k++) {
-        if (ar_plot_value(table, rows[k], column) == ar_plot_value(table, rows[i], column)) {
+        if (cell[0] != '\0' && (usual == NULL || strcmp(cell, usual) != 0)) {
             return true;
         }
     }
@@ -116,11 +107,17 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
                        const struct phrase *phrase)
 {
     char text[1024] = "";
+    size_t column = ar_csv_find_column(drawing->table->csv, phrase->column);
+    size_t columns = drawing->table->csv->columns_count;
     FILE *fact = fmemopen(text, sizeof text, "w");
-    for (size_t i = 0; fact != NULL && i < drawing->rows[0].count; i++) {
-        if (!has_earlier_row(drawing, phrase->column, i)) {
-            const char *cell =
-                ar_plot_cell(drawing->tables[0], drawing->rows[0].rows[i], phrase->column);
+    for (size_t i = 0; fact != NULL && i < drawing->rows.count; i++) {
+        size_t row = drawing->rows.rows[i], k = 0;
+        const double *values = drawing->table->values + column;
+        while (values[drawing->rows.rows[k] * columns] != values[row * columns] && k < i) {
+            k++;
+        }
+        if (k == i) {
+            const char *cell = ar_csv_cell(drawing->table->csv, row, column);
             fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ", cell[0] == '\0' ? "none" : cell);
         }
     }
@@ -130,9 +127,9 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
     }
     text[sizeof text - 1] = '\0';
     const char *comma = "";
+    bool are_settings = strcmp(phrase->column, "settings") == 0;
     for (char *rest = text, *part;
-         (part = phrase->column == AR_COL_SETTINGS ? ar_next_part(&rest, ' ')
-                                                   : strsep(&rest, "")) != NULL;) {
+         (part = are_settings ? ar_next_part(&rest, ' ') : strsep(&rest, "")) != NULL;) {
         fputs(comma, file);
         ar_plot_write_text(file, part);
         comma = ", ";
@@ -150,7 +147,7 @@ static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
     if (drawing->series == AR_PLOT_NAMED_FASTEST) {
         fprintf(file, "%s'each at its fastest algorithm'", count++ == 0 ? "" : ", ");
     }
-    for (size_t i = 0; drawing->tables[0] != NULL && i < sizeof phrases / sizeof phrases[0]; i++) {
+    for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
         if (is_fact_shown(drawing, &phrases[i])) {
             fputs(count++ == 0 ? "" : ", ", file);
             write_fact(file, drawing, &phrases[i]);
@@ -161,19 +158,12 @@ static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
 
 void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
 {
-    static const char *const names[AR_PLOT_PARTS] = {"data", "curve_data"};
+    const char *name = drawing->kind->name;
     fprintf(file,
             "# Written by Allreckon. `gnuplot %s.gp` in this directory draws %s.svg and %s.png\n"
             "# again from the CSV files named here. Drawing the directory anew replaces them.\n\n"
-            "picture = '%s'\n",
-            drawing->kind->name, drawing->kind->name, drawing->kind->name, drawing->kind->name);
-    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
-        if (ar_plot_has_part(drawing->kind, part)) {
-            bool is_there = drawing->rows[part].count > 0;
-            fprintf(file, "%s = '%s%s'\n", names[part],
-                    is_there ? ar_plot_data_name(drawing, part) : "", is_there ? ".csv" : "");
-        }
-    }
+            "picture = '%s'\ndata = '%s.csv'\n",
+            name, name, name, name, ar_plot_data_name(drawing->kind));
     write_fact_array(file, drawing);
     fputs(drawing->kind->settings == NULL ? "" : drawing->kind->settings, file);
 }
@@ -198,21 +188,19 @@ static void write_row_values(FILE *file, const struct ar_csv *csv, size_t row)
     }
 }
 
-static void write_svg_with_values(FILE *file, const char *svg, const struct ar_csv *const *parts)
+static void write_svg_with_values(FILE *file, const char *svg, const struct ar_csv *csv)
 {
-    static const char before[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    static const char before[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'0:";
     for (const char *at; (at = strstr(svg, before)) != NULL;) {
-        char *end;
         const char *next = strstr(at, "</title>");
-        size_t part = strtoumax(at + sizeof before - 1, &end, 10);
-        size_t row = *end == ':' ? strtoumax(end + 1, &end, 10) : SIZE_MAX;
+        size_t row = strtoumax(at + sizeof before - 1, NULL, 10);
         if (next == NULL) {
             break;
         }
         fwrite(svg, 1, (size_t)(at - svg), file);
         fputs("<g class=\"value\"><title>", file);
-        if (part < AR_PLOT_PARTS && parts[part] != NULL && row < parts[part]->rows_count) {
-            write_row_values(file, parts[part], row);
+        if (row < csv->rows_count) {
+            write_row_values(file, csv, row);
         }
         svg = next;
     }
@@ -222,22 +210,15 @@ static void write_svg_with_values(FILE *file, const char *svg, const struct ar_c
 enum ar_status ar_plot_add_values(const struct ar_plot_drawing *drawing, const char *directory,
                                   struct ar_arena *arena, struct ar_error *err)
 {
-    const struct ar_csv *parts[AR_PLOT_PARTS] = {NULL};
+    const char *data = ar_plot_data_name(drawing->kind);
     struct ar_output *output;
+    struct ar_csv *csv;
     char *svg;
     size_t bytes;
-    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
-        struct ar_csv *csv;
-        if (drawing->rows[part].count > 0) {
-            const char *name = ar_plot_data_name(drawing, part);
-            AR_TRY(ar_csv_load(ar_arena_format(arena, "%s/%s.csv", directory, name), arena, &csv,
-                               err));
-            parts[part] = csv;
-        }
-    }
+    AR_TRY(ar_csv_load(ar_arena_format(arena, "%s/%s.csv", directory, data), arena, &csv, err));
     const char *path = ar_arena_format(arena, "%s/%s.svg", directory, drawing->kind->name);
     AR_TRY(ar_file_read(path, SVG_MAX, "a picture", arena, &svg, &bytes, err));
     AR_TRY(ar_output_begin(path, arena, &output, err));
-    write_svg_with_values(output->file, svg, parts);
+    write_svg_with_values(output->file, svg, csv);
     return ar_output_commit(output, err);
 }

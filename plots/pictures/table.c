@@ -1,118 +1,52 @@
 #include "ar_plot_table.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The contents of the cells of a column. */
-enum content {
-    TEXT,
-    STATUS, /* `ok`; other rows are skipped and counted */
-    NAME,   /* plain ASCII without blanks, since templates compare it with words */
-    SHAPE,  /* a NAME, or empty */
-    COUNT,  /* numbers begin here; COUNT and BYTES are whole */
-    BYTES,
-    DURATION,
-    POSITIVE,
-    FRACTION,
-    RATE,
-    NUMBER
-};
-
-/* Files as bits. */
-enum {
-#define X(symbol, ...) symbol = 1 << AR_PLOT_##symbol,
-    AR_PLOT_FILE_LIST(X)
-#undef X
-        SWEEPS = STEPS | COLLECTIVES
-};
-
-static const struct {
-    const char *name;
-    enum content content;
-    unsigned files;    /* files that have the column */
-    unsigned optional; /* those of them that may lack it */
-    unsigned empty;    /* those in which its cells may be empty */
-} columns[AR_COLS] = {
-#define X(symbol, name, content, files, optional, empty)                                           \
-    [AR_COL_##symbol] = {name, content, files, optional, empty},
-    AR_PLOT_COLUMN_LIST(X)
-#undef X
-};
+#include "ar_plot_text.h"
+#include "ar_text.h"
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
-#define X(symbol, name, set, is_needed) {name, AR_PLOT_##set, is_needed},
-    AR_PLOT_FILE_LIST(X)
-#undef X
-};
-
-/* A row as it is read, by column. */
-typedef const char *texts_of_row[AR_COLS];
-typedef double values_of_row[AR_COLS];
-
-static const struct {
-    double min, max;
-    const char *expected;
-} numbers[] = {
-    [COUNT] = {1, 0x1p53, "a whole number of at least 1"}, /* beyond, gnuplot is not exact */
-    [BYTES] = {0, 0x1p53, "a whole number of bytes"},
-    [DURATION] = {0, DBL_MAX, "seconds >= 0"},
-    [POSITIVE] = {DBL_MIN, DBL_MAX, "a number above 0"},
-    [FRACTION] = {0, DBL_MAX, "a fraction >= 0"},
-    [RATE] = {0, DBL_MAX, "bytes per second >= 0"},
-    [NUMBER] = {-DBL_MAX, DBL_MAX, "a number"},
+    [AR_PLOT_STEPS] = {"sweep.csv", AR_PLOT_SWEEP, true,
+                       "status cluster trace algorithm shape engine gpus iteration_s",
+                       AR_PLOT_BATCHES " cluster trace operation baseline wire framework settings "
+                                       "jitter_frac seed",
+                       "strategy bucket channels window engine"},
+    [AR_PLOT_COLLECTIVES] = {"payload.csv", AR_PLOT_SWEEP, false,
+                             "status cluster algorithm shape engine gpus payload_bytes allreduce_s",
+                             "precision cluster operation mesh along root settings",
+                             "channels window engine"},
+    [AR_PLOT_COMPARED] = {"compare.csv", AR_PLOT_COMPARE, true,
+                          "nodes gpus set payload_bytes measured_s predicted_s error_frac", "", ""},
+    [AR_PLOT_RESULTS] = {"reproduce.csv", AR_PLOT_PUBLISHED, true,
+                         "row title quantity gpus algorithm measured predicted", "", ""},
+    [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true,
+                             "layer kind forward_measured_s forward_predicted_s "
+                             "backward_measured_s backward_predicted_s",
+                             "", ""},
+    [AR_PLOT_SETS] = {"sets.csv", AR_PLOT_ACCURACY, true, "set", "", ""},
+    [AR_PLOT_TASKS] = {"pipeline.csv", AR_PLOT_PIPELINE, true, "stage kind stream begin_s end_s",
+                       "", ""},
+    [AR_PLOT_LAID_OUT] = {"layouts.csv", AR_PLOT_LAYOUTS, true,
+                          "status cluster trace engine gpus mesh iteration_s memory_bytes",
+                          "precision cluster trace wire settings", "engine"},
 };
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* Reads the columns of texts into rows of texts, or those of numbers into rows of values. */
-static enum ar_status read_columns(const struct ar_csv *csv, unsigned file, bool has_numbers,
-                                   void *rows, struct ar_error *err)
-{
-    struct ar_column list[AR_COLS];
-    size_t count = 0;
-    for (size_t i = AR_COL_STATUS; i < AR_COLS; i++) {
-        enum content content = columns[i].content;
-        if ((columns[i].files & file) == 0 || (has_numbers && content < COUNT)) {
-            continue;
-        }
-        struct ar_column *column = &list[count++];
-        *column = (struct ar_column){.name = columns[i].name,
-                                     .kind = AR_COLUMN_string,
-                                     .offset = i * sizeof(const char *),
-                                     .size = sizeof(const char *),
-                                     .may_be_empty = true,
-                                     .may_be_missing = (columns[i].optional & file) != 0};
-        if (has_numbers) {
-            column->kind = content <= BYTES ? AR_COLUMN_count : AR_COLUMN_number;
-            column->offset = i * sizeof(double);
-            column->size = sizeof(double);
-            column->may_be_empty = (columns[i].empty & file) != 0;
-            column->min = numbers[content].min;
-            column->max = numbers[content].max;
-            column->help = numbers[content].expected;
-        }
-    }
-    list[count++] = (struct ar_column)AR_COLUMN_OTHERS;
-    return ar_csv_read_rows(csv, (struct ar_columns){list, count}, rows,
-                            has_numbers ? sizeof(values_of_row) : sizeof(texts_of_row), err);
-}
-
 /* Leaves the rows with status ok. */
-static enum ar_status drop_failed_rows(struct ar_csv *csv, texts_of_row *texts,
-                                       struct ar_plot_table *table, struct ar_error *err)
+static enum ar_status drop_failed_rows(struct ar_csv *csv, struct ar_plot_table *table,
+                                       struct ar_error *err)
 {
     size_t kept = 0;
     for (size_t row = 0; row < csv->rows_count; row++) {
-        const char *status = texts[row][AR_COL_STATUS];
-        if (status == NULL || strcmp(status, "ok") != 0) {
-            table->failed_line = table->failed_count++ == 0 ? csv->lines[row] : table->failed_line;
-            continue;
+        if (strcmp(ar_csv_text(csv, row, "status"), "ok") == 0) {
+            ar_csv_move_row(csv, row, kept++);
+        } else if (table->failed_count++ == 0) {
+            table->failed_line = csv->lines[row];
         }
-        memmove(texts[kept], texts[row], sizeof *texts);
-        ar_csv_move_row(csv, row, kept++);
     }
     csv->rows_count = kept;
     if (kept == 0 && table->failed_count == 0) {
@@ -127,34 +61,6 @@ static enum ar_status drop_failed_rows(struct ar_csv *csv, texts_of_row *texts,
                                    (unsigned long long)table->failed_count);
 }
 
-/* Names go into gnuplot's data files, whose reader knows no doubled quotes, and are compared there
- * with words of the script. */
-static bool is_plain_name(const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c <= ' ' || *c > '~' || *c == '"' || *c == ',') {
-            return false;
-        }
-    }
-    return true;
-}
-
-static enum ar_status check_plain_name(const struct ar_plot_table *table, size_t row,
-                                       enum ar_plot_column column, unsigned file,
-                                       struct ar_error *err)
-{
-    const char *text = ar_plot_cell(table, row, column);
-    bool is_shape = columns[column].content == SHAPE;
-    bool may_be_empty = is_shape || (columns[column].empty & file) != 0;
-    if (is_plain_name(text) && (text[0] != '\0' || may_be_empty)) {
-        return AR_OK;
-    }
-    return ar_csv_error(table->csv, row, columns[column].name,
-                        is_shape ? "a shape such as 32x32, or -"
-                                 : "a name in ASCII without blanks, quotes and commas",
-                        err);
-}
-
 /* X of a grid XxY; 0 of any other shape. */
 static double grid_x(const char *shape)
 {
@@ -166,35 +72,41 @@ static double grid_x(const char *shape)
 }
 
 /* A text as a number: the index of the first row that has it. */
-static double number_text(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
+static double number_text(const struct ar_csv *csv, size_t row, size_t column)
 {
     size_t first = 0;
-    while (strcmp(ar_plot_cell(table, first, column), ar_plot_cell(table, row, column)) != 0) {
+    while (strcmp(ar_csv_cell(csv, first, column), ar_csv_cell(csv, row, column)) != 0) {
         first++;
     }
     return (double)first;
 }
 
-/* Checks names, and makes numbers of texts and of the whole numbers that were read. */
-static enum ar_status convert_values(const struct ar_plot_table *table, unsigned file,
-                                     struct ar_error *err)
+/* Whether the cells of a column are numbers: it has a unit, or it counts. */
+static bool has_numbers(const char *column)
 {
-    for (size_t k = 0; k < table->rows.count * AR_COLS; k++) {
-        size_t row = k / AR_COLS;
-        enum ar_plot_column i = (enum ar_plot_column)(k % AR_COLS);
-        enum content content = columns[i].content;
-        double *value = &table->values[row][i];
-        uint64_t whole;
-        if ((columns[i].files & file) == 0) {
-            continue;
-        }
-        if (content < COUNT) {
-            *value =
-                content == SHAPE ? grid_x(ar_plot_cell(table, row, i)) : number_text(table, row, i);
-            AR_TRY(content >= NAME ? check_plain_name(table, row, i, file, err) : AR_OK);
-        } else if (content <= BYTES && !isnan(*value)) {
-            memcpy(&whole, value, sizeof whole); /* the reader stored an integer in this place */
-            *value = (double)whole;
+    return ar_plot_unit_of(column, 0).name[0] != '\0' ||
+           ar_text_has_word("gpus nodes batch_per_gpu global_batch micro_batch gradient_scale "
+                            "stage measured predicted low high",
+                            column);
+}
+
+static enum ar_status read_values(const struct ar_csv *csv, double *values, struct ar_error *err)
+{
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        const char *name = csv->cells[i];
+        bool are_numbers = has_numbers(name);
+        bool are_shapes = strcmp(name, "shape") == 0;
+        for (size_t row = 0; row < csv->rows_count; row++) {
+            const char *cell = ar_csv_cell(csv, row, i);
+            double number = ar_plot_number_of(cell);
+            bool is_wrong = !isfinite(number) || (number < 0 && strstr(name, "error") == NULL);
+            if (are_numbers && cell[0] != '\0' && is_wrong) {
+                return ar_csv_error(csv, row, name, "a number >= 0", err);
+            }
+            values[row * csv->columns_count + i] = are_shapes ? grid_x(cell)
+                                                   : are_numbers || !isnan(number)
+                                                       ? number
+                                                       : number_text(csv, row, i);
         }
     }
     return AR_OK;
@@ -203,62 +115,63 @@ static enum ar_status convert_values(const struct ar_plot_table *table, unsigned
 /* Whether a sweep is one of collectives alone: no row has a trace. */
 static bool has_no_steps(const struct ar_csv *csv)
 {
-    size_t trace = ar_csv_find_column(csv, columns[AR_COL_TRACE].name);
-    bool is_empty = csv->rows_count > 0 && trace != SIZE_MAX;
+    bool is_empty = csv->rows_count > 0 && ar_csv_has_column(csv, "trace");
     for (size_t row = 0; row < csv->rows_count && is_empty; row++) {
-        is_empty = ar_csv_cell(csv, row, trace)[0] == '\0';
+        is_empty = ar_csv_text(csv, row, "trace")[0] == '\0';
     }
     return is_empty;
+}
+
+/* A step without an all-reduce is named by its strategy. */
+static void name_algorithms(struct ar_csv *csv)
+{
+    size_t place = ar_csv_find_column(csv, "algorithm");
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        const char **cell = &csv->cells[(row + 1) * csv->columns_count + place];
+        *cell = (*cell)[0] != '\0' ? *cell : ar_csv_text(csv, row, "strategy");
+    }
 }
 
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err)
 {
-    struct ar_csv *csv = NULL;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct ar_plot_table result = {.csv = NULL};
+    AR_TRY(ar_csv_load(path, arena, &result.csv, err));
+    struct ar_csv *csv = result.csv;
     if (*file == AR_PLOT_STEPS && has_no_steps(csv)) {
         *file = AR_PLOT_COLLECTIVES;
     }
-    unsigned bit = 1u << *file;
-    texts_of_row *texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *texts);
-    values_of_row *values = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *values);
-    size_t *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    struct ar_plot_table result = {.csv = csv, .texts = texts, .values = values};
-    AR_TRY(read_columns(csv, bit, false, texts, err));
-    if ((columns[AR_COL_STATUS].files & bit) != 0) {
-        AR_TRY(drop_failed_rows(csv, texts, &result, err));
+    AR_TRY(ar_csv_check(csv, ar_plot_sources[*file].columns, err));
+    if (ar_text_has_word(ar_plot_sources[*file].columns, "status")) {
+        AR_TRY(drop_failed_rows(csv, &result, err));
     }
+    if (*file == AR_PLOT_STEPS) {
+        name_algorithms(csv);
+    }
+    result.values =
+        ar_arena_alloc(arena, csv->rows_count * csv->columns_count + 1, sizeof *result.values);
+    result.rows.rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *result.rows.rows);
     for (size_t row = 0; row < csv->rows_count; row++) {
-        const char **algorithm = &texts[row][AR_COL_ALGORITHM];
-        if (bit == STEPS && (*algorithm == NULL || (*algorithm)[0] == '\0')) {
-            *algorithm = texts[row][AR_COL_EXCHANGE]; /* a step without an all-reduce */
-        }
-        rows[row] = row;
-        for (size_t i = 0; i < AR_COLS; i++) {
-            values[row][i] = (columns[i].empty & bit) != 0 ? (double)NAN : 0;
-        }
+        result.rows.rows[result.rows.count++] = row;
     }
-    result.rows = (struct ar_plot_rows){rows, csv->rows_count};
-    AR_TRY(read_columns(csv, bit, true, values, err));
-    AR_TRY(convert_values(&result, bit, err));
+    AR_TRY(read_values(csv, result.values, err));
     *table = result;
     return AR_OK;
 }
 
-const char *ar_plot_column_name(enum ar_plot_column column)
+static double value_at(const struct ar_plot_table *table, size_t row, size_t place)
 {
-    return columns[column].name;
+    return place != SIZE_MAX ? table->values[row * table->csv->columns_count + place] : 0;
 }
 
-double ar_plot_value(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
+double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *column)
 {
-    return table->values[row][column];
+    return value_at(table, row, ar_csv_find_column(table->csv, column));
 }
 
-const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
+const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, const char *column)
 {
-    const char *text = table->texts[row][column];
-    return text == NULL ? "" : text;
+    return ar_csv_text(table->csv, row, column);
 }
 
 /* --- rows --------------------------------------------------------------------------------- */
@@ -266,17 +179,24 @@ const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_
 /* How rows are sorted: by the keys, then by the value of `least`. */
 struct order {
     const struct ar_plot_table *table;
-    const enum ar_plot_column *keys;
-    enum ar_plot_column least;
+    size_t keys[8], count, least; /* places of columns */
 };
 
-static const enum ar_plot_column by_gpus[] = {AR_COL_GPUS, AR_COL_END};
+static struct order order_of(const struct ar_plot_table *table, const char *keys, const char *least)
+{
+    struct order order = {.table = table, .least = ar_csv_find_column(table->csv, least)};
+    char key[AR_WORD_SIZE];
+    while (ar_next_word(&keys, key)) {
+        order.keys[order.count++] = ar_csv_find_column(table->csv, key);
+    }
+    return order;
+}
 
 static int compare_keys(const struct order *order, size_t a, size_t b)
 {
-    for (const enum ar_plot_column *key = order->keys; *key != AR_COL_END; key++) {
-        double left = ar_plot_value(order->table, a, *key);
-        double right = ar_plot_value(order->table, b, *key);
+    for (size_t i = 0; i < order->count; i++) {
+        double left = value_at(order->table, a, order->keys[i]);
+        double right = value_at(order->table, b, order->keys[i]);
         if (left < right || left > right) {
             return left > right ? 1 : -1;
         }
@@ -292,7 +212,7 @@ static int compare_row_order(const void *left, const void *right, void *data)
     size_t b = *(const size_t *)right;
     int result = compare_keys(order, a, b);
     double difference =
-        ar_plot_value(order->table, a, order->least) - ar_plot_value(order->table, b, order->least);
+        value_at(order->table, a, order->least) - value_at(order->table, b, order->least);
     result = result != 0 ? result : (difference > 0) - (difference < 0);
     return result != 0 ? result : (a > b) - (a < b);
 }
@@ -307,10 +227,10 @@ struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct a
     return rows;
 }
 
-void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_column *keys,
-                       enum ar_plot_column least, struct ar_plot_rows *rows)
+void ar_plot_rows_best(const struct ar_plot_table *table, const char *keys, const char *least,
+                       struct ar_plot_rows *rows)
 {
-    struct order order = {.table = table, .keys = keys, .least = least};
+    struct order order = order_of(table, keys, least);
     size_t kept = 0;
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_row_order, &order);
     for (size_t i = 0; i < rows->count; i += ar_plot_rows_alike(table, keys, *rows, i)) {
@@ -319,7 +239,7 @@ void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_col
     rows->count = kept;
 }
 
-void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
+void ar_plot_rows_within(const struct ar_plot_table *table, const char *column, double min,
                          double max, struct ar_plot_rows *rows)
 {
     size_t kept = 0;
@@ -332,23 +252,10 @@ void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column 
     rows->count = kept;
 }
 
-void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,
-                     const char *text, const char *other, struct ar_plot_rows *rows)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const char *cell = ar_plot_cell(table, rows->rows[i], column);
-        if (strcmp(cell, text) == 0 || (other != NULL && strcmp(cell, other) == 0)) {
-            rows->rows[kept++] = rows->rows[i];
-        }
-    }
-    rows->count = kept;
-}
-
-size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+size_t ar_plot_rows_alike(const struct ar_plot_table *table, const char *keys,
                           struct ar_plot_rows rows, size_t first)
 {
-    struct order order = {.table = table, .keys = keys};
+    struct order order = order_of(table, keys, "");
     size_t count = 1;
     while (first + count < rows.count &&
            compare_keys(&order, rows.rows[first], rows.rows[first + count]) == 0) {
@@ -357,17 +264,16 @@ size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_
     return count;
 }
 
-bool ar_plot_rows_vary(const struct ar_plot_table *table, enum ar_plot_column column,
+bool ar_plot_rows_vary(const struct ar_plot_table *table, const char *column,
                        struct ar_plot_rows rows)
 {
-    const enum ar_plot_column keys[] = {column, AR_COL_END};
-    return rows.count > 0 && ar_plot_rows_alike(table, keys, rows, 0) < rows.count;
+    return rows.count > 0 && ar_plot_rows_alike(table, column, rows, 0) < rows.count;
 }
 
 size_t ar_plot_rows_counts(const struct ar_plot_table *table, struct ar_plot_rows rows)
 {
     size_t counts = 0;
-    for (size_t i = 0; i < rows.count; i += ar_plot_rows_alike(table, by_gpus, rows, i)) {
+    for (size_t i = 0; i < rows.count; i += ar_plot_rows_alike(table, "gpus", rows, i)) {
         counts++;
     }
     return counts;
@@ -393,7 +299,7 @@ void ar_plot_rows_spread(const struct ar_plot_table *table, size_t wanted,
     size_t groups = ar_plot_rows_counts(table, *rows);
     size_t kept = 0;
     for (size_t i = 0, group = 0, count; i < rows->count; i += count, group++) {
-        count = ar_plot_rows_alike(table, by_gpus, *rows, i);
+        count = ar_plot_rows_alike(table, "gpus", *rows, i);
         for (size_t k = 0; k < count && is_spread(group, groups, wanted); k++) {
             rows->rows[kept++] = rows->rows[i + k];
         }

@@ -212,26 +212,6 @@ Test(plot, pictures_go_to_another_directory_when_one_is_given)
     directory[strlen(directory) - 4] = '\0';
 }
 
-Test(plot, text_versions_of_efficiency_and_shapes_go_to_the_given_file)
-{
-    need_gnuplot();
-    write_sweep();
-    struct ar_plot_request request = a_request();
-    struct ar_plot_report report;
-    struct ar_error err;
-    char *printed = NULL;
-    size_t size = 0;
-    request.ascii_file = open_memstream(&printed, &size);
-    cr_assert_eq(ar_plot_draw(&request, &arena, &report, &err), AR_OK, "%s", err.text);
-    fclose(request.ascii_file);
-    cr_expect_not_null(strstr(printed, "Scaling efficiency\n"));
-    cr_expect_not_null(strstr(printed, "All-reduce time over grid shapes\n"));
-    cr_expect_not_null(strstr(printed, "best grid: torus2d 8x8, 11 ms"));
-    cr_expect_null(strchr(printed, '\f'));
-    cr_expect_null(strstr(printed, " \n"), "no line ends in spaces");
-    free(printed);
-}
-
 /* --- several batches, payloads and settings ----------------------------------------------- */
 
 static void add_step(FILE *file, unsigned gpus, const char *algorithm, const char *shape,

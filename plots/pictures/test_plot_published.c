@@ -67,7 +67,7 @@ Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
 {
     expect_error(AR_NO_INPUT, "reproduce.csv: No such file");
     write_file("reproduce.csv", "row,title\na,b\n");
-    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"algorithm\" is missing");
+    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"quantity\" is missing");
     write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
     expect_error(AR_BAD_DATA, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number");
     cr_expect_eq(count_outputs(), 1);

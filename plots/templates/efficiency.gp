@@ -20,6 +20,6 @@ x_of(z) = column('gpus')
 y_of(z) = 100 * column('efficiency_frac')
 
 eval begin
-eval "plot sample [1.001 * low:high / 1.001] 100 with lines lt (is_text ? 0 : 1) lw 2 lc rgb '#000000' dt 14 title 'ideal', ".\
+eval "plot sample [1.001 * low:high / 1.001] 100 with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".\
     curves
 eval finish

@@ -27,10 +27,11 @@ set format y '%g'
 eval between_ticks('ytics')
 low = grid_min / 1.2
 high = grid_max * 1.2
-ticks_max = is_text ? 7 : 22
+ticks_max = 22
 ticks = best_shape.' '.ticks
 eval shape_ticks
-if (!is_text) { set xtics rotate by 45 right; set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.9 lw 2 front }
+set xtics rotate by 45 right
+set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.9 lw 2 front
 
 time_ms(name) = of(name) ? 1e3 * column('allreduce_s') : NaN
 grid_curves = "for [name in grids] data using (grid_x(strcol('shape'))):(time_ms(name)) smooth unique ".\
@@ -43,11 +44,8 @@ entries = "for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(name
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name), ".\
     (words(lines) == 0 ? '' : "for [name in lines] keyentry with lines lw 2.2 lc rgb colour(style(name)) dt dash(style(name)) ".\
     "title key_name(name), ").\
-    (is_text ? 'NaN notitle' : "keyentry with points pt 6 ps 1.9 lw 2 lc rgb '#000000' title 'best grid'")
+    "keyentry with points pt 6 ps 1.9 lw 2 lc rgb '#000000' title 'best grid'"
 
-# Text has one character for all lines: they have their names on them.
-line_names = is_text && words(lines) > 0 ? "for [name in lines] data using (sqrt(grid_min * grid_max)):(time_ms(name)):(name) ".\
-    "with labels notitle, " : ''
 eval begin
-eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.line_names.entries.values(0, "is_grid(0) ? grid_x(strcol('shape')) : sqrt(grid_min * grid_max)", "1e3 * column('allreduce_s')")
+eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.entries.values(0, "is_grid(0) ? grid_x(strcol('shape')) : sqrt(grid_min * grid_max)", "1e3 * column('allreduce_s')")
 eval finish

@@ -27,9 +27,8 @@ set dashtype 14 (2,3)
 dashes = '1 11 13 12'
 colour(k) = int(word(palette_colours, (k - 1) % words(palette_colours) + 1))
 dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
-is_text = exists('is_txt')
-mark(k) = is_text ? k : int(word(marks, (k - 1) % words(marks) + 1))
-open_mark(k) = is_text ? k : mark(k) - 1
+mark(k) = int(word(marks, (k - 1) % words(marks) + 1))
+open_mark(k) = mark(k) - 1
 
 # The algorithms of a file, in its order; which of them are approximate, and their shapes, as NAME:SHAPE.
 algorithms = ''
@@ -157,7 +156,7 @@ set tics nomirror tc rgb '#222222'
 set grid lt 1 lw 0.6 lc rgb '#D9D9D9'
 set style textbox opaque noborder fillcolor rgb '#FFFFFF' margins 0.3, 0.3 # lines do not strike through labels
 set rmargin 3.5
-if (!is_text) { set key title ' ' font ',4' } # a little room above the key
+set key title ' ' font ',4' # a little room above the key
 set key noenhanced Left reverse horizontal bmargin center samplen 3 spacing 1.15 width 1 font ',12'
 
 # Facts and the note of the template, broken into lines.
@@ -165,23 +164,20 @@ lines_count = 0
 line_length = 0
 subtitle = ''
 add_line(piece) = piece eq '' ? 0 : \
-    (line_length + strlen(piece) > (is_text ? ascii_columns - 4 : 96) || lines_count == 0) ? \
+    (line_length + strlen(piece) > 96 || lines_count == 0) ? \
         (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
         (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
 
-set_terminal = is_text ? "set terminal dumb noenhanced size ascii_columns,ascii_rows; unset grid; set output picture.'.txt'" : \
-    exists('is_png') ? "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
+set_terminal = exists('is_png') ? "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
         "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'" : \
     "set terminal svg noenhanced size 720,picture_height font text_font.',14' background 'white'; set output picture.'.svg'"
-line_size = "line = is_text ? 1.0 / ascii_rows : 17.3 / picture_height"
-show_title = "set label 101 heading at screen 0.5, screen 1 - (is_text ? 0.5 : 1.1) * line center noenhanced font ',18'; ".\
-    "set label 102 subtitle at screen 0.5, screen 1 - (is_text ? 1.5 : 2.3) * line center noenhanced font ',12'; ".\
+line_size = "line = 17.3 / picture_height"
+show_title = "set label 101 heading at screen 0.5, screen 1 - 1.1 * line center noenhanced font ',18'; ".\
+    "set label 102 subtitle at screen 0.5, screen 1 - 2.3 * line center noenhanced font ',12'; ".\
     "set tmargin at screen 1 - (lines_count + 2) * line"
 hide_title = "unset label 101; unset label 102"
 begin = "do for [i = 1:|facts|] { lines_end = add_line(facts[i]) }; lines_end = add_line(note); ".\
     "if (approximate_rows > 0) { lines_end = add_line(exact_names eq '' ? 'approximate' : 'open marks: approximate') }; eval set_terminal; eval line_size; eval show_title"
 
-# The first pass makes the SVG, the second one, from the same script, the PNG, the third one, if it is wanted, the text.
-again = "reset; load picture.'.gp'"
-finish = is_text || has_values || (exists('is_png') && !exists('ascii_columns')) ? 'set output' : \
-    exists('is_png') ? 'set output; is_txt = 1; '.again : 'set output; is_png = 1; '.again
+# The first pass makes the SVG, the second one, from the same script, the PNG.
+finish = has_values || exists('is_png') ? 'set output' : "set output; is_png = 1; reset; load picture.'.gp'"

@@ -1,7 +1,6 @@
 /* plot, report: pictures and a page of the files that a command left. */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ar_accuracy.h"
@@ -11,12 +10,6 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
-
-static uint32_t terminal_columns(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
 
 /* Notes why pictures are not drawn. */
 static void note_reasons(FILE *notes, const char *reasons)
@@ -64,16 +57,12 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
                             "plot: no path; expected the directory of a sweep, or its sweep.csv");
     }
     AR_TRY(resource_plots("plots/templates", templates, err));
-    bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
-    uint32_t columns = terminal_columns();
     struct ar_plot_request request = {
         .set = find_plot_set(options),
         .path = options->arguments[0],
         .template_dir = templates,
         .output_dir = options->out,
         .where = options->where,
-        .ascii_file = has_text ? stdout : NULL,
-        .ascii_columns = columns >= 79 && columns <= 200 ? columns : 0,
     };
     AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
     report_pictures(option_notes(options), &report);

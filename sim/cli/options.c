@@ -129,8 +129,6 @@ static const struct option_row own_rows[] = {
         .is_joined = true),
     SHOWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
           .is_joined = true),
-    SHOWN("ascii", NULL, OF(plot), AT(ascii), NULL,
-          "also print text pictures; default on a terminal without --quiet"),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
     SHOWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,

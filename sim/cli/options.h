@@ -45,7 +45,7 @@ struct options {
     const char *ranks, *rows, *samples, *shapes, *time, *times;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */
-    bool ascii, best, check, folds, force, help, quiet, resume;
+    bool best, check, folds, force, help, quiet, resume;
     const char *const *arguments; /**< words that are no options */
     size_t arguments_count;
 };
