@@ -76,7 +76,7 @@ static enum ar_status finish_file(struct ar_output *output, struct ar_error *err
 {
     char name[TEMPORARY_NAME];
     FILE *named = NULL;
-    errno = 0; /* ferror() remembers a failed write; fflush and fclose report those still to come */
+    /* ferror() remembers a failed write; fflush and fclose report those still to come */
     bool is_whole = ferror(output->file) == 0 && fflush(output->file) == 0 &&
                     (named = open_beside(output, name)) != NULL && copy_all(output->file, named);
     is_whole = (named == NULL || fclose(named) == 0) && is_whole;
