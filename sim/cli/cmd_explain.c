@@ -130,15 +130,15 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
 static enum ar_status add_buckets_load(const struct ar_scenario *scenario,
                                        struct ar_link_load *loads, struct ar_error *err)
 {
-    struct ar_collective collective = ar_scenario_collective(scenario);
+    const struct ar_job job = ar_scenario_job(scenario);
     struct ar_workload *workload;
-    AR_TRY(ar_scenario_workload(scenario, scenario->arena, &workload, err));
+    AR_TRY(ar_job_workload(&job, scenario->arena, &workload, err));
     uint32_t count = workload->buckets_count;
     uint64_t *elements = ar_arena_alloc(scenario->arena, count, sizeof *elements);
     for (uint32_t i = 0; i < count; i++) {
         elements[i] = workload->buckets[i].elements;
     }
-    return ar_link_load_add(&collective, elements, count, loads, err);
+    return ar_link_load_add(&job.collective, elements, count, loads, err);
 }
 
 static enum ar_status write_links(const struct options *options, const struct ar_scenario *scenario,

@@ -36,11 +36,12 @@ struct ar_job {
     struct ar_async async;        /**< of a strategy with servers */
     struct ar_units units;        /**< of a strategy that deals work units */
     /** The collective itself; of a trace that of its gradients. Of other steps its cluster, window
-     * and bytes of an element, its algorithm (NULL: the first of each operation) and channels. */
+     * and bytes of an element, its algorithm (NULL: the first of each operation) and channels, and
+     * no shape. */
     struct ar_collective collective;
-    const struct ar_flows
-        *flows;              /**< of that collective, for many jobs; NULL: made when it is run */
-    uint64_t elements;       /**< of the payload of a collective */
+    struct ar_flows **kept;  /**< room for the flows of that collective, which are made once for
+                                  many jobs, and which the caller destroys; NULL: not kept */
+    uint64_t elements;       /**< of the payload of a collective, or of all gradients of a trace */
     struct ar_fusion fusion; /**< how gradients of a trace become buckets */
     uint32_t fused_bytes;    /**< of a gradient as it is fused; 0: as on the wire */
     const struct ar_framework *framework; /**< NULL: all terms off. Its wire.precision is that of

@@ -35,7 +35,7 @@ struct ar_kind {
      * slowed down (NULL: are not). NULL: it has servers, and servers_run() in place of a graph. */
     enum ar_status (*graph)(const struct ar_job *job, const struct ar_slowdown *slowdown,
                             struct ar_timing *timing, struct ar_error *err);
-    /** The parameters of a row that only this kind has. NULL: none. */
+    /** The parameters of a row that not all kinds have. */
     void (*describe)(const struct ar_scenario *scenario, struct ar_row *row);
     /** The results. */
     void (*fill)(const struct ar_scenario *scenario, const struct ar_timing *timing,

@@ -205,12 +205,6 @@ static inline uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenari
     return scenario->gpus / ar_scenario_groups(scenario);
 }
 
-/** Ranks of all groups, by the shape: `gpus`, once a scenario is settled. */
-static inline uint32_t ar_scenario_ranks(const struct ar_scenario *scenario)
-{
-    return ar_scenario_groups(scenario) * ar_shape_ranks(&scenario->shape);
-}
-
 /** GPUs of a group that share a node, or, if switches sum, an NVLink domain: those of the groups in
  * two-level shapes. */
 uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
@@ -246,15 +240,12 @@ static inline bool ar_scenario_is_uneven(const struct ar_scenario *scenario)
            scenario->iterations_count > 1;
 }
 
-/** The collective; the buckets of a step, which lie in the arena, without the slowdown of
- * contention. */
+/** The collective. */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 
 /** Bytes of an element of a trace's gradients as they are fused: Horovod fuses what is compressed
  * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
-enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct ar_arena *arena,
-                                    struct ar_workload **workload, struct ar_error *err);
 
 /** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */

@@ -14,10 +14,7 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
     struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
     uint64_t ranks = ar_mesh_ranks(mesh);
-    if (mesh->axes_count == 0) {
-        return AR_OK;
-    }
-    if (scenario->gpus > 0 && scenario->gpus != ranks) {
+    if (mesh->axes_count > 0 && scenario->gpus > 0 && scenario->gpus != ranks) {
         return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
                                   "%s has %" PRIu64 " places; expected %" PRIu32
                                   ", the number of --gpus",
@@ -29,11 +26,12 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
                                   "axes, along which the collective runs",
                                   ar_mesh_format(mesh, text));
     }
-    if (mesh->axes_count == 1) {
-        mesh->axes[0].is_along = true;
-    }
-    scenario->gpus = (uint32_t)ranks;
-    return AR_OK;
+    mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
+    scenario->gpus = mesh->axes_count > 0 ? (uint32_t)ranks : scenario->gpus;
+    bool has_payload = scenario->payload_bytes > 0;
+    AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);
+    bool is_known = has_payload || ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    return is_known && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
 static void collective_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
@@ -45,8 +43,9 @@ static void collective_complete_job(const struct ar_scenario *scenario, struct a
     job->stragglers_count = 0;
 }
 
-void describe_groups(const struct ar_scenario *scenario, struct ar_row *row)
+static void collective_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
+    row->payload_bytes = scenario->payload_bytes;
     ar_copy_text(row->operation, sizeof row->operation, scenario->operation->command);
     if (scenario->mesh.axes_count > 0) {
         ar_mesh_format(&scenario->mesh, row->mesh);
@@ -55,20 +54,6 @@ void describe_groups(const struct ar_scenario *scenario, struct ar_row *row)
     }
     if (scenario->operation->has_root) {
         row->root = scenario->root;
-    }
-}
-
-void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, struct ar_row *row)
-{
-    if (!is_laid_out || scenario->algorithm != NULL) {
-        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
-    }
-    if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
-        ar_shape_format(&scenario->shape, row->shape);
-    }
-    if (!ar_engine_times_calls(scenario->engine)) {
-        row->channels = scenario->channels;
-        row->window = scenario->window;
     }
 }
 
@@ -131,6 +116,7 @@ const struct ar_kind ar_kind_collective = {.name = "collective",
                                            .load = collective_load,
                                            .job = collective_complete_job,
                                            .graph = collective_make_graph,
+                                           .describe = collective_describe,
                                            .fill = collective_fill,
                                            .note = collective_note,
                                            .cost_s = collective_cost_s};

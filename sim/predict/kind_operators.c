@@ -240,7 +240,7 @@ static void operators_describe(const struct ar_scenario *scenario, struct ar_row
         ar_copy_text(row->trace, sizeof row->trace,
                      scenario->trace != NULL ? scenario->trace->name : scenario->workload_name);
     }
-    ar_copy_text(row->strategy, sizeof row->strategy, layout->strategy->name);
+    describe_strategy(scenario, row);
     if (scenario->operators_name != NULL) {
         ar_copy_stem(row->schedule, sizeof row->schedule, scenario->placement, "");
     } else if (layout->strategy->replicas != NULL) {

@@ -84,7 +84,7 @@ static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error
 static enum ar_status servers_load_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err)
 {
-    AR_TRY(trace_load(scenario, inputs, err));
+    AR_TRY(trace_load_buckets(scenario, inputs, err));
     return servers_load(scenario, err);
 }
 

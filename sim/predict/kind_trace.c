@@ -143,8 +143,8 @@ enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs 
     return AR_OK;
 }
 
-enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                          struct ar_error *err)
+enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                  struct ar_error *err)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
     const struct ar_strategy *strategy = scenario->layout.strategy;
@@ -178,6 +178,18 @@ enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs
     return AR_OK;
 }
 
+static enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct ar_error *err)
+{
+    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    AR_TRY(trace_load_buckets(scenario, inputs, err));
+    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
+        scenario->algorithm = ar_scenario_ring(scenario);
+        has_algorithm = true;
+    }
+    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
+}
+
 /* --- buckets and the graph -------------------------------------------------------------------- */
 
 static double job_term(const struct ar_job *job, enum ar_term which)
@@ -188,6 +200,11 @@ static double job_term(const struct ar_job *job, enum ar_term which)
 bool job_has_cycles(const struct ar_job *job)
 {
     return job->trace != NULL && ar_job_ranks(job) > 1 && job_term(job, AR_TERM_CYCLE_TIME) > 0;
+}
+
+uint32_t job_tensors(const struct ar_job *job)
+{
+    return job->trace != NULL ? job->trace->tensors_count : 0;
 }
 
 uint32_t job_fused_bytes(const struct ar_job *job)
@@ -300,6 +317,7 @@ double job_input_s(const struct ar_job *job)
 void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
     job->trace = scenario->trace;
+    job->elements = ar_trace_gradient_elements(scenario->trace);
     job->fused_bytes = ar_scenario_fused_bytes(scenario);
 }
 
@@ -308,6 +326,8 @@ void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 void trace_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_trace *trace = scenario->trace;
+    describe_strategy(scenario, row);
+    ar_copy_text(row->operation, sizeof row->operation, scenario->operation->command);
     ar_copy_text(row->trace, sizeof row->trace, trace->name);
     row->batch_per_gpu = trace->batch;
     row->gradient_scale = scenario->gradient_scale;

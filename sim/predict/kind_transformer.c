@@ -240,10 +240,18 @@ enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowd
 
 /* --- rows and notes --------------------------------------------------------------------------- */
 
+void describe_strategy(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    char text[AR_STRATEGY_TEXT];
+    ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text);
+    ar_copy_text(row->strategy, sizeof row->strategy, text);
+}
+
 void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_layout *layout = &scenario->layout;
     struct ar_mesh mesh = ar_layout_mesh(layout, 0);
+    describe_strategy(scenario, row);
     ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
     ar_mesh_format(&mesh, row->mesh);
     if (ar_scenario_is_uneven(scenario)) {

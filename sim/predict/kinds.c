@@ -114,25 +114,22 @@ enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct 
 /* --- costs: how long an answer takes to compute, for the order of a sweep and its estimates -----
  */
 
-/* Cycles depend on the number of ranks; other rules of fusion do not. */
-static uint32_t count_buckets(const struct ar_scenario *scenario)
+static double count_buckets(const struct ar_scenario *scenario)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_workload *workload;
     struct ar_error ignored;
-    if (!ar_framework_is_on(scenario->framework, AR_TERM_CYCLE_TIME) ||
-        ar_scenario_workload(scenario, &arena, &workload, &ignored) != AR_OK) {
-        return scenario->buckets_count;
-    }
-    return workload->buckets_count;
+    const struct ar_job job = ar_scenario_job(scenario);
+    bool is_made = ar_job_workload(&job, &arena, &workload, &ignored) == AR_OK;
+    return is_made ? workload->buckets_count : scenario->buckets_count;
 }
 
 /* Messages times what each takes the engine. */
 static double messages_cost_s(const struct ar_scenario *scenario, double collectives)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
-    return ar_engine_cost_s(scenario->engine, ar_scenario_ranks(scenario), scenario->channels,
-                            collectives, collectives * (double)ar_collective_messages(&collective));
+    return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, collectives,
+                            collectives * (double)ar_collective_messages(&collective));
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
@@ -162,15 +159,14 @@ double collective_cost_s(const struct ar_scenario *scenario)
 
 double trace_cost_s(const struct ar_scenario *scenario)
 {
-    double collectives = (double)count_buckets(scenario) * scenario->iterations_count;
+    double collectives = count_buckets(scenario) * scenario->iterations_count;
     double time_s = messages_cost_s(scenario, collectives);
     if (scenario->baseline == AR_BASELINE_NODE) {
         struct ar_scenario base = *scenario;
-        base.shape =
-            (struct ar_shape){.x = ar_cluster_facts(scenario->cluster)->gpus_per_node, .y = 1};
+        base.gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+        base.shape = (struct ar_shape){.x = base.gpus, .y = 1};
         base.algorithm = &ar_algorithm_ring;
-        collectives = (double)count_buckets(&base) * base.iterations_count;
-        time_s += messages_cost_s(&base, collectives);
+        time_s += messages_cost_s(&base, count_buckets(&base) * base.iterations_count);
     }
     return time_s;
 }

@@ -20,12 +20,6 @@ enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_
 
 /* kind_collective.c */
 
-/** The operation of a row, its groups and its root. */
-void describe_groups(const struct ar_scenario *scenario, struct ar_row *row);
-
-/** The algorithm of a row with its shape; of a step of a layout the one that was named, if any. */
-void describe_algorithm(const struct ar_scenario *scenario, bool is_laid_out, struct ar_row *row);
-
 /** Fills in what the engine says about a trial, and the closed form's parts of its calls. */
 void fill_trial(const struct ar_trial *trial, struct ar_row *row);
 
@@ -34,8 +28,8 @@ void fill_trial(const struct ar_trial *trial, struct ar_row *row);
 /** Loads the layers, scaled to what the framework and measured rates make of them. */
 enum ar_status trace_load_layers(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  struct ar_error *err);
-enum ar_status trace_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                          struct ar_error *err);
+enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                  struct ar_error *err);
 void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job);
 void trace_describe(const struct ar_scenario *scenario, struct ar_row *row);
 void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
@@ -53,6 +47,7 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
                                 struct ar_inputs *inputs, bool has_fused, struct ar_error *err);
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                  struct ar_timing *timing, struct ar_error *err);
+void describe_strategy(const struct ar_scenario *scenario, struct ar_row *row);
 void layout_describe(const struct ar_scenario *scenario, struct ar_row *row);
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
                  struct ar_row *row);
@@ -71,8 +66,6 @@ void collective_note(FILE *notes, const struct ar_scenario *scenario);
 void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
-
-/* cost.c */
 
 double collective_cost_s(const struct ar_scenario *scenario);
 double trace_cost_s(const struct ar_scenario *scenario);
@@ -106,6 +99,9 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
 
 /** Bytes of a gradient of a trace as it is fused. */
 uint32_t job_fused_bytes(const struct ar_job *job);
+
+/** Tensors of a trace, as many buckets as there may be; 0 without one. */
+uint32_t job_tensors(const struct ar_job *job);
 
 /** Whether buckets are negotiated in cycles. */
 bool job_has_cycles(const struct ar_job *job);

@@ -130,7 +130,7 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
         return;
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    uint32_t nodes = (ar_scenario_ranks(scenario) + per_node - 1) / per_node;
+    uint32_t nodes = (scenario->gpus + per_node - 1) / per_node;
     bool is_measured = ar_engine_has_band(engine);
     uint32_t measured = 0;
     for (int i = 0; i < 2 && is_measured; i++) {

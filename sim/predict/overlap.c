@@ -195,7 +195,6 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
                                   struct ar_error *err)
 {
     struct ar_timing *timing = timer->timing;
-    const struct ar_trace *trace = timer->job->trace;
     bool has[AR_STREAMS_COUNT] = {false}; /* streams on which something is sent */
     struct sharing sharing = {.count = 0};
     double speed_frac;
@@ -230,7 +229,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
     }
     /* Buckets may be others in each round; as many as there are tensors at most. */
     uint32_t roles = timing->graph->roles_count, count = 0;
-    uint32_t tasks = timing->graph->tasks_count + (trace != NULL ? trace->tensors_count : 0);
+    uint32_t tasks = timing->graph->tasks_count + job_tensors(timer->job);
     struct ar_interval *intervals = ar_arena_alloc(timing->arena, tasks, sizeof *intervals);
     double *marks_s = ar_arena_alloc(timing->arena, tasks, sizeof *marks_s);
     struct ar_slowdown *slowdowns = ar_arena_alloc(timing->arena, roles, sizeof *slowdowns);
@@ -268,7 +267,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
     return is_settled || can_share
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
-                              "term contention.sms: the times of %s still change after %d rounds; "
-                              "expected fewer, or larger buckets",
-                              trace != NULL ? trace->name : "a workload", ROUNDS_MAX);
+                              "term contention.sms: the times of the step still change after %d "
+                              "rounds; expected fewer, or larger buckets",
+                              ROUNDS_MAX);
 }

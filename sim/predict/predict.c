@@ -22,7 +22,7 @@ static struct ar_job make_baseline(const struct ar_job *job)
     }
     base.stragglers_count = 0;
     base.timeline = NULL;
-    base.flows = NULL;
+    base.kept = NULL;
     base.collective.algorithm = &ar_algorithm_ring;
     base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
     base.collective.channels = (job->collective.channels + channels_each - 1) / channels_each;
@@ -34,17 +34,17 @@ enum ar_status ar_predict(const struct ar_job *job, struct ar_arena *arena,
 {
     double full = NAN; /* samples per second and GPU at 100 % */
     double band_s[2] = {NAN, NAN};
-    if (job->trace != NULL) {
+    if (job->kind->has_baseline) {
         AR_TRY(ar_engine_check(job->engine, &job->collective, job->library, err));
         full = job->trace->batch / ar_trace_compute_s(job->trace);
     }
-    if (job->trace != NULL && job->baseline == AR_BASELINE_NODE) {
+    if (job->kind->has_baseline && job->baseline == AR_BASELINE_NODE) {
         struct ar_arena scratch AR_ENDS_HERE = {NULL};
         const struct ar_job base = make_baseline(job);
         AR_TRY(job_time(&base, &scratch, timing, err));
         full = timing->samples_per_s / ar_job_ranks(&base);
     }
-    bool has_band = !job->kind->has_layout && ar_engine_has_band(job->engine);
+    bool has_band = ar_shape_ranks(&job->collective.shape) > 0 && ar_engine_has_band(job->engine);
     for (int i = 0; i < 2 && has_band; i++) { /* all collectives at one end of their bands */
         struct ar_arena scratch AR_ENDS_HERE = {NULL};
         struct ar_job end = *job;
@@ -66,32 +66,26 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_kind *kind = ar_scenario_kind(scenario);
-    uint32_t ranks = kind->has_layout ? scenario->gpus : ar_scenario_ranks(scenario);
-    char strategy[AR_STRATEGY_TEXT];
+    bool has_shape = ar_shape_ranks(&scenario->shape) > 0;
     ar_row_clear(row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_names[scenario->precision]);
-    row->gpus = ranks;
-    row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
+    row->gpus = scenario->gpus;
+    row->nodes = (scenario->gpus + facts->gpus_per_node - 1) / facts->gpus_per_node;
     ar_copy_text(row->engine, sizeof row->engine, scenario->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
-    if (kind->is_collective) {
-        row->payload_bytes = scenario->payload_bytes;
-    } else {
-        ar_copy_text(
-            row->strategy, sizeof row->strategy,
-            ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, strategy));
+    if (kind->graph != NULL && (has_shape || scenario->algorithm != NULL)) {
+        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
     }
-    if ((kind->keys & AR_KEY_OF_BARE) != 0) {
-        describe_groups(scenario, row);
+    if (kind->graph != NULL && has_shape && ar_algorithm_has_shapes(scenario->algorithm)) {
+        ar_shape_format(&scenario->shape, row->shape);
     }
-    if (kind->graph != NULL) {
-        describe_algorithm(scenario, kind->has_layout, row);
+    if (kind->graph != NULL && !ar_engine_times_calls(scenario->engine)) {
+        row->channels = scenario->channels;
+        row->window = scenario->window;
     }
-    if (kind->describe != NULL) {
-        kind->describe(scenario, row);
-    }
+    kind->describe(scenario, row);
 }
 
 enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_job *job,
@@ -116,20 +110,11 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows *
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
-    if (job.kind->is_collective && !ar_engine_times_calls(job.engine) && *kept == NULL &&
-        ar_flows_create(&job.collective, kept, err) != AR_OK) {
-        ar_run_describe(scenario, row);
-        ar_copy_text(row->status, sizeof row->status, err->text);
-        return err->status;
-    }
-    job.flows = job.kind->is_collective ? *kept : NULL;
+    job.kept = kept;
     return ar_run_job(scenario, &job, &arena, &timing, row, err);
 }
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_timing timing;
-    const struct ar_job job = ar_scenario_job(scenario);
-    return ar_run_job(scenario, &job, &arena, &timing, row, err);
+    return ar_run_kept(scenario, NULL, row, err);
 }

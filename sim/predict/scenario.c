@@ -50,8 +50,8 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
 {
     const struct ar_origin option = {.where = ar_keys[key].option, .status = AR_USAGE};
     origin = origin != NULL ? origin : &option;
-    AR_TRY(ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err),
-                          origin->status, err));
+    AR_TRY(
+        ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err), origin->status, err));
     scenario->origins[key] = *origin;
     return AR_OK;
 }
@@ -156,16 +156,6 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
     uint32_t wire = ar_precision_bytes(scenario->wire);
     uint32_t kept = ar_precision_bytes(ar_framework_wire(scenario->framework, scenario->precision));
     return is_later && kept > wire ? kept : wire;
-}
-
-enum ar_status ar_scenario_workload(const struct ar_scenario *scenario, struct ar_arena *arena,
-                                    struct ar_workload **workload, struct ar_error *err)
-{
-    struct ar_job job = ar_scenario_job(scenario);
-    job.trace = scenario->trace;
-    job.fused_bytes = ar_scenario_fused_bytes(scenario);
-    job.framework = scenario->framework;
-    return ar_job_workload(&job, arena, workload, err);
 }
 
 /* --- the library of the cluster ----------------------------------------------------------------
@@ -323,18 +313,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         scenario->iterations_count =
             scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
     }
-    AR_TRY(kind->load(scenario, inputs, err));
-    if (kind->graph == NULL || kind->has_layout) {
-        return AR_OK; /* there is no algorithm or shape to settle */
-    }
-    bool has_payload = kind->is_collective && scenario->payload_bytes > 0;
-    bool has_algorithm = ar_scenario_has(scenario, AR_KEY_ALGORITHM) || has_payload;
-    if (!scenario->layout.strategy->sends_buckets) { /* no all-reduce reacts to it */
-        scenario->algorithm = ar_scenario_ring(scenario);
-        has_algorithm = true;
-    }
-    AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);
-    return has_algorithm && scenario->gpus > 0 ? ar_scenario_settle(scenario, err) : AR_OK;
+    return kind->load(scenario, inputs, err);
 }
 
 /* --- checks ------------------------------------------------------------------------------------

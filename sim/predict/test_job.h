@@ -46,6 +46,7 @@ static inline struct tested tested_trace(const struct ar_cluster *cluster,
                                   .iterations_count = 1,
                                   .collective = support_collective(cluster, algorithm, x, y),
                                   .trace = trace,
+                                  .elements = ar_trace_gradient_elements(trace),
                                   .engine = &ar_engine_closed,
                                   .baseline = AR_BASELINE_GPU}};
     step.job.collective.element_bytes = 2;

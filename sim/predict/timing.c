@@ -15,8 +15,8 @@ const char *const ar_baseline_names[] = {
 
 uint32_t ar_job_ranks(const struct ar_job *job)
 {
-    return job->kind->has_layout ? ar_layout_gpus(&job->layout)
-                                 : ar_collective_ranks(&job->collective);
+    uint32_t ranks = ar_collective_ranks(&job->collective);
+    return ranks > 0 ? ranks : ar_layout_gpus(&job->layout);
 }
 
 struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes)
@@ -45,7 +45,8 @@ static bool job_is_uneven(const struct ar_job *job)
 /* Whether a work is the collective of the job itself, which may have a shape of its own. */
 static bool work_is_own(const struct ar_job *job, const struct ar_work *work)
 {
-    return !job->kind->has_layout && work->operation == job->collective.operation;
+    return ar_shape_ranks(&job->collective.shape) > 0 &&
+           work->operation == job->collective.operation;
 }
 
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
@@ -135,7 +136,7 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
     const struct ar_job *job = timer->job;
     struct ar_timing *timing = timer->timing;
     struct ar_work *work = &timing->graph->works[number];
-    bool is_all = job->kind->is_collective;
+    bool is_all = timing->graph->tasks_count == 1; /* a bare collective */
     struct ar_trial trial = {.collective = work_collective(job, &timing->layout, work),
                              .calls = timer->calls,
                              .calls_count = 1,
@@ -165,11 +166,7 @@ static enum ar_status time_works(struct timer *timer, const struct overlap *over
                                  bool has_clocks, struct ar_error *err)
 {
     struct ar_graph *graph = timer->timing->graph;
-    uint32_t timed = 0;
-    while (timed < graph->works_count && graph->works[timed].time_s != AR_GRAPH_UNTIMED) {
-        timed++;
-    }
-    for (uint32_t i = 0; timed < graph->works_count && i < graph->tasks_count; i++) {
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
         struct ar_work *work = &graph->works[graph->tasks[i].work];
         bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
                                 work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
@@ -339,7 +336,7 @@ enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *s
 bool timer_runs_ranks(const struct timer *timer)
 {
     return ar_engine_simulates(timer->job->engine) && !timer->timing->graph->has_series &&
-           !timer->job->kind->is_collective;
+           timer->timing->graph->tasks_count > 1;
 }
 
 void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial *trial)
@@ -477,10 +474,13 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
             timing->graph->works[i].every = job->iterations_count; /* once after all steps */
         }
     }
-    timer->flows = job->flows;
-    if (!job->kind->has_layout && ar_shape_ranks(&job->collective.shape) > 1 &&
-        !ar_engine_times_calls(job->engine) && job->flows == NULL) {
+    bool has_flows =
+        ar_shape_ranks(&job->collective.shape) > 1 && !ar_engine_times_calls(job->engine);
+    if (has_flows && job->kept == NULL) {
         AR_TRY(create_flows(timer, &job->collective, &timer->flows, err));
+    } else if (has_flows) {
+        AR_TRY(*job->kept == NULL ? ar_flows_create(&job->collective, job->kept, err) : AR_OK);
+        timer->flows = *job->kept;
     }
     uint32_t ranks = ar_job_ranks(job);
     bool is_uneven = job_is_uneven(job);
@@ -598,9 +598,8 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         timing->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
     }
     timing->allreduce_s = means.busy_s + timing->statistics_s;
-    uint64_t elements = job->trace != NULL ? ar_trace_gradient_elements(job->trace) : job->elements;
-    timing->payload_bytes = elements * job->collective.element_bytes;
-    if (job->trace != NULL) {
+    timing->payload_bytes = job->elements * job->collective.element_bytes;
+    if (job->kind->has_baseline) {
         timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
     }
     timing->wall_s = ar_clock_s() - began_s;

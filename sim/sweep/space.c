@@ -19,7 +19,7 @@ static struct ar_scenario scenario_of_point(const struct ar_scenario *variant,
     scenario.operation = point->operation;
     scenario.algorithm = point->algorithm;
     scenario.shape = point->shape;
-    scenario.gpus = ar_scenario_ranks(&scenario);
+    scenario.gpus = ar_scenario_groups(&scenario) * ar_shape_ranks(&scenario.shape);
     scenario.payload_bytes = point->payload_bytes;
     return scenario;
 }
