@@ -16,8 +16,7 @@
  * A transfer is what a worker exchanges with all shards at once; its messages advance together, so
  * that it takes of each link the part of its bytes that cross it. With rates x and parts c,
  * sum(c x) <= bandwidth on every link, and no transfer can have more without taking from one that
- * has less or as much. Links that take the same parts of the same transfers are one, and links that
- * can never be full because others would be before them are left out. */
+ * has less or as much. Links that can never be full before others are left out. */
 
 /* Transfers of a worker. */
 enum { ASYNC_PUSH, ASYNC_PULL, ASYNC_WAYS };
@@ -28,46 +27,42 @@ struct async_use {
     double s_per_byte; /* seconds of the whole link for each byte of the transfer */
 };
 
+/* What a link or a transfer uses of the others, in the order of their numbers. */
+struct async_uses {
+    struct async_use *list;
+    uint32_t count;
+    uint32_t link; /* of the cluster */
+    /* Of a link, while rates are found: */
+    uint32_t waiting;  /* transfers without a rate */
+    double left, load; /* part not given away; s_per_byte of those that wait */
+};
+
 struct async_share {
-    uint32_t transfers_count; /* worker * ASYNC_WAYS + way */
-    uint32_t links_count;
-    struct async_use *of_links, *of_transfers;
-    uint32_t *link_begin, *transfer_begin; /* and the end */
-    double *latency_s;                     /* [transfer][slice] */
-    double *bytes; /* [transfer][slice]: with what the gaps of messages stand for */
-    /* While rates are found: */
-    double *left, *load; /* [link]: part not given away; s_per_byte of those that wait */
-    uint32_t *waiting;   /* [link]: transfers without a rate */
-    uint32_t *busy;      /* links in use */
-    double *rate_Bps;    /* [transfer]: result; 0 of one that is not active */
-    uint64_t messages;   /* of an exchange of one slice, all workers */
+    struct async_uses *links, *transfers; /* a transfer is worker * ASYNC_WAYS + way */
+    uint32_t links_count, transfers_count;
+    double *latency_s; /* [transfer][slice] */
+    double *bytes;     /* [transfer][slice]: with what the gaps of messages stand for */
+    uint32_t *busy;    /* links in use, while rates are found */
+    double *rate_Bps;  /* [transfer]: result; 0 of one that is not active */
+    uint64_t messages; /* of an exchange of one slice, all workers */
 };
 
-/* --- what transfers take of links ------------------------------------------------------------- */
+static struct async_use *use_append(struct ar_arena *arena, struct async_uses *uses, uint32_t other)
+{
+    uses->list = ar_arena_grow(arena, uses->list, uses->count, 1, sizeof *uses->list);
+    uses->list[uses->count] = (struct async_use){.other = other};
+    return &uses->list[uses->count++];
+}
 
-/* A part that a transfer takes of a link of the cluster. */
-struct part {
-    uint32_t link, transfer;
-    double s_per_byte;
-};
-
-struct parts {
-    struct part *list;
-    size_t count;
-};
-
-/* The parts that each transfer takes of links, and its latencies and bytes: of its messages between
- * the GPUs of the worker and the places of the shards the last one counts, and the gaps of all. */
-static void find_parts(const struct ar_async *run, const struct async_plan *plan,
-                       struct ar_arena *arena, struct async_share *share, struct parts *parts)
+/* Finds what each transfer takes of links, and its latencies and bytes: of its messages between the
+ * GPUs of the worker and the places of the shards the last one counts, and the gaps of all. */
+static void find_uses(const struct ar_async *run, const struct async_plan *plan,
+                      struct ar_arena *arena, struct async_share *share)
 {
     const struct ar_message_cost *cost = &ar_cluster_facts(run->cluster)->message;
-    size_t links = ar_cluster_links_count(run->cluster);
-    double *fracs = ar_arena_alloc(arena, links, sizeof *fracs);       /* [link]: of the transfer */
-    uint32_t *touched = ar_arena_alloc(arena, links, sizeof *touched); /* whose frac is not 0 */
     for (uint32_t transfer = 0; transfer < share->transfers_count; transfer++) {
         bool is_push = transfer % ASYNC_WAYS == ASYNC_PUSH;
-        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each, touched_count = 0;
+        uint32_t first = transfer / ASYNC_WAYS * run->gpus_each;
         double *latency_s = share->latency_s + (size_t)transfer * run->slices_count;
         double *bytes = share->bytes + (size_t)transfer * run->slices_count;
         for (uint32_t i = 0; i < run->slices_count; i++) {
@@ -85,11 +80,11 @@ static void find_parts(const struct ar_async *run, const struct async_plan *plan
             share->messages++;
             ar_cluster_path(run->cluster, is_push ? gpu : place, is_push ? place : gpu, &path);
             for (uint32_t j = 0; j < path.links_count; j++) {
-                uint32_t link = path.links[j];
-                if (fracs[link] == 0) {
-                    touched[touched_count++] = link;
-                }
-                fracs[link] += frac;
+                struct async_uses *link = &share->links[path.links[j]];
+                bool is_new = link->count == 0 || link->list[link->count - 1].other != transfer;
+                struct async_use *use =
+                    is_new ? use_append(arena, link, transfer) : &link->list[link->count - 1];
+                use->s_per_byte += frac; /* of the bytes, until the bandwidth divides it */
             }
             for (uint32_t j = 0; j < run->slices_count; j++) {
                 double own = frac * (double)run->slices[j].bytes;
@@ -101,159 +96,74 @@ static void find_parts(const struct ar_async *run, const struct async_plan *plan
         for (uint32_t i = 0; i < run->slices_count; i++) {
             latency_s[i] += is_push ? run->slices[i].sum_s : run->slices[i].hand_s;
         }
-        parts->list =
-            ar_arena_grow(arena, parts->list, parts->count, touched_count, sizeof *parts->list);
-        for (uint32_t i = 0; i < touched_count; i++) {
-            double bandwidth_Bps = ar_cluster_link_bandwidth(run->cluster, touched[i]);
-            parts->list[parts->count++] =
-                (struct part){touched[i], transfer, fracs[touched[i]] / bandwidth_Bps};
-            fracs[touched[i]] = 0;
+    }
+    for (uint32_t i = 0; i < share->links_count; i++) {
+        share->links[i].link = i;
+        double bandwidth_Bps = ar_cluster_link_bandwidth(run->cluster, i);
+        for (uint32_t j = 0; j < share->links[i].count; j++) {
+            share->links[i].list[j].s_per_byte /= bandwidth_Bps;
         }
     }
 }
 
-/* --- links that are alike, and links that are never full -------------------------------------- */
-
-static int compare_parts(const void *a, const void *b)
+/* Links with most uses first. */
+static int compare_uses(const void *a, const void *b)
 {
-    const struct part *first = a;
-    const struct part *second = b;
-    if (first->link != second->link) {
-        return first->link < second->link ? -1 : 1;
-    }
-    return (first->transfer > second->transfer) - (first->transfer < second->transfer);
+    const struct async_uses *first = a, *second = b;
+    return first->count != second->count
+               ? (first->count < second->count ? 1 : -1)
+               : (first->link > second->link) - (first->link < second->link);
 }
 
-/* A link by its parts. */
-struct column {
-    const struct part *parts;
-    uint32_t count;
-};
-
-static int compare_columns(const void *a, const void *b)
-{
-    const struct column *first = a;
-    const struct column *second = b;
-    if (first->count != second->count) {
-        return first->count < second->count ? 1 : -1;
-    }
-    for (uint32_t i = 0; i < first->count; i++) {
-        const struct part *left = &first->parts[i];
-        const struct part *right = &second->parts[i];
-        if (left->transfer != right->transfer) {
-            return left->transfer < right->transfer ? -1 : 1;
-        }
-        if (left->s_per_byte != right->s_per_byte) {
-            return left->s_per_byte < right->s_per_byte ? 1 : -1;
-        }
-    }
-    return 0;
-}
-
-/* Is a link never full before another one, with as many parts or more? */
-static bool is_covered(const struct column *column, const struct column *by)
+/* Is a link never full before another one, with as many uses or more? */
+static bool is_covered(const struct async_uses *link, const struct async_uses *by)
 {
     uint32_t j = 0;
-    for (uint32_t i = 0; i < column->count; i++) {
-        while (j < by->count && by->parts[j].transfer < column->parts[i].transfer) {
+    for (uint32_t i = 0; i < link->count; i++) {
+        while (j < by->count && by->list[j].other < link->list[i].other) {
             j++;
         }
-        if (j == by->count || by->parts[j].transfer != column->parts[i].transfer ||
-            column->parts[i].s_per_byte > by->parts[j].s_per_byte * (1 + 1e-9)) {
+        if (j == by->count || by->list[j].other != link->list[i].other ||
+            link->list[i].s_per_byte > by->list[j].s_per_byte * (1 + 1e-9)) {
             return false;
         }
     }
     return true;
 }
 
-static struct column *find_columns(const struct parts *parts, struct ar_arena *arena,
-                                   uint32_t *count)
-{
-    *count = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        *count += i == 0 || parts->list[i].link != parts->list[i - 1].link;
-    }
-    struct column *columns = ar_arena_alloc(arena, *count + 1, sizeof *columns);
-    struct column *at = columns - 1;
-    for (size_t i = 0; i < parts->count; i++) {
-        if (i == 0 || parts->list[i].link != parts->list[i - 1].link) {
-            *++at = (struct column){.parts = &parts->list[i]};
-        }
-        at->count++;
-    }
-    /* Those with most parts come first, and those that matter stay. */
-    uint32_t kept = 0;
-    qsort(columns, *count, sizeof *columns, compare_columns);
-    for (uint32_t i = 0; i < *count; i++) {
-        bool is_needed = true;
-        for (uint32_t j = 0; j < kept && is_needed; j++) {
-            is_needed = !is_covered(&columns[i], &columns[j]);
-        }
-        if (is_needed) {
-            columns[kept++] = columns[i];
-        }
-    }
-    *count = kept;
-    return columns;
-}
-
-/* --- the table -------------------------------------------------------------------------------- */
-
-static void make_table(const struct column *columns, struct ar_arena *arena,
-                       struct async_share *share)
-{
-    size_t uses = 0, links = (size_t)share->links_count + 1;
-    for (uint32_t i = 0; i < share->links_count; i++) {
-        uses += columns[i].count;
-    }
-    share->of_links = ar_arena_alloc(arena, uses + 1, sizeof *share->of_links);
-    share->of_transfers = ar_arena_alloc(arena, uses + 1, sizeof *share->of_transfers);
-    share->link_begin = ar_arena_alloc(arena, links, sizeof *share->link_begin);
-    share->left = ar_arena_alloc(arena, links, sizeof *share->left);
-    share->load = ar_arena_alloc(arena, links, sizeof *share->load);
-    share->waiting = ar_arena_alloc(arena, links, sizeof *share->waiting);
-    share->busy = ar_arena_alloc(arena, links, sizeof *share->busy);
-    uint32_t *next = ar_arena_alloc(arena, share->transfers_count, sizeof *next);
-    uses = 0;
-    for (uint32_t i = 0; i < share->links_count; i++) {
-        share->link_begin[i] = (uint32_t)uses;
-        for (uint32_t j = 0; j < columns[i].count; j++) {
-            const struct part *part = &columns[i].parts[j];
-            share->of_links[uses++] = (struct async_use){part->transfer, part->s_per_byte};
-            share->transfer_begin[part->transfer + 1]++;
-        }
-    }
-    share->link_begin[share->links_count] = (uint32_t)uses;
-    for (uint32_t i = 0; i < share->transfers_count; i++) {
-        share->transfer_begin[i + 1] += share->transfer_begin[i];
-        next[i] = share->transfer_begin[i];
-    }
-    for (uint32_t i = 0; i < share->links_count; i++) {
-        for (uint32_t j = share->link_begin[i]; j < share->link_begin[i + 1]; j++) {
-            const struct async_use *use = &share->of_links[j];
-            share->of_transfers[next[use->other]++] = (struct async_use){i, use->s_per_byte};
-        }
-    }
-}
-
 static void async_share_make(const struct ar_async *run, const struct async_plan *plan,
                              struct ar_arena *arena, struct async_share *share)
 {
     size_t count = (size_t)run->workers * ASYNC_WAYS;
-    struct parts parts = {.count = 0};
+    uint32_t links = ar_cluster_links_count(run->cluster), kept = 0;
     *share = (struct async_share){
+        .links = ar_arena_alloc(arena, links, sizeof *share->links),
+        .links_count = links,
+        .transfers = ar_arena_alloc(arena, count, sizeof *share->transfers),
         .transfers_count = (uint32_t)count,
-        .transfer_begin = ar_arena_alloc(arena, count + 1, sizeof *share->transfer_begin),
         .latency_s = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
         .bytes = ar_arena_alloc(arena, count * run->slices_count, sizeof(double)),
+        .busy = ar_arena_alloc(arena, links, sizeof *share->busy),
         .rate_Bps = ar_arena_alloc(arena, count, sizeof(double))};
-    find_parts(run, plan, arena, share, &parts);
-    qsort(parts.list, parts.count, sizeof *parts.list, compare_parts);
-    struct column *columns = find_columns(&parts, arena, &share->links_count);
-    make_table(columns, arena, share);
+    find_uses(run, plan, arena, share);
+    qsort(share->links, links, sizeof *share->links, compare_uses);
+    for (uint32_t i = 0; i < links; i++) {
+        bool is_needed = share->links[i].count > 0;
+        for (uint32_t j = 0; j < kept && is_needed; j++) {
+            is_needed = !is_covered(&share->links[i], &share->links[j]);
+        }
+        if (is_needed) {
+            share->links[kept++] = share->links[i];
+        }
+    }
+    share->links_count = kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        for (uint32_t j = 0; j < share->links[i].count; j++) {
+            const struct async_use *use = &share->links[i].list[j];
+            use_append(arena, &share->transfers[use->other], i)->s_per_byte = use->s_per_byte;
+        }
+    }
 }
-
-/* --- rates ------------------------------------------------------------------------------------ */
 
 /* Links that the active transfers use, with what they would take; their number. */
 static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
@@ -261,18 +171,17 @@ static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
 {
     uint32_t busy_count = 0;
     for (uint32_t i = 0; i < active_count; i++) {
-        uint32_t transfer = active[i];
-        uint32_t end = share->transfer_begin[transfer + 1];
-        share->rate_Bps[transfer] = share->transfer_begin[transfer] == end ? INFINITY : -1;
-        for (uint32_t j = share->transfer_begin[transfer]; j < end; j++) {
-            const struct async_use *use = &share->of_transfers[j];
-            if (share->waiting[use->other] == 0) {
-                share->busy[busy_count++] = use->other;
-                share->left[use->other] = 1;
-                share->load[use->other] = 0;
+        const struct async_uses *transfer = &share->transfers[active[i]];
+        share->rate_Bps[active[i]] = transfer->count == 0 ? INFINITY : -1;
+        for (uint32_t j = 0; j < transfer->count; j++) {
+            struct async_uses *link = &share->links[transfer->list[j].other];
+            if (link->waiting == 0) {
+                share->busy[busy_count++] = transfer->list[j].other;
+                link->left = 1;
+                link->load = 0;
             }
-            share->waiting[use->other]++;
-            share->load[use->other] += use->s_per_byte;
+            link->waiting++;
+            link->load += transfer->list[j].s_per_byte;
         }
     }
     return busy_count;
@@ -281,12 +190,12 @@ static uint32_t begin_rates(struct async_share *share, const uint32_t *active,
 static void settle_transfer(struct async_share *share, uint32_t transfer, double rate_Bps)
 {
     share->rate_Bps[transfer] = rate_Bps;
-    for (uint32_t i = share->transfer_begin[transfer]; i < share->transfer_begin[transfer + 1];
-         i++) {
-        const struct async_use *use = &share->of_transfers[i];
-        share->waiting[use->other]--;
-        share->left[use->other] -= rate_Bps * use->s_per_byte;
-        share->load[use->other] -= use->s_per_byte;
+    for (uint32_t i = 0; i < share->transfers[transfer].count; i++) {
+        const struct async_use *use = &share->transfers[transfer].list[i];
+        struct async_uses *link = &share->links[use->other];
+        link->waiting--;
+        link->left -= rate_Bps * use->s_per_byte;
+        link->load -= use->s_per_byte;
     }
 }
 
@@ -299,23 +208,20 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
         double level_Bps = INFINITY;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < busy_count; i++) {
-            uint32_t link = share->busy[i];
-            if (share->waiting[link] > 0) {
-                level_Bps = fmin(level_Bps, share->left[link] / share->load[link]);
-                share->busy[kept++] = link;
+            const struct async_uses *link = &share->links[share->busy[i]];
+            if (link->waiting > 0) {
+                level_Bps = fmin(level_Bps, link->left / link->load);
+                share->busy[kept++] = share->busy[i];
             }
         }
         busy_count = kept;
         level_Bps = fmax(level_Bps, 1);             /* rounding leaves nobody without a rate */
         for (uint32_t i = 0; i < busy_count; i++) { /* the transfers of the links that are full */
-            uint32_t link = share->busy[i];
-            if (share->waiting[link] == 0 ||
-                share->left[link] > share->load[link] * level_Bps * (1 + 1e-12)) {
-                continue;
-            }
-            for (uint32_t j = share->link_begin[link]; j < share->link_begin[link + 1]; j++) {
-                if (share->rate_Bps[share->of_links[j].other] < 0) {
-                    settle_transfer(share, share->of_links[j].other, level_Bps);
+            const struct async_uses *link = &share->links[share->busy[i]];
+            bool is_full = link->waiting > 0 && link->left <= link->load * level_Bps * (1 + 1e-12);
+            for (uint32_t j = 0; is_full && j < link->count; j++) {
+                if (share->rate_Bps[link->list[j].other] < 0) {
+                    settle_transfer(share, link->list[j].other, level_Bps);
                 }
             }
         }
