@@ -144,9 +144,15 @@ for algorithm in ring tree; do
     table "gpus payload_bytes measured_s predicted_s error_frac*100" '^nodes|,(1024|1048576|33554432),'
 done
 
-section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, images/s."
-shown "build/release/traces/layers/compare_published ."
-"$build/traces/layers/compare_published" .
+section "Compute of one GPU" "ResNet-50 on one V100 beside throughput that NVIDIA published (data/v100_resnet50_training.csv), images/s."
+shown 'allreckon predict --cluster dgx1-v100 --gpus 1 --algorithm ring --trace resnet50-v1.5 --batch BATCH --precision PRECISION --columns samples_per_s'
+unquoted <validate/data/v100_resnet50_training.csv | awk -F, '$5 == 1 && $4 != "" { print $3, $4, $6, $1 }' |
+  while read -r precision batch published framework; do
+    rate=$("$allreckon" predict --cluster dgx1-v100 --gpus 1 --algorithm ring --trace resnet50-v1.5 --batch "$batch" --precision "$precision" \
+      --columns samples_per_s --format csv --quiet | tail -1)
+    awk -v f="$framework" -v q="$precision" -v b="$batch" -v p="$published" -v r="$rate" \
+      'BEGIN { printf "%s,%s,%d,%d,%d,%.4f\n", f, q, b, p, r, r / p - 1 }'
+  done | sed '1i framework,precision,batch,published,predicted,error_frac' | table "framework precision batch published predicted error_frac*100"
 
 section "ResNet-50 on one node of A100 and H100" "MLPerf training (mlcommons/training_results v2.1 at 158189d4, v3.0 at 63e326c4), fp16, 8 GPUs, images/s with evaluations;
 predicted from products of matrices, no convolution was measured."
