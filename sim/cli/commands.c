@@ -248,7 +248,7 @@ const struct command commands[] = {
     {COMMAND(discover), 0, KEY_BIT(AR_KEY_SET), 0, "a cluster file from what machines say",
      "FILE...", ARGUMENTS_MAX,
      "Writes a cluster file for --cluster from what a node of a machine says of itself: NCCL's "
-     "topology file (NCCL_TOPO_DUMP_FILE), nvidia-smi topo -m, ibstat, ibv_devinfo -v. Formats are "
+     "topology file (NCCL_TOPO_DUMP_FILE), nvidia-smi topo -m, ibstat. Formats are "
      "recognised by content. Several files complete each other and must not contradict each other. "
      "Each value has the file and line that says it as its source. What no file says (how many "
      "nodes there are, what joins them) is asked for by name, all at once; any key of a cluster "

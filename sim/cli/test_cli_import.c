@@ -24,8 +24,7 @@ Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
         {"discover", 64, "discover: found no file; expected files that describe a node"},
         {"discover missing.xml", 66, "missing.xml"},
         {"discover " MACHINES "static.xml --out mine.topo", 64,
-         "discover: found files that lack values; expected also --nodes N --fabric "
-         "non-blocking|rails"},
+         "discover: found too little; expected also --nodes N --fabric non-blocking|rails"},
         {"discover " MACHINES "switch.xml --nodes 4 --fabric rail --out mine.topo", 64,
          "--fabric: found \"rail\"; expected non-blocking, rails, fat-tree, torus, mesh, dragonfly "
          "or dragonfly+"},

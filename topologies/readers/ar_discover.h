@@ -5,12 +5,11 @@
  * they complete each other, and where two of them say different things of one key the second one
  * is refused with a line that names both. ar_discover_finish() makes a cluster file of it: each
  * value has `FILE:LINE` and what stood there as its source. What no file says comes from settings,
- * which win over files, or is asked for by name, all in one line. Constants of communication
+ * which win over files, or is asked for by name. Constants of communication
  * libraries and chips that files name but do not describe are those of the shipped clusters, with
  * their source.
  *
- * Formats: NCCL's and RCCL's topology files, `nvidia-smi topo -m`, `ibstat`,
- * `ibv_devinfo`.
+ * Formats: NCCL's and RCCL's topology files, `nvidia-smi topo -m`, `ibstat`.
  */
 #ifndef AR_DISCOVER_H
 #define AR_DISCOVER_H

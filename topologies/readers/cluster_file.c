@@ -275,152 +275,19 @@ const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT] =
     {"dragonfly", "fabric=dragonfly"},
     {"dragonfly+", "fabric=dragonfly+"}};
 
-/* Options that would say what is missing. */
-struct missing {
-    char options[460];
-    size_t used;
-};
-
-static void add_missing(struct missing *missing, bool is_missing, const char *option)
+/* What joins several nodes and which GPUs have NVLinks: cluster files take one switch and none
+ * where nobody says it. */
+static const char *find_missing(const struct ar_discovery *machine)
 {
-    if (is_missing && missing->used < sizeof missing->options) {
-        missing->used += (size_t)snprintf(missing->options + missing->used,
-                                          sizeof missing->options - missing->used, " %s", option);
-    }
-}
-
-static void add_missing_key(struct missing *missing, const struct ar_discovery *machine,
-                            bool is_needed, enum ar_topo_key key)
-{
-    static const char *const values[] = {
-        [KIND_COUNT] = "N", [KIND_COUNTS] = "NxN", [KIND_RATE] = "RATE"};
-    char option[80];
-    if (is_needed && !has_value(machine, key)) {
-        size_t kind = (size_t)ar_topo_keys[key].kind;
-        bool is_listed = kind < sizeof values / sizeof values[0] && values[kind] != NULL;
-        snprintf(option, sizeof option, "--set %s=%s", ar_topo_keys[key].name,
-                 is_listed ? values[kind] : "VALUE");
-        add_missing(missing, true, option);
-    }
-}
-
-static bool has_fabric(const struct ar_discovery *machine)
-{
-    static const enum ar_topo_key keys[] = {TOPO_FABRIC, TOPO_RACK_NODES, TOPO_TREE_RAILS,
-                                            TOPO_TREE_GROUPS};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (has_value(machine, keys[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether the fabric, if it is the one that the need is of, needs a key. */
-static bool needs_key(const struct ar_discovery *machine, enum ar_topo_need need)
-{
-    bool is_plus = is_value(machine, TOPO_FABRIC, "dragonfly+");
-    bool is_dragonfly = is_plus || is_value(machine, TOPO_FABRIC, "dragonfly");
-    uint32_t racks = count_of(machine, TOPO_RACK_NODES), nodes = count_of(machine, TOPO_NODES);
-    bool is_open =
-        !has_value(machine, TOPO_RACK_NODES) && is_value(machine, TOPO_FABRIC, "fat-tree");
-    switch (need) {
-    case NEED_RACKS:
-        return is_open || (racks > 0 && racks < nodes);
-    case NEED_TORUS:
-        return is_value(machine, TOPO_FABRIC, "torus") || is_value(machine, TOPO_FABRIC, "mesh");
-    case NEED_DRAGONFLY:
-        return is_dragonfly;
-    case NEED_SPINES:
-        return is_plus;
-    case NEED_GROUPS:
-        return is_dragonfly && !is_value(machine, TOPO_DRAGONFLY_GROUPS, "1");
-    default:
-        return false;
-    }
-}
-
-static void add_missing_fabric(struct missing *missing, const struct ar_discovery *machine,
-                               bool has_several)
-{
-    bool is_grid = needs_key(machine, NEED_TORUS) || needs_key(machine, NEED_DRAGONFLY);
-    add_missing(missing, !has_value(machine, TOPO_NODES) && !is_grid, "--nodes N");
-    add_missing(missing, has_several && !has_fabric(machine),
-                "--fabric non-blocking|rails|... (see list fabrics)");
-    add_missing_key(missing, machine, is_value(machine, TOPO_FABRIC, "fat-tree"), TOPO_RACK_NODES);
-    for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
-        add_missing_key(missing, machine, needs_key(machine, ar_topo_keys[key].need),
-                        (enum ar_topo_key)key);
-    }
-}
-
-/* NVLinks, and PCIe where they are not; of both if nobody says which pairs of GPUs have NVLinks. */
-static void add_missing_links(struct missing *missing, const struct ar_discovery *machine)
-{
-    const char *pairs = fact_value(machine, TOPO_NVLINK_PAIRS).text;
-    bool has_rate = has_value(machine, TOPO_NVLINK_BANDWIDTH);
-    bool has_generation = has_value(machine, TOPO_GPU_GENERATION);
-    bool has_switches = count_of(machine, TOPO_PCIE_SWITCHES) > 0;
-    bool has_pcie_rate = has_value(machine, TOPO_PCIE_BANDWIDTH);
-    if (is_value(machine, TOPO_GPUS, "1")) {
-        pairs = "none";
-    }
-    if (pairs == NULL) {
-        add_missing(missing, true, "--set nvlink.pairs=switch|all|none|0-1...");
-        add_missing(missing, !has_rate,
-                    has_generation ? "--set nvlink.bandwidth=RATE (unless switch or none)"
-                                   : "--set nvlink.bandwidth=RATE (unless none)");
-        add_missing(missing, !has_switches, "--set pcie.switches=N (unless switch or all)");
-        add_missing(missing, !has_pcie_rate && (has_switches || !has_generation),
-                    has_switches ? "--set pcie.bandwidth=RATE"
-                                 : "--set pcie.bandwidth=RATE (unless switch or all)");
-        return;
-    }
-    bool is_switch = strcmp(pairs, "switch") == 0;
-    bool may_follow = !has_generation && (is_switch || has_value(machine, FACT_LINKS));
-    bool needs_pcie = count_of(machine, TOPO_GPUS) != 1 && !is_switch && strcmp(pairs, "all") != 0;
-    add_missing(missing, strcmp(pairs, "none") != 0 && !has_rate,
-                may_follow ? machine->is_amd
-                                 ? "--set nvlink.bandwidth=RATE (or gpu.generation=cdna2|...)"
-                                 : "--set nvlink.bandwidth=RATE (or gpu.generation=volta|...)"
-                           : "--set nvlink.bandwidth=RATE");
-    add_missing(missing, needs_pcie && !has_switches, "--set pcie.switches=N");
-    add_missing(missing, !has_pcie_rate && (needs_pcie || has_switches),
-                "--set pcie.bandwidth=RATE");
-}
-
-/* Rails are of several HCAs. */
-static enum ar_status check_rails_have_hcas(const struct ar_discovery *machine,
-                                            struct ar_error *err)
-{
-    return fact_is_set(machine, TOPO_TREE_RAILS) && count_of(machine, TOPO_HCAS) == 1 &&
-                   !is_value(machine, TOPO_TREE_RAILS, "none")
-               ? ar_error_set(err, AR_USAGE,
-                              "%s: found rails for nodes with one HCA (%.200s); expected several "
-                              "HCAs, or --fabric non-blocking",
-                              fact_value(machine, TOPO_TREE_RAILS).source,
-                              fact_value(machine, TOPO_HCAS).source)
-               : AR_OK;
-}
-
-/* Asks for all that is missing at once, also for keys that only some answers need. */
-static enum ar_status check_missing_keys(const struct ar_discovery *machine, struct ar_error *err)
-{
-    struct missing missing = {.used = 0};
     bool has_several = !is_value(machine, TOPO_NODES, "1");
-    add_missing_fabric(&missing, machine, has_several);
-    add_missing_key(&missing, machine, true, TOPO_GPUS);
-    add_missing_links(&missing, machine);
-    add_missing(&missing, has_several && count_of(machine, TOPO_HCAS) == 0, "--set hcas=N");
-    add_missing_key(&missing, machine,
-                    (has_several || count_of(machine, TOPO_HCAS) > 0) &&
-                        !has_value(machine, TOPO_TORUS_LINKS_AT_ONCE),
-                    TOPO_HCA_BANDWIDTH);
-    return missing.used == 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "discover: found files that lack values; expected also%s",
-                              missing.options);
+    bool has_fabric =
+        has_value(machine, TOPO_RACK_NODES) || has_value(machine, TOPO_TREE_RAILS) ||
+        (has_value(machine, TOPO_FABRIC) && !is_value(machine, TOPO_FABRIC, "fat-tree"));
+    bool has_pairs = has_value(machine, TOPO_NVLINK_PAIRS) || is_value(machine, TOPO_GPUS, "1");
+    return ar_arena_format(
+        machine->arena, "%s%s%s", has_value(machine, TOPO_NODES) || has_fabric ? "" : " --nodes N",
+        !has_several || has_fabric ? "" : " --fabric non-blocking|rails|... (see list fabrics)",
+        has_pairs ? "" : " --set nvlink.pairs=switch|all|none|0-1...");
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -440,8 +307,6 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     }
     derive_hcas(machine, is_count ? gpus : 0,
                 is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
-    AR_TRY(check_rails_have_hcas(machine, err));
-    AR_TRY(check_missing_keys(machine, err));
     derive_constants(machine, generation);
     derive_value(machine, TOPO_NAME, name, "name of this file");
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {
@@ -450,7 +315,15 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
             AR_TRY(ar_topo_set(made, ar_topo_keys[key].name, value.text, value.source, err));
         }
     }
-    AR_TRY(ar_cluster_create(made, machine->settings, machine->arena, &checked, err));
+    struct ar_error why = {.text = ""};
+    enum ar_status status =
+        ar_cluster_create(made, machine->settings, machine->arena, &checked, &why);
+    const char *missing = find_missing(machine);
+    if (status != AR_OK || *missing != '\0') {
+        return ar_error_set(err, AR_USAGE, "%s%s%s%s",
+                            *missing != '\0' ? "discover: found too little; expected also" : "",
+                            missing, *missing != '\0' && status != AR_OK ? "; " : "", why.text);
+    }
     *topo = made;
     return AR_OK;
 }

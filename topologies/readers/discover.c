@@ -179,18 +179,10 @@ enum ar_status nic_add(const struct source *source, const char *name, uint64_t p
         near = groups[g - 1] == group ? (int32_t)g - 1 : near;
     }
     AR_TRY(nic_find(source, name, port, nic, err));
-    bool is_known = (*nic)->near != NIC_SOMEWHERE;
-    if ((*nic)->near == near || (is_known && fact_is_set(source->machine, TOPO_HCAS))) {
-        return AR_OK;
+    if ((*nic)->near == NIC_SOMEWHERE) {
+        (*nic)->near = near;
+        (*nic)->near_source = source_text(source, (*nic)->name);
     }
-    if (is_known) {
-        return source_refuse(source, err,
-                             "found NIC %.40s %s; expected what %.120s says (or --set hcas=N)",
-                             (*nic)->name, near < 0 ? "on the host" : "on a switch with other GPUs",
-                             (*nic)->near_source);
-    }
-    (*nic)->near = near;
-    (*nic)->near_source = source_text(source, (*nic)->name);
     return AR_OK;
 }
 

@@ -73,7 +73,7 @@ enum ar_status nic_find(const struct source *source, const char *name, uint64_t 
                         struct nic **nic, struct ar_error *err);
 
 /** The same for a NIC below the PCIe switch `group`, if one of the GPUs is in that group, else on
- * the host. Refused if another file says otherwise. */
+ * the host; the first file that says where it is holds. */
 enum ar_status nic_add(const struct source *source, const char *name, uint64_t port, uint32_t group,
                        const uint32_t *groups, uint32_t gpus_count, struct nic **nic,
                        struct ar_error *err);
@@ -101,7 +101,7 @@ enum ar_status facts_add_links(const struct source *source, uint32_t gpus_count,
 enum ar_status facts_add_switches(const struct source *source, uint32_t gpus_count,
                                   const uint32_t *groups, struct ar_error *err);
 
-/** The readers: a topology file of NCCL (XML), and output of nvidia-smi, ibstat and ibv_devinfo. */
+/** The readers: a topology file of NCCL (XML), and output of nvidia-smi and ibstat. */
 enum ar_status nccl_topology_read(struct source *source, const char *text, size_t bytes,
                                   struct ar_error *err);
 enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,

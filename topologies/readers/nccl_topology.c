@@ -1,9 +1,9 @@
 /* Topology files of NCCL and RCCL (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE): <system> of <cpu> of <pci>
  * of <gpu> and <nic>. NVIDIA/nccl 5067397c, src/graph/{xml,topo}.cc, says what the attributes mean.
  *
- * XML is read by expat, element by element. Documents that declare entities, or are nested deeper
- * than any machine is, are refused; nothing outside of the text is read. Facts are added when the
- * document has ended: GPUs in the order of their numbers, and of those that some element confirms.
+ * XML is read by expat, element by element; nothing outside of the text is read. Facts are added
+ * when the document has ended: GPUs in the order of their numbers, and of those that some element
+ * confirms.
  */
 #include <expat.h>
 #include <inttypes.h>
@@ -16,7 +16,6 @@
 #include "machine.h"
 
 enum {
-    DEPTH_MAX = 128,
     PCI_DEPTH_MAX = 32,
     PEERS_MAX = 1000, /* of 64 links at most: 16 bits hold their sums */
     CLASS_NETWORK = 0x02,
@@ -49,7 +48,6 @@ struct network_device {
 struct peer {
     uint32_t gpu; /* index */
     uint32_t count;
-    uint64_t line;
     const char *busid;
 };
 
@@ -80,8 +78,7 @@ struct reader {
     uint32_t peers_count;
     const char *host;
     uint64_t links_line;
-    uint32_t classless; /* <pci> without a class */
-    bool has_gpus;      /* elements <gpu>: else the file tells nothing of NVLinks */
+    bool has_gpus; /* elements <gpu>: else the file tells nothing of NVLinks */
 };
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -225,7 +222,6 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
                              .gpu = NONE,
                              .nic = NONE};
     AR_TRY(read_pcie_rate(reader->source, attributes, &pci->pcie_Bps, err));
-    reader->classless += find_attribute(attributes, "class") == NULL;
     if (kind == CLASS_DISPLAY && (vendor == 0 || vendor == 0x10de || vendor == 0x1002)) {
         return add_gpu(reader, pci, err);
     }
@@ -289,7 +285,6 @@ static enum ar_status begin_link(struct reader *reader, const char *const *attri
         reader->peers[reader->peers_count++] =
             (struct peer){.gpu = gpu,
                           .count = (uint32_t)count,
-                          .line = source->line,
                           .busid = target != NULL ? keep_attribute(reader, target) : NULL};
     }
     reader->links_line = reader->links_line == 0 ? source->line : reader->links_line;
@@ -303,7 +298,6 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
     uint64_t speed_Mbps, port;
     struct source *source = reader->source;
     const char *name = find_attribute(attributes, "name");
-    const char *shown = find_attribute(attributes, "speed");
     AR_TRY(attribute_count(source, attributes, "speed", 0, 100000000, &speed_Mbps, err));
     AR_TRY(attribute_count(source, attributes, "port", 0, 255, &port, err));
     struct network_device nic = {.name = keep_attribute(reader, name != NULL ? name : "unnamed"),
@@ -312,11 +306,6 @@ static enum ar_status begin_net(struct reader *reader, const char *const *attrib
                                  .top = reader->open_count > 1 ? reader->tops : NONE,
                                  .rate_bps = (double)speed_Mbps * 1e6,
                                  .is_confirmed = true};
-    if (speed_Mbps == 0) {
-        discovery_note(source->machine,
-                       "%.200s:%" PRIu64 ": NIC %.40s says speed=\"%.20s\", ignored", source->path,
-                       source->line, nic.name, shown != NULL ? shown : "");
-    }
     uint32_t device = reader->open_count > 0 ? reader->open[reader->open_count - 1].nic : NONE;
     if (device != NONE && !reader->nics[device].is_confirmed) {
         reader->nics[device] = nic;
@@ -390,29 +379,20 @@ static enum ar_status add_models(const struct reader *reader, struct ar_error *e
     return AR_OK;
 }
 
+/* All are taken to be as slow as the slowest. */
 static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error *err)
 {
     char text[AR_UNIT_TEXT];
-    struct source *source = reader->source;
     const struct gpu *slowest = &reader->gpus[0];
-    double fastest_Bps = 0;
-    for (uint32_t i = 0; i < reader->gpus_count; i++) {
-        const struct gpu *gpu = &reader->gpus[i];
-        slowest = gpu->pcie_Bps < slowest->pcie_Bps ? gpu : slowest;
-        fastest_Bps = gpu->pcie_Bps > fastest_Bps ? gpu->pcie_Bps : fastest_Bps;
+    for (uint32_t i = 1; i < reader->gpus_count; i++) {
+        slowest = reader->gpus[i].pcie_Bps < slowest->pcie_Bps ? &reader->gpus[i] : slowest;
     }
     if (slowest->pcie_Bps <= 0) {
         return AR_OK;
     }
-    source->line = slowest->line;
-    if (fastest_Bps > slowest->pcie_Bps) {
-        discovery_note(source->machine,
-                       "%.200s:%" PRIu64 ": GPU %" PRIu64
-                       " has a slower PCIe link than others; all are taken as slow",
-                       source->path, slowest->line, slowest->number);
-    }
+    reader->source->line = slowest->line;
     snprintf(text, sizeof text, "%.5gGB/s", slowest->pcie_Bps / 1e9);
-    return fact_add(source, TOPO_PCIE_BANDWIDTH, text, "PCIe link of a GPU, raw", err);
+    return fact_add(reader->source, TOPO_PCIE_BANDWIDTH, text, "PCIe link of a GPU, raw", err);
 }
 
 static enum ar_status add_gpus(const struct reader *reader, const uint32_t *groups,
@@ -428,7 +408,7 @@ static enum ar_status add_gpus(const struct reader *reader, const uint32_t *grou
     return add_models(reader, err);
 }
 
-/* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, become notes. */
+/* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, are not counted. */
 static enum ar_status add_nvlinks(const struct reader *reader, struct ar_error *err)
 {
     struct source *source = reader->source;
@@ -442,12 +422,7 @@ static enum ar_status add_nvlinks(const struct reader *reader, struct ar_error *
             from = gpu->index == peer->gpu ? g : from;
             to = peer->busid != NULL && strcasecmp(gpu->busid, peer->busid) == 0 ? g : to;
         }
-        if (from != NONE && (to == NONE || to == from)) {
-            discovery_note(source->machine,
-                           "%.200s:%" PRIu64 ": %u links of GPU %u lead %s; not counted",
-                           source->path, peer->line, peer->count, from,
-                           to == from ? "back to itself" : "to no GPU of the file");
-        } else if (from != NONE) {
+        if (from != NONE && to != NONE && to != from) {
             links->between[from][to] = (uint16_t)(links->between[from][to] + peer->count);
             has_counted = has_counted || peer->count > 0;
         }
@@ -490,13 +465,6 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
         }
     }
     source->line = end_line;
-    if (reader->gpus_count == 0 && reader->classless > 0) {
-        discovery_note(source->machine,
-                       "%.200s: has %u PCI devices without a class and no <gpu>; they are not "
-                       "counted as anything",
-                       source->path, reader->classless);
-        return AR_OK;
-    }
     return reader->has_gpus ? add_nvlinks(reader, err) : AR_OK;
 }
 
@@ -516,22 +484,12 @@ static enum ar_status begin_element(struct reader *reader, const char *name,
                              "found XML of <%.40s>; expected <system>, a topology file of NCCL",
                              name);
     }
-    if (reader->depth >= DEPTH_MAX) {
-        return source_refuse(reader->source, err,
-                             "found elements nested deeper than %d; expected a machine", DEPTH_MAX);
-    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].name, name) == 0) {
             return rows[i].begin(reader, attributes, err);
         }
     }
     return AR_OK;
-}
-
-static void stop_parser(struct reader *reader, enum ar_status status)
-{
-    reader->status = status;
-    XML_StopParser(reader->parser, XML_FALSE);
 }
 
 static void on_begin(void *user, const XML_Char *name, const XML_Char **attributes)
@@ -544,7 +502,8 @@ static void on_begin(void *user, const XML_Char *name, const XML_Char **attribut
     }
     reader->depth++;
     if (status != AR_OK) {
-        stop_parser(reader, status);
+        reader->status = status;
+        XML_StopParser(reader->parser, XML_FALSE);
     }
 }
 
@@ -555,40 +514,22 @@ static void on_end(void *user, const XML_Char *name)
     reader->open_count -= reader->status == AR_OK && strcmp(name, "pci") == 0;
 }
 
-static void on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value,
-                      int length, const XML_Char *base, const XML_Char *system,
-                      const XML_Char *public_id, const XML_Char *notation)
-{
-    struct reader *reader = user;
-    (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public_id;
-    (void)notation;
-    reader->source->line = XML_GetCurrentLineNumber(reader->parser);
-    stop_parser(reader, source_refuse(
-                            reader->source, &reader->err,
-                            "found the declaration of an entity, \"%.40s\"; expected none", name));
-}
-
 static enum ar_status parse_document(struct reader *reader, const char *text, size_t bytes,
                                      struct ar_error *err)
 {
     XML_SetUserData(reader->parser, reader);
     XML_SetElementHandler(reader->parser, on_begin, on_end);
-    XML_SetEntityDeclHandler(reader->parser, on_entity);
     enum XML_Status parsed = XML_Parse(reader->parser, text, (int)bytes, 1);
     if (reader->status != AR_OK) {
         *err = reader->err;
         return reader->status;
     }
     reader->source->line = XML_GetCurrentLineNumber(reader->parser);
-    enum XML_Error code = XML_GetErrorCode(reader->parser);
-    if (parsed != XML_STATUS_OK && code == XML_ERROR_NO_MEMORY) {
-        ar_memory_fail(reader->source->path);
-    }
     return parsed == XML_STATUS_OK
                ? add_facts(reader, err)
                : source_refuse(reader->source, err,
                                "broken XML: %s; expected a whole topology file of NCCL",
-                               XML_ErrorString(code));
+                               XML_ErrorString(XML_GetErrorCode(reader->parser)));
 }
 
 enum ar_status nccl_topology_read(struct source *source, const char *text, size_t bytes,

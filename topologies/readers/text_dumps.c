@@ -3,7 +3,7 @@
  * - `nvidia-smi topo -m`: a matrix of what joins each two of GPUs and NICs. Columns are GPU0 ...,
  * then mlx5_0 ... by older drivers, NIC0 ... with a legend by newer ones; what follows them
  *   (affinities) is not read.
- * - `ibstat` and `ibv_devinfo`: ports of HCAs; the latter gives rates with -v only. */
+ * - `ibstat`: ports of HCAs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,10 +224,10 @@ static enum ar_status matrix_add_facts(struct matrix *matrix, struct source *sou
 
 /* --- HCAs ------------------------------------------------------------------------------------- */
 
-/* The HCA and port that the lines of ibstat and ibv_devinfo are about. */
+/* The HCA and port that the lines of ibstat are about. */
 struct hca {
     char name[64];
-    uint64_t port, lanes, ports_count;
+    uint64_t ports_count;
     struct nic *nic;
 };
 
@@ -237,49 +237,23 @@ static const char *word_after(const struct words *words, const char *label)
     return words->count > 1 && strcmp(words->list[0], label) == 0 ? words->list[1] : NULL;
 }
 
-static enum ar_status hca_read_port(struct hca *hca, const struct source *source,
-                                    const char *number, struct ar_error *err)
-{
-    if (hca->name[0] == '\0') {
-        return AR_OK;
-    }
-    hca->port = strtoul(number, NULL, 10) & 0xff;
-    hca->lanes = 0;
-    hca->ports_count++;
-    return nic_find(source, hca->name, hca->port, &hca->nic, err);
-}
-
 static enum ar_status hca_read_line(struct hca *hca, const struct source *source,
                                     const struct words *words, struct ar_error *err)
 {
     const char *word;
-    if ((words->count == 2 && (word = word_after(words, "CA")) != NULL && word[0] == '\'') ||
-        (word = word_after(words, "hca_id:")) != NULL) {
+    if (words->count == 2 && (word = word_after(words, "CA")) != NULL && word[0] == '\'') {
         hca->nic = NULL;
-        ar_copy_text(hca->name, sizeof hca->name, word + (word[0] == '\''));
+        ar_copy_text(hca->name, sizeof hca->name, word + 1);
         hca->name[strcspn(hca->name, "'")] = '\0';
-        return AR_OK;
-    }
-    if ((words->count == 2 && (word = word_after(words, "Port")) != NULL &&
-         word[strspn(word, "0123456789")] == ':') ||
-        (word = word_after(words, "port:")) != NULL) {
-        return hca_read_port(hca, source, word, err);
-    }
-    if (hca->nic == NULL) {
-        return AR_OK;
-    }
-    if ((word = word_after(words, "State:")) != NULL ||
-        (word = word_after(words, "state:")) != NULL) {
-        hca->nic->is_down = strcmp(word, "Active") != 0 && strcmp(word, "PORT_ACTIVE") != 0;
-    } else if ((word = word_after(words, "Rate:")) != NULL && !hca->nic->is_down) {
+    } else if (words->count == 2 && (word = word_after(words, "Port")) != NULL &&
+               word[strspn(word, "0123456789")] == ':' && hca->name[0] != '\0') {
+        hca->ports_count++;
+        return nic_find(source, hca->name, strtoul(word, NULL, 10) & 0xff, &hca->nic, err);
+    } else if (hca->nic != NULL && (word = word_after(words, "State:")) != NULL) {
+        hca->nic->is_down = strcmp(word, "Active") != 0;
+    } else if (hca->nic != NULL && (word = word_after(words, "Rate:")) != NULL &&
+               !hca->nic->is_down) {
         return nic_set_rate(source, hca->nic, strtod(word, NULL) * 1e9, err);
-    } else if ((word = word_after(words, "active_width:")) != NULL) { /* 4X (2) */
-        hca->lanes = strtoul(word, NULL, 10) & 0xff;
-    } else if ((word = word_after(words, "active_speed:")) != NULL && !hca->nic->is_down) {
-        double lane_bps = strtod(word, NULL) * 1e9; /* 50.0 Gbps (64) */
-        return hca->lanes > 0 && lane_bps > 0
-                   ? nic_set_rate(source, hca->nic, (double)hca->lanes * lane_bps, err)
-                   : AR_OK;
     }
     return AR_OK;
 }
@@ -323,7 +297,7 @@ enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
 {
     struct words words;
     struct matrix *matrix = ar_arena_alloc(source->machine->arena, 1, sizeof *matrix);
-    struct hca hca = {.port = 0};
+    struct hca hca = {.ports_count = 0};
     char *end = text + bytes;
     source->line = 0;
     for (char *line = text, *next; line < end; line = next) {
@@ -346,6 +320,6 @@ enum ar_status text_dumps_read(struct source *source, char *text, size_t bytes,
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
                               "%.200s: found nothing that is known; expected a topology file of "
-                              "NCCL, output of nvidia-smi topo -m, ibstat or ibv_devinfo",
+                              "NCCL, output of nvidia-smi topo -m or ibstat",
                               source->path);
 }
