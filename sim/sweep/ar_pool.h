@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "ar_arena.h"
 #include "ar_error.h"
@@ -54,10 +53,6 @@ struct ar_pool_work {
 /** Processors that this process may use, since a launcher or a container may give it a part; at
  * most AR_POOL_JOBS_MAX. */
 uint32_t ar_pool_processors(void);
-
-/** An answer with room for the largest one of the work. */
-struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
-                                             const struct ar_pool_work *work);
 
 /** Items that wait: those that take long, longest first, so that none of them is left for the end;
  * then the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the
@@ -102,25 +97,17 @@ void ar_progress_end(const struct ar_progress *progress);
 enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
                            struct ar_pool_queue *queue, struct ar_error *err);
 
-/** A pool in a process of its own, for a process that cannot fork when workers die. */
-struct ar_pool_server {
-    pid_t process; /**< 0: none */
-    int socket;    /**< readable when there is an answer, or the server is gone */
-    size_t answer_max;
-};
+/** A pool for those who have more to wait for than its workers, which are all started at once.
+ * Items may be added to the queue meanwhile. Ended with ar_pool_end() unless it cannot begin. */
+struct ar_pool;
+enum ar_status ar_pool_begin(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                             struct ar_pool_queue *queue, struct ar_pool **pool,
+                             struct ar_error *err);
 
-/** Forks the server, which answers items from 0 to `items_count` - 1, each at most once. It ends
- * with this process or by a signal. `take` is not called. */
-enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jobs,
-                                    size_t items_count, struct ar_pool_server *server,
-                                    struct ar_error *err);
+/** Keeps the workers busy and takes the answers that come within a millisecond. */
+enum ar_status ar_pool_go_on(struct ar_pool *pool, struct ar_error *err);
 
-/** Gives items, waits for an answer; false if the server is gone. */
-bool ar_pool_server_give(const struct ar_pool_server *server, const uint32_t *items,
-                         uint32_t count);
-bool ar_pool_server_hear(const struct ar_pool_server *server, struct ar_pool_answer *answer);
-
-/** Ends it with its workers. */
-void ar_pool_server_stop(struct ar_pool_server *server);
+/** Kills the workers; signals come as before unless one has ended the work. */
+void ar_pool_end(struct ar_pool *pool);
 
 #endif

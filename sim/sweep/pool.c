@@ -15,7 +15,7 @@
 #include "ar_signals.h"
 #include "ar_units.h"
 
-/* Items for a worker, or for a pool in a process of its own, in order. */
+/* Items for a worker, in order. */
 struct pool_request {
     uint32_t count;
     uint32_t items[AR_POOL_CHUNK_MAX];
@@ -28,9 +28,8 @@ struct pool_worker {
     uint32_t answered; /* of the items given */
 };
 
-struct pool {
+struct ar_pool {
     const struct ar_pool_work *work;
-    int client; /* socket from which items come and to which answers go; -1: the work takes them */
     struct ar_pool_queue *queue;
     uint32_t jobs;
     struct ar_progress progress;
@@ -51,12 +50,6 @@ uint32_t ar_pool_processors(void)
 static size_t answer_max(const struct ar_pool_work *work)
 {
     return sizeof(struct ar_pool_answer) + work->bytes_max + AR_POOL_REASON_MAX;
-}
-
-struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
-                                             const struct ar_pool_work *work)
-{
-    return ar_arena_alloc(arena, 1, answer_max(work));
 }
 
 /* --- the order of items, and how far they are ------------------------------------------------- */
@@ -215,7 +208,7 @@ static int process_reap(pid_t process)
 /* --- a worker --------------------------------------------------------------------------------- */
 
 struct worker_shift {
-    const struct pool *pool;
+    const struct ar_pool *pool;
     int socket;
 };
 
@@ -241,7 +234,7 @@ static enum ar_status compute_requests(void *context, struct ar_error *err)
 
 /* Starts a worker. It takes signals as before, but for those that a terminal sends to all: the pool
  * ends it. One that runs out of memory ends, since others may have more of it then. */
-static enum ar_status worker_start(struct pool *pool, struct pool_worker *worker,
+static enum ar_status worker_start(struct ar_pool *pool, struct pool_worker *worker,
                                    struct ar_error *err)
 {
     int socket;
@@ -275,18 +268,8 @@ static int worker_remove(struct pool_worker *worker)
     return wait_status;
 }
 
-static void workers_kill(struct pool *pool)
-{
-    for (uint32_t i = 0; i < pool->jobs; i++) {
-        if (pool->workers[i].process != 0) {
-            kill(pool->workers[i].process, SIGKILL);
-            worker_remove(&pool->workers[i]);
-        }
-    }
-}
-
 /* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
-static enum ar_status workers_give(struct pool *pool, struct ar_error *err)
+static enum ar_status workers_give(struct ar_pool *pool, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
     uint32_t running = 0;
@@ -310,20 +293,15 @@ static enum ar_status workers_give(struct pool *pool, struct ar_error *err)
 
 /* --- what workers answer ---------------------------------------------------------------------- */
 
-static enum ar_status answer_take(struct pool *pool, struct ar_error *err)
+static enum ar_status answer_take(struct ar_pool *pool, struct ar_error *err)
 {
-    if (pool->client >= 0) {
-        return answer_send(pool->client, pool->answer)
-                   ? AR_OK
-                   : ar_error_set(err, AR_IO, "the receiver of answers is gone");
-    }
     ar_progress_add(&pool->progress, pool->answer->item);
     return pool->work->take(pool->work->context, pool->answer, err);
 }
 
 /* Answers for a worker that died, if it was at an item, and puts those that it did not get to back
  * in front of the queue, where they came from. */
-static enum ar_status worker_bury(struct pool *pool, struct pool_worker *worker,
+static enum ar_status worker_bury(struct ar_pool *pool, struct pool_worker *worker,
                                   struct ar_error *err)
 {
     struct pool_worker dead = *worker;
@@ -347,25 +325,12 @@ static enum ar_status worker_bury(struct pool *pool, struct pool_worker *worker,
     return answer_take(pool, err);
 }
 
-/* Queues the items of a request of the client; false at its end. */
-static bool request_queue(const struct pool *pool)
+/* Waits so long (NULL: for ever) until a worker answers, and takes an answer of each worker that
+ * has one. Signals that are held back elsewhere come here and nowhere else. */
+static enum ar_status workers_wait(struct ar_pool *pool, const struct timespec *patience,
+                                   struct ar_error *err)
 {
-    struct pool_request request;
-    if (!message_receive(pool->client, &request, sizeof request)) {
-        return false;
-    }
-    memcpy(pool->queue->items + pool->queue->count, request.items,
-           request.count * sizeof request.items[0]);
-    pool->queue->count += request.count;
-    return true;
-}
-
-/* Waits until a worker answers or the client asks, and takes an answer of each worker that has one.
- * Signals that are held back elsewhere come here and nowhere else. */
-static enum ar_status workers_wait(struct pool *pool, struct ar_error *err)
-{
-    static const struct timespec tick = {.tv_sec = 1};
-    struct pollfd sockets[AR_POOL_JOBS_MAX + 1];
+    struct pollfd sockets[AR_POOL_JOBS_MAX];
     struct pool_worker *asked[AR_POOL_JOBS_MAX];
     nfds_t count = 0;
     for (uint32_t i = 0; i < pool->jobs; i++) {
@@ -374,9 +339,7 @@ static enum ar_status workers_wait(struct pool *pool, struct ar_error *err)
             sockets[count++] = (struct pollfd){.fd = pool->workers[i].socket, .events = POLLIN};
         }
     }
-    sockets[count] = (struct pollfd){.fd = pool->client, .events = POLLIN};
-    if (ppoll(sockets, count + (pool->client >= 0), pool->work->shows_progress ? &tick : NULL,
-              &pool->before.mask) < 0) {
+    if (ppoll(sockets, count, patience, &pool->before.mask) < 0) {
         return errno == EINTR ? AR_OK
                               : ar_error_set(err, AR_INTERNAL, "cannot wait for the workers: %s",
                                              strerror(errno));
@@ -395,107 +358,79 @@ static enum ar_status workers_wait(struct pool *pool, struct ar_error *err)
     sigset_t held; /* ppoll() lets no signal in while answers are there */
     sigprocmask(SIG_SETMASK, &pool->before.mask, &held);
     sigprocmask(SIG_SETMASK, &held, NULL);
-    return sockets[count].revents == 0 || request_queue(pool) ? AR_OK : AR_UNAVAILABLE;
+    return AR_OK;
 }
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* Computes all items; with a client until that is gone. */
-static enum ar_status pool_compute(struct pool *pool, struct ar_error *err)
+enum ar_status ar_pool_begin(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                             struct ar_pool_queue *queue, struct ar_pool **pool,
+                             struct ar_error *err)
 {
-    while (pool->client >= 0 || pool->progress.finished < pool->progress.count) {
-        AR_TRY(workers_give(pool, err));
-        ar_progress_draw(&pool->progress);
-        AR_TRY(workers_wait(pool, err));
-        if (ar_signals_arrived()) {
-            return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
-                                pool->progress.finished, pool->progress.count,
-                                pool->work->items_name);
-        }
+    struct ar_pool *made = ar_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct ar_pool){.work = work,
+                             .queue = queue,
+                             .jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX,
+                             .answer = ar_arena_alloc(arena, 1, answer_max(work))};
+    ar_progress_begin(&made->progress, work, queue);
+    ar_signals_catch(&made->before);
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < made->jobs; i++) {
+        status = worker_start(made, &made->workers[i], err);
+    }
+    if (made->jobs > 0 && made->workers[0].process == 0) {
+        ar_progress_end(&made->progress);
+        ar_signals_restore(&made->before);
+        return status;
+    }
+    *pool = made; /* those that run go on alone */
+    return AR_OK;
+}
+
+static enum ar_status pool_step(struct ar_pool *pool, const struct timespec *patience,
+                                struct ar_error *err)
+{
+    AR_TRY(workers_give(pool, err));
+    ar_progress_draw(&pool->progress);
+    AR_TRY(workers_wait(pool, patience, err));
+    if (ar_signals_arrived()) {
+        return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
+                            pool->progress.finished, pool->queue->count, pool->work->items_name);
     }
     return AR_OK;
 }
 
-static enum ar_status pool_run(const struct ar_pool_work *work, uint32_t jobs, int client,
-                               struct ar_pool_queue *queue, struct ar_error *err)
+enum ar_status ar_pool_go_on(struct ar_pool *pool, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct pool *pool = ar_arena_alloc(&arena, 1, sizeof *pool);
-    pool->work = work;
-    pool->client = client;
-    pool->queue = queue;
-    pool->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
-    pool->answer = ar_pool_answer_create(&arena, work);
-    ar_signals_catch(&pool->before);
-    ar_progress_begin(&pool->progress, work, queue);
-    enum ar_status status = pool_compute(pool, err);
+    return pool_step(pool, &(const struct timespec){.tv_nsec = 1000000}, err);
+}
+
+void ar_pool_end(struct ar_pool *pool)
+{
     ar_progress_end(&pool->progress);
-    workers_kill(pool);
-    if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0) {
+            kill(pool->workers[i].process, SIGKILL);
+            worker_remove(&pool->workers[i]);
+        }
+    }
+    if (!ar_signals_arrived()) { /* else another signal would end it before it says so */
         ar_signals_restore(&pool->before);
     }
-    return status;
 }
 
 enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
                            struct ar_pool_queue *queue, struct ar_error *err)
 {
-    return pool_run(work, jobs, -1, queue, err);
-}
-
-/* --- a pool in a process of its own ----------------------------------------------------------- */
-
-struct pool_service {
-    struct ar_pool_work work;
-    uint32_t jobs;
-    size_t items_count;
-    int socket;
-};
-
-static enum ar_status requests_serve(void *context, struct ar_error *err)
-{
-    const struct pool_service *service = context;
-    struct ar_arena arena AR_ENDS_HERE = {0};
-    struct ar_pool_queue queue = {
-        .items = ar_arena_alloc(&arena, service->items_count, sizeof(uint32_t))};
-    return pool_run(&service->work, service->jobs, service->socket, &queue, err);
-}
-
-enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jobs,
-                                    size_t items_count, struct ar_pool_server *server,
-                                    struct ar_error *err)
-{
-    struct pool_service service = {.work = *work, .jobs = jobs, .items_count = items_count};
-    pid_t process = fork_joined(&service.socket, err);
-    if (process < 0) {
-        return err->status;
+    static const struct timespec tick = {.tv_sec = 1};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_pool *pool;
+    enum ar_status status = AR_OK;
+    AR_TRY(ar_pool_begin(&arena, work, jobs < queue->count ? jobs : (uint32_t)queue->count, queue,
+                         &pool, err));
+    while (status == AR_OK && pool->progress.finished < queue->count) {
+        status = pool_step(pool, work->shows_progress ? &tick : NULL, err);
     }
-    if (process == 0) {
-        service.work.shows_progress = false;
-        (void)ar_memory_guard(requests_serve, &service, err);
-        _exit(0);
-    }
-    *server = (struct ar_pool_server){process, service.socket, answer_max(work)};
-    return AR_OK;
-}
-
-bool ar_pool_server_give(const struct ar_pool_server *server, const uint32_t *items, uint32_t count)
-{
-    struct pool_request request = {.count = count};
-    memcpy(request.items, items, count * sizeof *items);
-    return message_send(server->socket, &request, sizeof request);
-}
-
-bool ar_pool_server_hear(const struct ar_pool_server *server, struct ar_pool_answer *answer)
-{
-    return message_receive(server->socket, answer, server->answer_max);
-}
-
-void ar_pool_server_stop(struct ar_pool_server *server)
-{
-    if (server->process > 0) {
-        close(server->socket); /* it kills its workers and ends */
-        process_reap(server->process);
-        server->process = 0;
-    }
+    ar_pool_end(pool);
+    return status;
 }

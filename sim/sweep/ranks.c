@@ -59,8 +59,6 @@ enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_e
 #include <poll.h>
 #include <unistd.h>
 
-#include "ar_signals.h"
-
 enum message_tag { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END };
 
 /* A rank as rank 0 knows it. */
@@ -77,11 +75,11 @@ struct ranks {
     struct sweep *sweep;
     int rank;
     int count;
-    uint32_t processes; /* on rank 0: workers of all ranks */
-    struct ar_pool_server server;
-    struct ar_pool_answer *answer; /* the last one */
-    struct rank_state *states;     /* on rank 0: of each rank */
-    struct ar_signals before;
+    uint32_t processes;         /* on rank 0: workers of all ranks */
+    struct ar_pool_work work;   /* the sweep's, whose answers rank 0 keeps */
+    struct ar_pool_queue queue; /* points of this rank */
+    struct ar_pool *pool;
+    struct rank_state *states; /* on rank 0: of each rank */
     struct ar_progress progress;
 };
 
@@ -166,55 +164,36 @@ static enum ar_status ranks_agree(struct ranks *ranks, enum ar_status status, st
 
 /* --- the workers of this rank ----------------------------------------------------------------- */
 
-static enum ar_status no_workers_report(const struct ranks *ranks, struct ar_error *err)
+/* Rank 0 keeps a row that a rank has. */
+static enum ar_status row_keep(struct ranks *ranks, int rank, const struct ar_pool_answer *answer,
+                               struct ar_error *err)
 {
-    if (ar_signals_arrived()) {
-        return ar_error_set(err, AR_INTERRUPTED, "rank %d was interrupted", ranks->rank);
-    }
-    return ar_error_set(err, AR_INTERNAL, "the process that runs the workers of rank %d ended",
-                        ranks->rank);
-}
-
-static enum ar_status own_workers_give(const struct ranks *ranks, const uint32_t *points,
-                                       uint32_t count, struct ar_error *err)
-{
-    return ar_pool_server_give(&ranks->server, points, count) ? AR_OK
-                                                              : no_workers_report(ranks, err);
-}
-
-/* Rank 0 keeps a row, others send theirs there. */
-static enum ar_status row_keep(struct ranks *ranks, int rank, struct ar_error *err)
-{
-    const struct ar_pool_work *work = &ranks->sweep->work;
-    if (ranks->rank != 0) {
-        mpi_send(0, TAG_ROW, ranks->answer, sizeof *ranks->answer + ranks->answer->bytes_count);
-        return AR_OK;
-    }
     ranks->states[rank].outstanding--;
-    ar_progress_add(&ranks->progress, ranks->answer->item);
-    return work->take(work->context, ranks->answer, err);
+    ar_progress_add(&ranks->progress, answer->item);
+    return ranks->sweep->work.take(ranks->sweep, answer, err);
 }
 
-/* Keeps the rows of the own workers; waits a millisecond for the first one. The signals that are
- * held back elsewhere come here. */
-static enum ar_status own_rows_take(struct ranks *ranks, struct ar_error *err)
+static enum ar_status rank_take(void *context, const struct ar_pool_answer *answer,
+                                struct ar_error *err)
 {
-    struct pollfd socket = {.fd = ranks->server.socket, .events = POLLIN};
-    struct timespec patience = {.tv_nsec = 1000000};
-    while (ppoll(&socket, 1, &patience, &ranks->before.mask) > 0) {
-        if (!ar_pool_server_hear(&ranks->server, ranks->answer)) {
-            return no_workers_report(ranks, err);
-        }
-        AR_TRY(row_keep(ranks, ranks->rank, err));
-        patience.tv_nsec = 0;
+    struct ranks *ranks = ((struct sweep *)context)->ranks;
+    if (ranks->rank == 0) {
+        return row_keep(ranks, 0, answer, err);
     }
+    mpi_send(0, TAG_ROW, answer, sizeof *answer + answer->bytes_count);
     return AR_OK;
+}
+
+static void points_queue(struct ranks *ranks, const uint32_t *points, uint32_t count)
+{
+    memcpy(ranks->queue.items + ranks->queue.count, points, count * sizeof *points);
+    ranks->queue.count += count;
 }
 
 /* --- rank 0 ----------------------------------------------------------------------------------- */
 
 /* Gives points to ranks that have fewer than workers. */
-static enum ar_status points_give(struct ranks *ranks, struct ar_error *err)
+static void points_give(struct ranks *ranks)
 {
     struct ar_pool_queue *queue = &ranks->sweep->queue;
     uint32_t points[AR_POOL_CHUNK_MAX];
@@ -225,32 +204,30 @@ static enum ar_status points_give(struct ranks *ranks, struct ar_error *err)
                 ar_pool_queue_take(queue, &ranks->sweep->work, ranks->processes, points);
             state->outstanding += count;
             if (i == 0) {
-                AR_TRY(own_workers_give(ranks, points, count, err));
+                points_queue(ranks, points, count);
             } else {
                 mpi_send(i, TAG_POINTS, points, count * sizeof *points);
             }
         }
     }
-    return AR_OK;
 }
 
 /* Gives points out and keeps rows, its own and those of others, until all are there. */
 static enum ar_status rows_gather(struct ranks *ranks, struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    size_t max = sizeof(struct ar_pool_answer) + ranks->work.bytes_max + AR_POOL_REASON_MAX;
+    struct ar_pool_answer *answer = ar_arena_alloc(&arena, 1, max);
     while (ranks->progress.finished < ranks->progress.count) {
         MPI_Status message;
-        AR_TRY(points_give(ranks, err));
-        AR_TRY(own_rows_take(ranks, err));
-        for (int tag;
-             (tag = mpi_receive(ranks->answer, ranks->server.answer_max, &message)) >= 0;) {
+        points_give(ranks);
+        AR_TRY(ar_pool_go_on(ranks->pool, err));
+        for (int tag; (tag = mpi_receive(answer, max, &message)) >= 0;) {
             if (tag == TAG_LEAVE) { /* a rank cannot go on */
-                memcpy(err, ranks->answer, sizeof *err);
+                memcpy(err, answer, sizeof *err);
                 return err->status;
             }
-            AR_TRY(row_keep(ranks, message.MPI_SOURCE, err));
-        }
-        if (ar_signals_arrived()) {
-            return AR_INTERRUPTED;
+            AR_TRY(row_keep(ranks, message.MPI_SOURCE, answer, err));
         }
     }
     return AR_OK;
@@ -291,12 +268,11 @@ static void ranks_follow(struct ranks *ranks)
         if (tag == TAG_POINTS) {
             int size;
             MPI_Get_count(&message, MPI_BYTE, &size);
-            status = own_workers_give(ranks, points, (uint32_t)size / sizeof points[0], &err);
-        } else {
-            status = own_rows_take(ranks, &err);
+            points_queue(ranks, points, (uint32_t)size / sizeof points[0]);
         }
-        if (status == AR_OK && ar_signals_arrived()) {
-            status = no_workers_report(ranks, &err);
+        status = ar_pool_go_on(ranks->pool, &err);
+        if (status == AR_INTERRUPTED) {
+            (void)ar_error_set(&err, status, "rank %d was interrupted", ranks->rank);
         }
         if (status != AR_OK) {
             mpi_send(0, TAG_LEAVE, &err, sizeof err);
@@ -315,12 +291,14 @@ static enum ar_status ranks_run_joined(struct ranks *ranks, enum ar_status statu
     } else if (verdict == AR_OK) {
         verdict = ranks_lead(ranks, err);
     }
-    ar_pool_server_stop(&ranks->server);
+    if (ranks->pool != NULL) {
+        ar_pool_end(ranks->pool);
+        ranks->pool = NULL;
+    }
     if (ranks->rank != 0) {
         return AR_OK; /* rank 0 says how it went */
     }
     if (verdict == AR_OK) {
-        ar_signals_restore(&ranks->before);
         verdict = sweep_finish(ranks->sweep, err);
     }
     if (ranks->sweep->journal.points_count > 0) {
@@ -332,22 +310,28 @@ static enum ar_status ranks_run_joined(struct ranks *ranks, enum ar_status statu
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
 {
     struct ranks ranks = {.sweep = sweep};
+    sweep->ranks = &ranks;
     uint32_t count = sweep->request->launcher.ranks;
-    if (status == AR_OK) { /* the server cannot be forked once MPI runs */
-        ranks.answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
-        status = ar_pool_server_start(&sweep->work, sweep->request->jobs,
-                                      sweep->space->points_count, &ranks.server, err);
+    if (status == AR_OK) { /* before MPI runs: fork() and registered memory do not go together */
+        ranks.work = sweep->work;
+        ranks.work.take = rank_take;
+        ranks.work.shows_progress = false;
+        ranks.queue.items =
+            ar_arena_alloc(&sweep->arena, sweep->space->points_count, sizeof *ranks.queue.items);
+        status = ar_pool_begin(&sweep->arena, &ranks.work, sweep->request->jobs, &ranks.queue,
+                               &ranks.pool, err);
     }
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
-    ar_signals_catch(&ranks.before);
     if ((uint32_t)ranks.count == count) {
         status = ranks_run_joined(&ranks, status, err);
     } else {
         /* A launcher that MPI knows nothing of gives every process a world of its own, and each
          * would do the whole sweep. */
-        ar_pool_server_stop(&ranks.server);
+        if (ranks.pool != NULL) {
+            ar_pool_end(ranks.pool);
+        }
         status = status != AR_OK
                      ? status
                      : ar_error_set(err, AR_USAGE,

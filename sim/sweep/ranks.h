@@ -27,8 +27,7 @@ struct sweep;
  *
  * Every rank reads the same command line and files and finds the same points, which the ranks make
  * sure of. Rank 0 gives points out, gathers the rows, keeps the journal and writes the output;
- * every rank computes with worker processes of its own. These are forked by a server process, which
- * is forked before MPI starts: fork() and the memory of a fast network do not go together.
+ * every rank computes with worker processes of its own, which are forked before MPI starts.
  *
  * Every rank has made its space, or failed to (`status` and `err`). Rank 0 returns how the sweep
  * went, the others AR_OK. A program that was built without MPI fails (AR_USAGE): it would do the

@@ -37,6 +37,7 @@ struct sweep {
     struct ar_pool_queue queue;
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
+    struct ranks *ranks; /**< NULL: there is one process */
     /** In a worker: the resolved messages of the point that was computed last, which do not depend
      * on the payload; NULL: none. */
     struct ar_flows *kept;

@@ -150,28 +150,3 @@ Test(pool, a_signal_ends_it)
     snprintf(text, sizeof text, "interrupted after %u of 1000 squares", squares.count);
     cr_expect_str_eq(err.text, text);
 }
-
-Test(pool, a_server_answers_what_it_is_given)
-{
-    struct ar_arena arena = {0};
-    struct ar_error err;
-    struct ar_pool_server server = {.process = 0};
-    struct ar_pool_work work = {
-        .context = &squares, .items_name = "squares", .bytes_max = 4, .compute = compute};
-    struct ar_pool_answer *answer = ar_pool_answer_create(&arena, &work);
-    uint32_t items[] = {3, 5, 8};
-    uint32_t sum = 0;
-    squares.deadly = 5;
-    cr_assert_eq(ar_pool_server_start(&work, 2, ITEMS_COUNT, &server, &err), AR_OK);
-    cr_assert(ar_pool_server_give(&server, items, 3));
-    for (int i = 0; i < 3; i++) {
-        cr_assert(ar_pool_server_hear(&server, answer));
-        cr_expect_eq(answer->is_lost, answer->item == 5);
-        sum += answer->item;
-    }
-    cr_expect_eq(sum, 16);
-    kill(server.process, SIGTERM);
-    cr_expect_not(ar_pool_server_hear(&server, answer), "it ends by a signal");
-    ar_pool_server_stop(&server);
-    ar_arena_end(&arena);
-}
