@@ -82,7 +82,7 @@ static enum ar_status make_message_operators(const struct boxing_request *reques
     uint64_t count = (uint64_t)request->p * request->q;
     struct ar_arena *arena = request->options->arena;
     struct ar_operators *made;
-    AR_TRY(ar_operators_create("--to-gpus", count + request->q, count, arena, &made, err));
+    AR_TRY(ar_operators_create("--to-gpus", count + request->q, arena, &made, err));
     uint32_t *placed = ar_arena_alloc(arena, count + request->q, sizeof *placed);
     uint32_t *targets = ar_arena_alloc(arena, count, sizeof *targets);
     for (uint64_t k = 0; k < count; k++) { /* first each to its own place, then to the next */

@@ -48,25 +48,25 @@ struct ar_operator {
 
 struct ar_operators {
     const char *path; /**< of a file; begins error lines */
+    struct ar_arena *arena;
     struct ar_operator *list;
-    uint32_t count, room;
+    uint32_t count;
     uint32_t *needs; /**< numbers of operators */
-    uint32_t needs_count, needs_room;
+    uint32_t needs_count;
     const uint32_t *order; /**< set by ar_operators_settle() */
 };
 
 /** Reads `name,time_s,output_bytes,needs` and, if they are there, `memory_bytes`, and in place of
  * or beside `time_s` `work_flop` and `work_bytes`. `needs` are names joined by `+`. Refused with
  * file and line: a name that is there twice, a need that is not there, an operator without time and
- * work, operators that need each other in a circle, which are named. */
+ * work, operators that need each other in a circle. */
 enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
                                  struct ar_operators **operators, struct ar_error *err);
 
-/** For strategies: an empty graph with room for so many operators and needs, in the arena. More
- * than AR_OPERATORS_MAX are AR_USAGE; `where` begins the line. */
-enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t needs_count,
-                                   struct ar_arena *arena, struct ar_operators **operators,
-                                   struct ar_error *err);
+/** For strategies: an empty graph in the arena, of so many operators in the end. More than
+ * AR_OPERATORS_MAX are AR_USAGE; `where` begins the line. */
+enum ar_status ar_operators_create(const char *where, uint64_t count, struct ar_arena *arena,
+                                   struct ar_operators **operators, struct ar_error *err);
 
 /** Appends an operator without needs; returns its number. */
 uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *op);
@@ -84,7 +84,7 @@ void ar_operators_time(struct ar_operators *operators, const struct ar_device_co
                        enum ar_precision precision);
 
 /** Works out `order`, when all are timed: every operator after those it needs, the longest way to
- * the end first. AR_BAD_DATA names a circle. */
+ * the end first. AR_BAD_DATA: they need each other in a circle. */
 enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
                                    struct ar_error *err);
 

@@ -59,52 +59,24 @@ static uint32_t build_message(struct ar_build *build, const struct ar_action *ac
     return build_task(build, &work, stage, to, stream, build_duty(action), 1, action);
 }
 
-/* --- what differs between the layers of a trace and those of a transformer ----------------------
- */
+/* --- parameters and gradients ----------------------------------------------------------------- */
 
-struct build_model {
-    struct ar_parameters (*parameters)(const struct ar_build *build, const struct ar_run *run);
-    double (*run_s)(const struct ar_build *build, const struct ar_run *run);
-    double (*optimizer_s)(const struct ar_build *build, uint32_t stage, double parts);
-};
-
-static struct ar_parameters trace_parameters(const struct ar_build *build, const struct ar_run *run)
-{
-    const struct ar_trace *trace = build->layout->trace;
-    uint64_t elements = 0;
-    for (uint32_t i = run->first; i < run->first + run->layers; i++) {
-        const struct ar_layer *layer = &trace->layers[i];
-        for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
-            elements += trace->tensor_elements[layer->tensors_first + tensor];
-        }
-    }
-    return (struct ar_parameters){.dense = (double)elements};
-}
-
-static double trace_run_s(const struct ar_build *build, const struct ar_run *run)
-{
-    double time_s = 0;
-    for (uint32_t i = 0; i < run->layers; i++) {
-        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
-        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
-    }
-    return time_s;
-}
-
-static double trace_optimizer_s(const struct ar_build *build, uint32_t stage, double parts)
-{
-    (void)stage;
-    return build->layout->trace->optimizer_s / parts;
-}
-
-static const struct build_model build_trace = {trace_parameters, trace_run_s, trace_optimizer_s};
-
-static struct ar_parameters transformer_parameters(const struct ar_build *build,
-                                                   const struct ar_run *run)
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_layout *layout = build->layout;
+    const struct ar_trace *trace = layout->trace;
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
     double experts, none;
+    if (trace != NULL) {
+        uint64_t elements = 0;
+        for (uint32_t i = run->first; i < run->first + run->layers; i++) {
+            const struct ar_layer *layer = &trace->layers[i];
+            for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
+                elements += trace->tensor_elements[layer->tensors_first + tensor];
+            }
+        }
+        return (struct ar_parameters){.dense = (double)elements};
+    }
     double dense = ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) *
                    run->layers;
     if (run->has_embedding) {
@@ -116,38 +88,31 @@ static struct ar_parameters transformer_parameters(const struct ar_build *build,
     return (struct ar_parameters){.dense = dense, .experts = experts * run->layers};
 }
 
-static double transformer_run_s(const struct ar_build *build, const struct ar_run *run)
-{
-    const double *times =
-        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
-    return run->layers * times[AR_PART_LAYER] +
-           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
-           (run->has_head ? times[AR_PART_HEAD] : 0);
-}
-
-static double transformer_optimizer_s(const struct ar_build *build, uint32_t stage, double parts)
-{
-    struct ar_parameters all = build_stage_parameters(build, stage);
-    return (all.dense + all.experts) / parts * build->times->optimizer_s;
-}
-
-static const struct build_model build_transformer = {transformer_parameters, transformer_run_s,
-                                                     transformer_optimizer_s};
-
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
-{
-    return build->model->parameters(build, run);
-}
-
-/* --- parameters and gradients ----------------------------------------------------------------- */
-
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
 {
     const struct ar_run all = {.layers =
                                    ar_layout_chunk_layers(build->layout) * build->pipeline.chunks,
                                .has_embedding = stage == 0,
                                .has_head = stage == build->pipeline.stages - 1};
-    return build->model->parameters(build, &all);
+    return build_run_parameters(build, &all);
+}
+
+/* How long a run is computed. */
+static double run_time_s(const struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_trace *trace = build->layout->trace;
+    bool is_backward = run->action.is_backward;
+    if (trace == NULL) {
+        const double *times = is_backward ? build->times->backward_s : build->times->forward_s;
+        return run->layers * times[AR_PART_LAYER] +
+               (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
+               (run->has_head ? times[AR_PART_HEAD] : 0);
+    }
+    double time_s = 0;
+    for (uint32_t i = run->first; i < run->first + run->layers; i++) {
+        time_s += is_backward ? trace->layers[i].backward_s : trace->layers[i].forward_s;
+    }
+    return time_s;
 }
 
 /* The collective that sums gradients along axes: of sparse ones every rank gathers those of all,
@@ -283,8 +248,11 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
         ar_graph_need(build->graph, sent, build->ends[0]);
         ar_graph_need(build->graph, sent, task);
     }
-    uint32_t optimizer = build_compute(build, stage, build->model->optimizer_s(build, stage, parts),
-                                       AR_DUTY_OPTIMIZER, &action);
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    double time_s = layout->trace != NULL
+                        ? layout->trace->optimizer_s / parts
+                        : (all.dense + all.experts) / parts * build->times->optimizer_s;
+    uint32_t optimizer = build_compute(build, stage, time_s, AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
     if (is_tied && stage == 0) {
         build->tied_sent = sent;
@@ -346,7 +314,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
         }
     }
     uint32_t computed =
-        build_compute(build, run->stage, build->model->run_s(build, run), duty, &run->action);
+        build_compute(build, run->stage, run_time_s(build, run), duty, &run->action);
     task = task != AR_NO_TASK ? task : computed;
     ar_graph_need(graph, task, ready);
     graph->tasks[computed].layer = run->first;
@@ -533,9 +501,7 @@ struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
                                    const struct ar_part_times *times, struct ar_arena *arena)
 {
     const struct ar_placed *placed = layout->placed;
-    struct ar_build build = {.layout = layout,
-                             .times = times,
-                             .model = layout->trace != NULL ? &build_trace : &build_transformer};
+    struct ar_build build = {.layout = layout, .times = times};
     if (placed != NULL) {
         return ar_operators_graph(placed->operators, placed->devices, placed->devices_count,
                                   &placed->hops, arena);

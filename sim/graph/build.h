@@ -6,8 +6,6 @@
 
 #include "ar_strategy.h"
 
-struct build_model;
-
 /** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
 struct ar_run {
     uint32_t stage;
@@ -22,7 +20,6 @@ struct ar_run {
 struct ar_build {
     const struct ar_layout *layout;
     const struct ar_part_times *times;
-    const struct build_model *model; /**< its layers: of a trace, or of a transformer */
     struct ar_graph *graph;
     struct ar_pipeline pipeline;
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */

@@ -185,8 +185,7 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
                             (unsigned long long)model->sequences,
                             (unsigned long long)model->extra_sequences, (unsigned long long)tp);
     }
-    AR_TRY(ar_operators_create(request->where, count, count * (NEEDS_MAX + 1), arena,
-                               &dap.operators, err));
+    AR_TRY(ar_operators_create(request->where, count, arena, &dap.operators, err));
     dap.sums = ar_arena_alloc(arena, blocks, sizeof *dap.sums);
     extra.is_extra = true;
     /* Forward passes that are not differentiated, or as much of one as is left: whole blocks. */

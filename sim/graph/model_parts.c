@@ -24,8 +24,7 @@ static enum ar_status make_star(const struct ar_parts_request *request, struct a
                             "%s: found star on 1 GPU; expected a scheduler and at least one worker",
                             request->where);
     }
-    AR_TRY(ar_operators_create(request->where, rounds * each, rounds * (2 * workers + 1u), arena,
-                               &made, err));
+    AR_TRY(ar_operators_create(request->where, rounds * each, arena, &made, err));
     const struct ar_operator end = {.duty = AR_DUTY_OPTIMIZER};
     struct ar_operator begin = {.output_bytes = ar_trace_gradient_elements(request->trace) *
                                                 request->element_bytes / rounds};
@@ -81,7 +80,7 @@ static enum ar_status make_rotation(const struct ar_parts_request *request, stru
     uint64_t workers = request->devices, parts = workers * request->depth;
     uint64_t rounds = workers > 1 ? workers + 1 : 1; /* in the last one parts are home again */
     struct ar_operators *made;
-    AR_TRY(ar_operators_create(request->where, rounds * parts, rounds * parts, arena, &made, err));
+    AR_TRY(ar_operators_create(request->where, rounds * parts, arena, &made, err));
     struct ar_operator visit = {.time_s = ar_trace_compute_s(request->trace) / (double)parts,
                                 .output_bytes = ar_trace_gradient_elements(request->trace) *
                                                 request->element_bytes / parts,
@@ -258,8 +257,7 @@ static enum ar_status make_strips(const struct ar_parts_request *request, struct
         }
     }
     uint64_t rows = 1 + 2 * layers + 2 * (devices - 1) + 1;
-    AR_TRY(ar_operators_create(request->where, rows * devices, rows * devices * devices, arena,
-                               &strips.operators, err));
+    AR_TRY(ar_operators_create(request->where, rows * devices, arena, &strips.operators, err));
     add_row(&strips, request->trace->step_overhead_s * (double)devices, AR_DUTY_FORWARD, REACH_OWN,
             0);
     for (uint32_t i = 0; i < layers; i++) {

@@ -1,7 +1,6 @@
 /* Operators: making and ordering them; CSV files of them and of their placements. */
 #include "ar_operators.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,32 +10,22 @@
 #include "ar_csv.h"
 #include "ar_text.h"
 
-enum ar_status ar_operators_create(const char *where, uint64_t count, uint64_t needs_count,
-                                   struct ar_arena *arena, struct ar_operators **operators,
-                                   struct ar_error *err)
+enum ar_status ar_operators_create(const char *where, uint64_t count, struct ar_arena *arena,
+                                   struct ar_operators **operators, struct ar_error *err)
 {
-    if (count > AR_OPERATORS_MAX || needs_count > 4 * (uint64_t)AR_OPERATORS_MAX) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %llu operators with %llu needs; expected at most %d, and 4 "
-                            "needs of each",
-                            where, (unsigned long long)count, (unsigned long long)needs_count,
-                            AR_OPERATORS_MAX);
+    if (count > AR_OPERATORS_MAX) {
+        return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 " operators; expected at most %d",
+                            where, count, AR_OPERATORS_MAX);
     }
-    struct ar_operators *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct ar_operator *list = ar_arena_alloc(arena, count + 1, sizeof *list);
-    uint32_t *needs = ar_arena_alloc(arena, needs_count + 1, sizeof *needs);
-    *made = (struct ar_operators){.path = where,
-                                  .list = list,
-                                  .room = (uint32_t)count,
-                                  .needs = needs,
-                                  .needs_room = (uint32_t)needs_count};
-    *operators = made;
+    *operators = ar_arena_alloc(arena, 1, sizeof **operators);
+    **operators = (struct ar_operators){.path = where, .arena = arena};
     return AR_OK;
 }
 
 uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operator *op)
 {
-    assert(operators->count < operators->room);
+    operators->list =
+        ar_arena_grow(operators->arena, operators->list, operators->count, 1, sizeof *op);
     struct ar_operator *made = &operators->list[operators->count];
     *made = *op;
     made->needs_first = operators->needs_count;
@@ -46,7 +35,8 @@ uint32_t ar_operators_add(struct ar_operators *operators, const struct ar_operat
 
 void ar_operators_need(struct ar_operators *operators, uint32_t other)
 {
-    assert(operators->needs_count < operators->needs_room);
+    operators->needs = ar_arena_grow(operators->arena, operators->needs, operators->needs_count, 1,
+                                     sizeof *operators->needs);
     operators->needs[operators->needs_count++] = other;
     operators->list[operators->count - 1].needs_count++;
 }
@@ -100,39 +90,6 @@ static int compare_ranks(const void *a, const void *b)
                : (first->number > second->number) - (first->number < second->number);
 }
 
-/* Names the operators of one circle among those that are left, which wait for some that need them.
- * `next` is room for a number each. */
-static enum ar_status report_circle(const struct ar_operators *operators, const uint32_t *waiting,
-                                    uint32_t *next, struct ar_error *err)
-{
-    char circle[320] = "";
-    size_t used = 0;
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < operators->count; i++) { /* who needs it */
-        const struct ar_operator *op = &operators->list[i];
-        for (uint32_t j = 0; waiting[i] > 0 && j < op->needs_count; j++) {
-            next[operators->needs[op->needs_first + j]] = i;
-        }
-    }
-    while (waiting[at] == 0) {
-        at++;
-    }
-    for (uint32_t i = 0; i < operators->count; i++) {
-        at = next[at]; /* from anywhere it leads into a circle in so many steps */
-    }
-    uint32_t first = at;
-    do {
-        const char *name = operators->list[at].name;
-        used += (size_t)snprintf(circle + used, sizeof circle - used, "%.60s, which is needed by ",
-                                 name != NULL ? name : "one without a name");
-        at = next[at];
-    } while (at != first && used + 100 < sizeof circle);
-    return ar_error_set(
-        err, AR_BAD_DATA, "%s:%llu: operators need each other in a circle: %s%s; expected none",
-        operators->path, (unsigned long long)operators->list[first].line, circle,
-        at == first && operators->list[at].name != NULL ? operators->list[at].name : "others");
-}
-
 enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_arena *arena,
                                    struct ar_error *err)
 {
@@ -164,10 +121,14 @@ enum ar_status ar_operators_settle(struct ar_operators *operators, struct ar_are
             }
         }
     }
-    if (found < operators->count) {
-        struct ar_arena scratch AR_ENDS_HERE = {NULL};
-        uint32_t *next = ar_arena_alloc(&scratch, operators->count, sizeof *next);
-        return report_circle(operators, waiting, next, err);
+    for (uint32_t i = 0; found < operators->count; i++) {
+        const struct ar_operator *op = &operators->list[i];
+        if (waiting[i] > 0) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": operators need each other in a circle, which "
+                                "needs \"%.60s\"; expected none",
+                                operators->path, op->line, op->name != NULL ? op->name : "");
+        }
     }
     qsort(ranks, operators->count, sizeof *ranks, compare_ranks);
     for (uint32_t i = 0; i < operators->count; i++) {
@@ -236,13 +197,16 @@ static int compare_names(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-static struct named *sort_names(const struct ar_operators *operators, struct ar_arena *arena)
+/* The names that lie in `count` structs of `size` bytes, from the first one on. */
+static struct named *sort_names(const char *const *first, size_t size, uint32_t count,
+                                struct ar_arena *arena)
 {
-    struct named *names = ar_arena_alloc(arena, operators->count + 1u, sizeof *names);
-    for (uint32_t i = 0; i < operators->count; i++) {
-        names[i] = (struct named){operators->list[i].name, i};
+    struct named *names = ar_arena_alloc(arena, count + 1u, sizeof *names);
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] =
+            (struct named){*(const char *const *)(const void *)((const char *)first + i * size), i};
     }
-    qsort(names, operators->count, sizeof *names, compare_names);
+    qsort(names, count, sizeof *names, compare_names);
     return names;
 }
 
@@ -256,12 +220,9 @@ static const struct named *find_name(const struct named *names, uint32_t count, 
 
 static enum ar_status read_needs(const struct ar_csv *csv, uint32_t number, const char *text,
                                  const struct named *names, struct ar_operators *operators,
-                                 struct ar_arena *arena, struct ar_error *err)
+                                 struct ar_error *err)
 {
-    char *rest = ar_arena_text(arena, text != NULL ? text : "");
-    if (*rest == '\0') {
-        return AR_OK;
-    }
+    char *rest = ar_arena_text(operators->arena, text);
     for (char *part; (part = ar_next_part(&rest, '+')) != NULL;) {
         const struct named *need = find_name(names, (uint32_t)csv->rows_count, part);
         if (need == NULL || need->number == number) {
@@ -292,29 +253,17 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
         rows[i].op.time_s = NAN;
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(operator_columns), rows, sizeof *rows, err));
-    uint64_t needs_count = 0;
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        needs_count += rows[i].needs != NULL;
-        for (const char *at = rows[i].needs; at != NULL && *at != '\0'; at++) {
-            needs_count += *at == '+';
-        }
-    }
-    AR_TRY(ar_error_blame(
-        ar_operators_create(csv->path, csv->rows_count, needs_count, arena, &made, err),
-        AR_BAD_DATA, err));
-    struct ar_operators all = {.list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *all.list),
-                               .count = (uint32_t)csv->rows_count};
-    for (uint32_t i = 0; i < all.count; i++) {
-        all.list[i] = rows[i].op;
-    }
-    struct named *names = sort_names(&all, arena);
-    for (uint32_t i = 1; i < all.count; i++) {
+    AR_TRY(ar_error_blame(ar_operators_create(csv->path, csv->rows_count, arena, &made, err),
+                          AR_BAD_DATA, err));
+    uint32_t count = (uint32_t)csv->rows_count;
+    const struct named *names = sort_names(&rows[0].op.name, sizeof *rows, count, arena);
+    for (uint32_t i = 1; i < count; i++) {
         if (strcmp(names[i - 1].name, names[i].name) == 0) {
             uint32_t later = names[i].number > names[i - 1].number ? i : i - 1;
             return ar_csv_error(csv, names[later].number, "name", "a name that is there once", err);
         }
     }
-    for (uint32_t i = 0; i < all.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct ar_operator op = rows[i].op;
         bool is_by_work = has_work(&op);
         if (is_by_work == !isnan(op.time_s)) {
@@ -327,7 +276,9 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
         op.line = csv->lines[i];
         op.time_s = is_by_work ? 0 : op.time_s;
         ar_operators_add(made, &op);
-        AR_TRY(read_needs(csv, i, rows[i].needs, names, made, arena, err));
+        AR_TRY(rows[i].needs != NULL && rows[i].needs[0] != '\0'
+                   ? read_needs(csv, i, rows[i].needs, names, made, err)
+                   : AR_OK);
     }
     AR_TRY(ar_operators_settle(made, arena, err));
     *operators = made;
@@ -376,7 +327,8 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct placement_row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
-    struct named *names = sort_names(operators, arena);
+    const struct named *names =
+        sort_names(&operators->list[0].name, sizeof *operators->list, operators->count, arena);
     uint32_t *made = ar_arena_alloc(arena, operators->count + 1u, sizeof *made);
     for (uint32_t i = 0; i < operators->count; i++) {
         made[i] = UINT32_MAX;
