@@ -16,8 +16,8 @@
  * one rank's buffer, of the others the bytes of all ranks' parts together (OSU prints its own
  * sizes: of all-gather, all-to-all, gather and scatter one part). algbw is size / time. busbw is
  * algbw times 2(N-1)/N for all-reduce, (N-1)/N for all-gather, reduce-scatter, all-to-all, gather
- * and scatter, 1 for the rest. Both are recomputed from time, size and ranks; printed digits that
- * no rounding explains are an error, since then something in the file is not what it seems.
+ * and scatter, 1 for the rest. Both are recomputed from time, size and ranks; printed ones that are
+ * far from that are an error, since then something in the file is not what it seems.
  *
  * Every error is one line that begins with `path:line:`, or `path:` where no line is to blame.
  */
@@ -66,10 +66,7 @@ struct ar_log_timing {
     double time_s;    /**< NaN if not measured, otherwise above zero */
     double algbw_Bps; /**< as printed; NaN if not */
     double busbw_Bps; /**< as printed; NaN if not */
-    /** Half a unit of the last printed digit of these three: the true value lies that far around.
-     */
-    double time_half_s, algbw_half_Bps, busbw_half_Bps;
-    double wrong; /**< elements with a wrong result; NaN if not checked */
+    double wrong;     /**< elements with a wrong result; NaN if not checked */
 };
 
 enum { AR_LOG_WORD = 24 };
@@ -77,16 +74,12 @@ enum { AR_LOG_WORD = 24 };
 struct ar_log_row {
     uint64_t line; /**< in the file; of JSON, where its document begins */
     uint64_t payload_bytes;
-    uint64_t count;             /**< elements; 0 if unknown */
+    uint64_t count;             /**< elements as nccl-tests prints them; 0 if unknown */
     char datatype[AR_LOG_WORD]; /**< as printed (`float`, `half`, `float16`); may be empty */
     char redop[AR_LOG_WORD];    /**< `sum`, `max`, ...; empty or `none` */
     double root;                /**< rank as printed, -1 for none; NaN if unknown */
     struct ar_log_timing out_of_place;
     struct ar_log_timing in_place;
-    uint64_t repetitions; /**< 0 if unknown */
-    double time_min_s;    /**< spread of the out-of-place time; these three NaN if unknown */
-    double time_p10_s;
-    double time_p90_s;
 };
 
 enum { AR_LOG_TEXT = 96 };

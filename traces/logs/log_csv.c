@@ -7,35 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_text.h"
 #include "log_reading.h"
 
 enum { RUNS_SEARCHED = 4096 };
 
-/* A row, and what tells its run apart. Times are in the unit that the name of the column says.
- * Texts that a table does not have are empty. */
+/* A row, and what its run is, but for the collective. The time is in the unit that the name of the
+ * column says. Texts that a table does not have are empty. */
 struct entry {
-    const char *backend, *algorithm, *shape, *tier, *system, *library, *grid, *remark;
-    const char *operation, *gpu_aware;
-    uint32_t ranks, nodes, channels, ranks_per_node;
-    uint64_t element_bytes;
+    struct ar_log run;
     struct ar_log_row row;
+    const char *operation, *grid;
+    uint32_t ranks_per_node;
+    uint64_t element_bytes;
 };
-
-/* Fields of an entry, and the fields of a run that they are copied to. */
-static const struct run_text {
-    size_t from, to, size;
-} run_texts[] = {
-#define RUN_TEXT(field, member)                                                                    \
-    {                                                                                              \
-        offsetof(struct entry, field), offsetof(struct ar_log, member),                            \
-            sizeof((struct ar_log *)NULL)->member                                                  \
-    }
-    RUN_TEXT(backend, tool), RUN_TEXT(algorithm, algorithm), RUN_TEXT(shape, shape),
-    RUN_TEXT(tier, tier),    RUN_TEXT(system, system),       RUN_TEXT(library, library),
-    RUN_TEXT(grid, grid),    RUN_TEXT(remark, remark),
-#undef RUN_TEXT
-};
-enum { RUN_TEXTS = sizeof run_texts / sizeof run_texts[0] };
 
 #define TIME(field, name, ...)                                                                     \
     AR_COLUMN(number, struct entry, row.field, name, "a time above zero", .min = DBL_MIN,          \
@@ -45,23 +30,19 @@ enum { RUN_TEXTS = sizeof run_texts / sizeof run_texts[0] };
 /* The first column is the one that a table is known by. */
 static const struct ar_column harness_columns[] = {
     TIME(out_of_place.time_s, "time_median_s"),
-    AR_COLUMN(string, struct entry, backend, "backend", "a text"),
+    AR_COLUMN(text, struct entry, run.tool, "backend", "a text"),
     AR_COLUMN(string, struct entry, operation, "operation", "a text", OPTIONAL),
-    AR_COLUMN(string, struct entry, algorithm, "algorithm", "a text"),
-    AR_COLUMN(string, struct entry, shape, "shape", "a text", OPTIONAL),
-    AR_COLUMN(count, struct entry, channels, "channels", "", OPTIONAL),
-    AR_COLUMN(count, struct entry, ranks, "ranks", "", .min = 1),
-    AR_COLUMN(count, struct entry, nodes, "nodes", "", .min = 1),
+    AR_COLUMN(text, struct entry, run.algorithm, "algorithm", "a text"),
+    AR_COLUMN(text, struct entry, run.shape, "shape", "a text", OPTIONAL),
+    AR_COLUMN(count, struct entry, run.channels, "channels", "", OPTIONAL),
+    AR_COLUMN(count, struct entry, run.ranks, "ranks", "", .min = 1),
+    AR_COLUMN(count, struct entry, run.nodes, "nodes", "", .min = 1),
     AR_COLUMN(word, struct entry, row.datatype, "datatype", ""),
     AR_COLUMN(count, struct entry, element_bytes, "element_bytes", "", .min = 1),
     AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
-    AR_COLUMN(count, struct entry, row.repetitions, "repetitions", "", OPTIONAL),
-    TIME(time_min_s, "time_min_s", OPTIONAL),
-    TIME(time_p10_s, "time_p10_s", OPTIONAL),
-    TIME(time_p90_s, "time_p90_s", OPTIONAL),
     AR_COLUMN(number, struct entry, row.out_of_place.wrong, "wrong", "a number >= 0",
               .max = DBL_MAX, OPTIONAL),
-    AR_COLUMN(string, struct entry, tier, "tier", "a text", OPTIONAL),
+    AR_COLUMN(text, struct entry, run.tier, "tier", "a text", OPTIONAL),
     AR_COLUMN_OTHERS,
 };
 
@@ -69,8 +50,8 @@ static const struct ar_column harness_columns[] = {
 static const struct ar_column call_columns[] = {
     TIME(out_of_place.time_s, "time_us"),
     AR_COLUMN(string, struct entry, operation, "collective", "a text"),
-    AR_COLUMN(count, struct entry, ranks, "gpus", "", .min = 1),
-    AR_COLUMN(count, struct entry, nodes, "nodes", "", .min = 1),
+    AR_COLUMN(count, struct entry, run.ranks, "gpus", "", .min = 1),
+    AR_COLUMN(count, struct entry, run.nodes, "nodes", "", .min = 1),
     AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
     AR_COLUMN_OTHERS,
 };
@@ -78,23 +59,21 @@ static const struct ar_column call_columns[] = {
 /* Named algorithms of MPI libraries on several machines. */
 static const struct ar_column mpi_columns[] = {
     TIME(out_of_place.time_s, "median_us"),
-    TIME(time_p10_s, "p10_us", OPTIONAL),
-    TIME(time_p90_s, "p90_us", OPTIONAL),
-    AR_COLUMN(string, struct entry, system, "system", "a text"),
+    AR_COLUMN(text, struct entry, run.system, "system", "a text"),
     AR_COLUMN(string, struct entry, operation, "collective", "a text"),
     AR_COLUMN(string, struct entry, grid, "nodes", "a count, or lengths of a torus: 4x4x4"),
     AR_COLUMN(count, struct entry, ranks_per_node, "tasks_per_node", "", .min = 1),
-    AR_COLUMN(string, struct entry, algorithm, "algorithm", "a text"),
+    AR_COLUMN(text, struct entry, run.algorithm, "algorithm", "a text"),
     AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
-    AR_COLUMN(string, struct entry, gpu_aware, "gpu_aware", "yes or no", OPTIONAL),
-    AR_COLUMN(string, struct entry, library, "mpi", "a text", OPTIONAL),
-    AR_COLUMN(string, struct entry, remark, "notes", "a text", OPTIONAL),
+    AR_COLUMN(flag, struct entry, run.has_gpu_buffers, "gpu_aware", "yes or no", OPTIONAL),
+    AR_COLUMN(text, struct entry, run.library, "mpi", "a text", OPTIONAL),
+    AR_COLUMN(text, struct entry, run.remark, "notes", "a text", OPTIONAL),
     AR_COLUMN_OTHERS,
 };
 
 static const struct ar_column published_columns[] = {
-    AR_COLUMN(count, struct entry, ranks, "gpus", "", .min = 1),
-    AR_COLUMN(count, struct entry, nodes, "nodes", "", .min = 1),
+    AR_COLUMN(count, struct entry, run.ranks, "gpus", "", .min = 1),
+    AR_COLUMN(count, struct entry, run.nodes, "nodes", "", .min = 1),
     AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
     TIME(out_of_place.time_s, "time_out_of_place_us", OPTIONAL),
     TIME(in_place.time_s, "time_in_place_us", OPTIONAL),
@@ -130,54 +109,42 @@ static enum ar_status find_table(const struct ar_csv *csv, const struct table **
                         published_columns[0].name);
 }
 
-/* Tables that do not say it hold all-reduces. */
-static enum ar_log_collective find_entry_collective(const struct entry *entry)
+static bool is_same_run(const struct ar_log *a, const struct ar_log *b)
 {
-    return entry->operation[0] != '\0' ? ar_collective_of_name(entry->operation)
-                                       : AR_LOG_ALL_REDUCE;
-}
-
-static const char *entry_text(const struct entry *entry, const struct run_text *text)
-{
-    return *(const char *const *)(const void *)((const char *)entry + text->from);
-}
-
-static bool is_of_run(const struct ar_log *run, const struct entry *entry)
-{
-    bool is_same =
-        run->collective == find_entry_collective(entry) && run->ranks == entry->ranks &&
-        run->nodes == entry->nodes && run->channels == entry->channels &&
-        run->has_gpu_buffers == (strcmp(entry->gpu_aware, "yes") == 0) &&
-        (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
-    for (size_t i = 0; is_same && i < RUN_TEXTS; i++) {
-        is_same =
-            strcmp((const char *)run + run_texts[i].to, entry_text(entry, &run_texts[i])) == 0;
+    static const size_t texts[] = {
+        offsetof(struct ar_log, tool),   offsetof(struct ar_log, algorithm),
+        offsetof(struct ar_log, shape),  offsetof(struct ar_log, tier),
+        offsetof(struct ar_log, system), offsetof(struct ar_log, library),
+        offsetof(struct ar_log, grid),   offsetof(struct ar_log, remark)};
+    bool is_same = a->collective == b->collective && a->ranks == b->ranks && a->nodes == b->nodes &&
+                   a->channels == b->channels && a->has_gpu_buffers == b->has_gpu_buffers;
+    for (size_t i = 0; is_same && i < sizeof texts / sizeof texts[0]; i++) {
+        is_same = strcmp((const char *)a + texts[i], (const char *)b + texts[i]) == 0;
     }
     return is_same;
 }
 
-/* The latest run that the row belongs to, else a new one. */
-static struct ar_log *find_run(struct ar_logs *logs, const struct table *table,
-                               const struct entry *entry)
+/* The latest run that the row belongs to, else a new one. Tables that do not say the collective
+ * hold all-reduces. */
+static struct ar_log *find_run(struct ar_logs *logs, const struct table *table, struct entry *entry)
 {
     size_t nearest = logs->runs_count < RUNS_SEARCHED ? logs->runs_count : RUNS_SEARCHED;
+    entry->run.collective =
+        entry->operation[0] != '\0' ? ar_collective_of_name(entry->operation) : AR_LOG_ALL_REDUCE;
     for (size_t i = 0; i < nearest; i++) {
         struct ar_log *run = &logs->runs[logs->runs_count - 1 - i];
-        if (is_of_run(run, entry)) {
+        if (is_same_run(run, &entry->run) &&
+            strcmp(run->rows[0].datatype, entry->row.datatype) == 0) {
             return run;
         }
     }
     struct ar_log *run = ar_logs_add_run(logs, table->format, entry->row.line);
-    run->collective = find_entry_collective(entry);
-    run->is_complete = true;
-    run->ranks = entry->ranks;
-    run->nodes = entry->nodes;
-    run->channels = entry->channels;
-    run->has_gpu_buffers = strcmp(entry->gpu_aware, "yes") == 0;
-    for (size_t i = 0; i < RUN_TEXTS; i++) {
-        ar_copy_clean((char *)run + run_texts[i].to, run_texts[i].size,
-                      entry_text(entry, &run_texts[i]));
-    }
+    entry->run.format = table->format;
+    entry->run.path = run->path;
+    entry->run.arena = run->arena;
+    entry->run.first_line = entry->run.last_line = entry->row.line;
+    entry->run.is_complete = true;
+    *run = entry->run;
     return run;
 }
 
@@ -198,9 +165,11 @@ static enum ar_status count_grid_ranks(const struct ar_logs *logs, size_t place,
         }
         at = end;
     }
-    entry->nodes = (uint32_t)nodes;
-    entry->ranks = entry->nodes * entry->ranks_per_node;
-    entry->grid = strchr(entry->grid, 'x') != NULL ? entry->grid : "";
+    entry->run.nodes = (uint32_t)nodes;
+    entry->run.ranks = entry->run.nodes * entry->ranks_per_node;
+    if (strchr(entry->grid, 'x') != NULL) {
+        ar_copy_text(entry->run.grid, sizeof entry->run.grid, entry->grid);
+    }
     return AR_OK;
 }
 
@@ -210,8 +179,6 @@ static enum ar_status add_entry(struct ar_logs *logs, size_t place, const struct
                                 struct entry *entry, struct ar_error *err)
 {
     struct ar_log_row *row = &entry->row;
-    double *times_s[] = {&row->out_of_place.time_s, &row->in_place.time_s, &row->time_min_s,
-                         &row->time_p10_s, &row->time_p90_s};
     char divisor[64];
     if (entry->ranks_per_node > 0) {
         AR_TRY(count_grid_ranks(logs, place, entry, err));
@@ -222,9 +189,8 @@ static enum ar_status add_entry(struct ar_logs *logs, size_t place, const struct
         return ar_csv_error(logs->csv, place, "element_bytes", divisor, err);
     }
     row->count = entry->element_bytes > 0 ? row->payload_bytes / entry->element_bytes : 0;
-    for (size_t i = 0; i < sizeof times_s / sizeof times_s[0]; i++) {
-        *times_s[i] *= table->time_unit_s;
-    }
+    row->out_of_place.time_s *= table->time_unit_s;
+    row->in_place.time_s *= table->time_unit_s;
     return ar_log_add_row(find_run(logs, table, entry), row, err);
 }
 
@@ -238,11 +204,7 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     AR_TRY(find_table(csv, &table, err));
     struct entry *entries = ar_arena_alloc(logs->arena, csv->rows_count + 1, sizeof *entries);
     for (size_t i = 0; i < csv->rows_count; i++) {
-        entries[i] = (struct entry){
-            .operation = "", .gpu_aware = "", .row = ar_log_empty_row(csv->lines[i])};
-        for (size_t k = 0; k < RUN_TEXTS; k++) {
-            *(const char **)(void *)((char *)&entries[i] + run_texts[k].from) = "";
-        }
+        entries[i] = (struct entry){.operation = "", .row = ar_log_empty_row(csv->lines[i])};
     }
     for (size_t i = csv->columns_count; i < csv->cells_count; i++) {
         csv->cells[i] = strcmp(csv->cells[i], "N/A") == 0 ? "" : csv->cells[i];

@@ -67,42 +67,24 @@ bool ar_is_count(const char *word);
  * Numbers too large become the largest. */
 bool ar_take_count(const char **rest, const char *key, uint64_t *count);
 
-/* --- columns of tables of words, and members of JSON objects ------------------------------- */
+/* --- columns of tables of words ------------------------------------------------------------ */
 
 /** A column of struct ar_log_row, or of its struct ar_log_timing. */
 struct ar_log_column {
     struct ar_column cell;
     double unit; /**< unit of a number, in SI units; 0: it has none */
     bool is_timing;
-    const char *const *glued; /**< its possible values where messages cut a row in two behind it;
-                                 NULL ends them; NULL: anything */
 };
 
-struct ar_log_columns {
-    const struct ar_log_column *list;
-    size_t count;
-};
-
-#define AR_LOG_COLUMNS(array) ((struct ar_log_columns){(array), sizeof(array) / sizeof((array)[0])})
-
-/** Columns of a row, without and with a unit, and of a timing. */
+/** A list of columns ends with one without a name. Columns of a row, and of a timing: */
 #define AR_LOG_ROW(kind, field, name)                                                              \
     {                                                                                              \
-        AR_COLUMN(kind, struct ar_log_row, field, name, ""), 0, false, NULL                        \
-    }
-#define AR_LOG_ROW_NUMBER(field, name, unit)                                                       \
-    {                                                                                              \
-        AR_COLUMN(number, struct ar_log_row, field, name, "a number or N/A"), unit, false, NULL    \
+        AR_COLUMN(kind, struct ar_log_row, field, name, ""), 0, false                              \
     }
 #define AR_LOG_TIMING(field, name, unit)                                                           \
     {                                                                                              \
-        AR_COLUMN(number, struct ar_log_timing, field, name, "a number or N/A"), unit, true, NULL  \
+        AR_COLUMN(number, struct ar_log_timing, field, name, "a number or N/A"), unit, true        \
     }
-
-/** Sets the field of a row, or of one of its timings, from a word; `N/A` is no number. False when
- * the word is not what the column holds. */
-bool ar_log_column_set(const struct ar_log_column *column, const char *word, bool is_in_place,
-                       struct ar_log_row *row);
 
 enum { AR_TABLE_COLUMNS_MAX = 40 };
 
@@ -115,16 +97,14 @@ struct ar_log_table {
 };
 
 /** Appends the column of a name, if there is room; a timing's that comes again is in place. */
-void ar_log_table_add(struct ar_log_table *table, struct ar_log_columns columns, const char *name);
+void ar_log_table_add(struct ar_log_table *table, const struct ar_log_column *columns,
+                      const char *name);
 
-/** Sets the fields of a row from the words of its line, at least as many as the table has. */
+/** Sets the fields of a row from the words of its line; `N/A` is no number. A column that may be
+ * empty is where a number stands in place of its word. Words behind the columns are not read. */
 enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct ar_log *run,
-                                 const char *const *words, struct ar_log_row *row,
-                                 struct ar_error *err);
-
-/** Refuses a row that has another number of words. */
-enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const struct ar_log *run,
-                                    uint64_t line, size_t words_count, struct ar_error *err);
+                                 const char *const *words, size_t words_count,
+                                 struct ar_log_row *row, struct ar_error *err);
 
 /* --- a run of nccl-tests while it is read, from text or JSON ------------------------------- */
 
@@ -161,7 +141,7 @@ void ar_nccl_set_version(uint64_t code, struct ar_log *log);
 
 /* --- texts line by line -------------------------------------------------------------------- */
 
-/** The line behind what mpirun, srun, Hydra, Ray and container logs put before it, trimmed. */
+/** The line behind what mpirun, srun and Hydra put before it, trimmed. */
 char *ar_strip_prefix(char *line);
 
 /** Sizes of a run, from the `nThread` line. */
@@ -182,9 +162,6 @@ struct ar_nccl_text {
     enum ar_log_collective hint; /**< collective of a command line seen before the run */
     uint64_t failure_line;       /**< a test that says it failed; 0: none */
     char library[AR_LOG_TEXT];
-    const char *words[AR_TABLE_COLUMNS_MAX]; /**< the beginning of a row that is not complete yet */
-    size_t words_count;
-    uint64_t row_line;
 };
 
 /** Whether a line begins a run of nccl-tests. */

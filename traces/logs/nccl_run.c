@@ -94,71 +94,51 @@ static uint32_t datatype_bytes(const char *name)
     return 0;
 }
 
-/* Whether a printed bandwidth can be the rounded value of `factor` times size over time. The slack
- * beyond the rounding of the digits is of bandwidths that passed through single precision. */
-static bool bandwidth_fits(double size_bytes, double factor, const struct ar_log_timing *timing,
-                           double bandwidth_Bps, double half_Bps)
+/* Whether a printed bandwidth is about `factor` times size over time: digits are rounded, small
+ * ones to nothing. */
+static bool bandwidth_fits(double size_bytes, double factor, double time_s, double bandwidth_Bps)
 {
-    const double slack = 1e-6;
-    double shortest_s = timing->time_s - timing->time_half_s;
-    double min_Bps = factor * size_bytes / (timing->time_s + timing->time_half_s);
-    double max_Bps = shortest_s > 0 ? factor * size_bytes / shortest_s : INFINITY;
-    return isnan(timing->time_s) || isnan(bandwidth_Bps) ||
-           (bandwidth_Bps + half_Bps >= min_Bps * (1 - slack) &&
-            bandwidth_Bps - half_Bps <= max_Bps * (1 + slack));
+    double expected_Bps = factor * size_bytes / time_s;
+    return isnan(expected_Bps) || isnan(bandwidth_Bps) ||
+           fabs(bandwidth_Bps - expected_Bps) <= 0.006e9 + 0.01 * expected_Bps;
 }
 
-static bool busbw_fits(double size_bytes, double factor, const struct ar_log_timing *timing)
-{
-    return bandwidth_fits(size_bytes, factor, timing, timing->busbw_Bps, timing->busbw_half_Bps);
-}
-
-/* Whether a row can be of a collective: by elements against bytes (OSU prints none, and a row of no
- * bytes fits anything), operation, root, and unless `is_busbw_ignored` the ratio of bandwidths. */
-static bool explains_row(enum ar_log_collective collective, uint32_t ranks,
-                         const struct ar_log_row *row, bool is_busbw_ignored)
+/* Whether all rows of a run can be of a collective: by elements against bytes (OSU prints none, and
+ * a row of no bytes fits anything), operation, root, and unless `is_busbw_ignored` busbw. */
+static bool explains_rows(enum ar_log_collective collective, const struct ar_log *run,
+                          bool is_busbw_ignored)
 {
     unsigned traits = collectives[collective].traits;
-    bool has_operation = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
-    bool is_root_unknown = isnan(row->root) && (traits & ROOT) == 0;
-    double size_bytes = (double)row->payload_bytes;
-    double parts = (traits & PARTS) != 0 ? ranks : 1;
-    double element_bytes = datatype_bytes(row->datatype) * parts; /* of all parts; 0 if unknown */
-    if ((traits & RANK_TO_RANK) != 0 || has_operation != ((traits & REDUCES) != 0) ||
-        (!is_root_unknown && (row->root >= 0) != ((traits & ROOT) != 0)) ||
-        (element_bytes > 0 && (double)row->count * element_bytes != size_bytes)) {
-        return false;
+    bool reduces = (traits & REDUCES) != 0, has_root = (traits & ROOT) != 0;
+    bool is_explained = (traits & RANK_TO_RANK) == 0;
+    double parts = (traits & PARTS) != 0 ? run->ranks : 1;
+    for (size_t i = 0; is_explained && i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        double size_bytes = (double)row->payload_bytes;
+        double element_bytes = datatype_bytes(row->datatype) * parts; /* 0 if unknown */
+        double factor =
+            run->ranks > 0 && !is_busbw_ignored ? ar_log_busbw_factor(collective, run->ranks) : NAN;
+        is_explained = reduces == (row->redop[0] != '\0' && strcmp(row->redop, "none") != 0) &&
+                       ((isnan(row->root) && !has_root) || (row->root >= 0) == has_root) &&
+                       (element_bytes == 0 || (double)row->count * element_bytes == size_bytes) &&
+                       bandwidth_fits(size_bytes, factor, row->out_of_place.time_s,
+                                      row->out_of_place.busbw_Bps);
     }
-    double factor = ranks > 0 ? ar_log_busbw_factor(collective, ranks) : NAN;
-    return is_busbw_ignored || ranks == 0 ||
-           (busbw_fits(size_bytes, factor, &row->out_of_place) &&
-            busbw_fits(size_bytes, factor, &row->in_place));
+    return is_explained;
 }
 
-static bool explains_all_rows(enum ar_log_collective collective, const struct ar_log *run,
-                              bool is_busbw_ignored)
-{
-    size_t i = 0;
-    while (i < run->rows_count &&
-           explains_row(collective, run->ranks, &run->rows[i], is_busbw_ignored)) {
-        i++;
-    }
-    return i == run->rows_count;
-}
-
-/* The collective that all rows of a run can be of by elements against bytes, operation, root and
- * the ratio of bandwidths: `hint` if it can be that, else the first of enum ar_log_collective, if
- * none then one by all but the ratio, so that check_bandwidths() can say what is wrong; else
- * AR_LOG_OTHER. */
+/* The collective that a run is of: `hint` if it can be that, else the first of enum
+ * ar_log_collective, if none then one by all but busbw, so that check_bandwidths() can say what is
+ * wrong; else AR_LOG_OTHER. */
 static enum ar_log_collective infer_collective(const struct ar_log *run,
                                                enum ar_log_collective hint)
 {
     for (int is_busbw_ignored = 0; is_busbw_ignored < 2; is_busbw_ignored++) {
-        if (explains_all_rows(hint, run, is_busbw_ignored)) {
+        if (explains_rows(hint, run, is_busbw_ignored)) {
             return hint;
         }
         for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_SCATTER; i++) {
-            if (explains_all_rows(i, run, is_busbw_ignored)) {
+            if (explains_rows(i, run, is_busbw_ignored)) {
                 return i;
             }
         }
@@ -166,46 +146,35 @@ static enum ar_log_collective infer_collective(const struct ar_log *run,
     return AR_LOG_OTHER;
 }
 
-/* Refuses a bandwidth that is not `factor` times size over time. */
-static enum ar_status refuse_bandwidth(const struct ar_log *run, const struct ar_log_row *row,
-                                       const struct ar_log_timing *timing, bool is_busbw,
-                                       double factor, struct ar_error *err)
+/* Checks that a printed bandwidth of a row is that of size, time and ranks. */
+static enum ar_status check_bandwidth(const struct ar_log *run, const struct ar_log_row *row,
+                                      bool is_in_place, bool is_busbw, struct ar_error *err)
 {
+    const struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
+    double bandwidth_Bps = is_busbw ? timing->busbw_Bps : timing->algbw_Bps;
+    double size_bytes = (double)row->payload_bytes, factor = 1;
     char ranks[32] = "";
     if (is_busbw) {
+        factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
         snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
     }
-    return ar_log_refuse(
-        run, row->line, err,
-        "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
-        "%" PRIu64 " bytes%s takes %.6g us",
-        timing == &row->in_place ? "in-place" : "out-of-place", is_busbw ? "busbw" : "algbw",
-        (is_busbw ? timing->busbw_Bps : timing->algbw_Bps) / 1e9,
-        factor * (double)row->payload_bytes / timing->time_s / 1e9,
-        ar_log_collective_name(run->collective), row->payload_bytes, ranks, timing->time_s * 1e6);
-}
-
-static enum ar_status check_timing(const struct ar_log *run, const struct ar_log_row *row,
-                                   const struct ar_log_timing *timing, struct ar_error *err)
-{
-    double size_bytes = (double)row->payload_bytes;
-    if (!bandwidth_fits(size_bytes, 1, timing, timing->algbw_Bps, timing->algbw_half_Bps)) {
-        return refuse_bandwidth(run, row, timing, false, 1, err);
-    }
-    double factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
-    return isnan(factor) || busbw_fits(size_bytes, factor, timing)
+    return bandwidth_fits(size_bytes, factor, timing->time_s, bandwidth_Bps)
                ? AR_OK
-               : refuse_bandwidth(run, row, timing, true, factor, err);
+               : ar_log_refuse(run, row->line, err,
+                               "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+                               "%" PRIu64 " bytes%s takes %.6g us",
+                               is_in_place ? "in-place" : "out-of-place",
+                               is_busbw ? "busbw" : "algbw", bandwidth_Bps / 1e9,
+                               factor * size_bytes / timing->time_s / 1e9,
+                               ar_log_collective_name(run->collective), row->payload_bytes, ranks,
+                               timing->time_s * 1e6);
 }
 
-/* Checks that the printed bandwidths of a run are those of size, time and ranks, within the
- * rounding of the digits. */
 static enum ar_status check_bandwidths(const struct ar_log *run, struct ar_error *err)
 {
     /* Bandwidths of others may be anything: hypercube counts (N-1)/N of the bytes. */
-    for (size_t i = 0; i < run->rows_count && run->collective != AR_LOG_OTHER; i++) {
-        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].out_of_place, err));
-        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].in_place, err));
+    for (size_t i = 0; i < 4 * run->rows_count && run->collective != AR_LOG_OTHER; i++) {
+        AR_TRY(check_bandwidth(run, &run->rows[i / 4], i / 2 % 2 == 1, i % 2 == 1, err));
     }
     return AR_OK;
 }

@@ -33,77 +33,18 @@ static char *behind_label(char *line)
     return strncmp(end + strspn(end, " "), "NCCL ", 5) != 0 ? end : NULL;
 }
 
-/* The text behind `2024-05-01T10:00:00.1Z ` of containers, `(head, rank=0, pid=3808) ` of Ray;
- * NULL: none. */
-static char *behind_note(char *line)
-{
-    size_t word = strcspn(line, " ");
-    if (word > 19 && strspn(line, AR_DIGITS) == 4 && line[4] == '-' && line[10] == 'T') {
-        return line + word;
-    }
-    char *end = line[0] == '(' ? strchr(line, ')') : NULL;
-    char *pid = end != NULL ? strstr(line, "pid=") : NULL;
-    return pid != NULL && pid < end && end - line < PREFIX_BYTES_MAX ? end + 1 : NULL;
-}
-
 char *ar_strip_prefix(char *line)
 {
     line = ar_trim(line);
     for (int i = 0; i < 4; i++) {
         char *rest = behind_tag(line);
         rest = rest != NULL ? rest : behind_label(line);
-        rest = rest != NULL ? rest : behind_note(line);
         if (rest == NULL) {
             break;
         }
         line = rest + strspn(rest, " ");
     }
     return line;
-}
-
-/* Place of `:pid:tid [`, with which every message of NCCL begins after its host; NULL if there is
- * none before `end`. */
-static char *find_process(char *line, const char *end)
-{
-    char *colon = strchr(line, ':');
-    for (; colon != NULL && colon < end; colon = strchr(colon + 1, ':')) {
-        size_t pid = strspn(colon + 1, AR_DIGITS);
-        const char *second = colon + 1 + pid;
-        size_t tid = *second == ':' ? strspn(second + 1, AR_DIGITS) : 0;
-        if (pid > 0 && tid > 0 && strncmp(second + 1 + tid, " [", 2) == 0) {
-            return colon;
-        }
-    }
-    return NULL;
-}
-
-/* Finds a message of NCCL (`host:pid:tid [0] NCCL INFO ...`) and cuts the line before it and its
- * host; `glued` is the word that the host is joined to, with the host. NULL without a message. */
-static char *cut_message(char **line, char **glued)
-{
-    static const char *const kinds[] = {"NCCL INFO ", "NCCL WARN ", "NCCL TRACE ", "NCCL ERROR "};
-    char *start = *line, *message = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && message == NULL; i++) {
-        message = strstr(start, kinds[i]);
-    }
-    *glued = start + strlen(start);
-    if (message == NULL) {
-        return NULL;
-    }
-    char *host_end = find_process(start, message);
-    *line = host_end != NULL ? host_end : *glued;
-    if (host_end != NULL) {
-        *host_end = '\0';
-        *glued = host_end;
-        while (*glued > start && (*glued)[-1] != ' ') {
-            (*glued)--;
-        }
-    }
-    if (host_end != NULL && *glued > start) {
-        (*glued)[-1] = '\0';
-        *line = ar_trim(start);
-    }
-    return message;
 }
 
 /* `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings; `line` of the rank is
@@ -151,26 +92,24 @@ static bool parse_sweep(char *line, struct ar_nccl_sweep *sweep)
 
 /* --- tables -------------------------------------------------------------------------------- */
 
-/* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. */
-static const char *const operations[] = {"sum", "prod",   "max",  "min",
-                                         "avg", "mulsum", "none", NULL};
-static const char *const roots[] = {"-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", NULL};
-static const char *const right[] = {"0", NULL};
+/* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. The
+ * operation of all-to-all is blank in old versions. */
 static const char *const none[] = {NULL};
 static const struct ar_log_column nccl_columns[] = {
     AR_LOG_ROW(count, payload_bytes, "size"),
     AR_LOG_ROW(count, count, "count"),
     AR_LOG_ROW(word, datatype, "type"),
-    {AR_COLUMN(word, struct ar_log_row, redop, "redop", ""), 0, false, operations},
-    {AR_COLUMN(number, struct ar_log_row, root, "root", "a number or N/A"), 0, false, roots},
+    {AR_COLUMN(word, struct ar_log_row, redop, "redop", "", .may_be_empty = true), 0, false},
+    {AR_COLUMN(number, struct ar_log_row, root, "root", "a number or N/A"), 0, false},
     AR_LOG_TIMING(time_s, "time", 1e-6),
     AR_LOG_TIMING(algbw_Bps, "algbw", 1e9),
     AR_LOG_TIMING(busbw_Bps, "busbw", 1e9),
-    {AR_COLUMN(number, struct ar_log_timing, wrong, "#wrong", "a number or N/A"), 0, true, right},
-    {AR_COLUMN(number, struct ar_log_timing, wrong, "wrong", "a number or N/A"), 0, true, right},
+    AR_LOG_TIMING(wrong, "#wrong", 0),
+    AR_LOG_TIMING(wrong, "wrong", 0),
     {AR_COLUMN(choice, struct ar_log_row, count, "cputime",
                "column \"time\", not the time to launch (-C 1)", .names = none),
-     0, false, NULL},
+     0, false},
+    {AR_COLUMN_OTHERS, 0, false},
 };
 
 /* Whether a line has the names of columns: size and count come first. */
@@ -190,7 +129,7 @@ static void read_nccl_header(char *line, uint64_t number, struct ar_log_table *t
     size_t known = 0;
     *table = (struct ar_log_table){.line = number};
     for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
-        ar_log_table_add(table, AR_LOG_COLUMNS(nccl_columns), names[i]);
+        ar_log_table_add(table, nccl_columns, names[i]);
         known = table->columns[i] != NULL || strcmp(names[i], "error") == 0 ? i + 1 : known;
     }
     table->count = known;
@@ -213,13 +152,6 @@ static struct ar_log *log_of(const struct ar_nccl_text *text)
 }
 
 /* --- runs ---------------------------------------------------------------------------------- */
-
-static enum ar_status check_row_is_whole(const struct ar_nccl_text *text, struct ar_error *err)
-{
-    return text->words_count == 0 ? AR_OK
-                                  : ar_log_table_cut_off(&text->table, log_of(text), text->row_line,
-                                                         text->words_count, err);
-}
 
 /* A table that ends without closing lines before its largest size. */
 static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is_followed,
@@ -250,7 +182,6 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
         return AR_OK;
     }
     struct ar_log *log = log_of(text);
-    AR_TRY(check_row_is_whole(text, err));
     AR_TRY(check_not_cut_off(text, is_followed, err));
     log->is_complete = text->phase == AR_NCCL_CLOSED;
     if (log->library[0] == '\0') {
@@ -361,99 +292,23 @@ static enum ar_status take_nccl_header(struct ar_nccl_text *text, char *line, ui
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Whether words look like the beginning of a row: two counts, then a word. */
-static bool is_row_start(const char *const *words, size_t count)
+/* A row begins with two counts and a word; words behind its columns may be a message of NCCL. Hydra
+ * writes its label in front of every piece of a line, joined to the piece before: `-1[0]`. */
+static enum ar_status take_nccl_row(const struct ar_nccl_text *text, char *line, uint64_t number,
+                                    struct ar_error *err)
 {
-    return count >= 2 && ar_is_count(words[0]) && ar_is_count(words[1]) &&
-           (count == 2 || islower((unsigned char)words[2][0]));
-}
-
-/* Whether words are like the rest of a row that was interrupted. */
-static bool is_row_rest(const char *const *words, size_t count)
-{
-    size_t i = 0;
-    while (i < count && (ar_is_number(words[i]) || strcasecmp(words[i], "N/A") == 0)) {
-        i++;
-    }
-    return count > 0 && i == count;
-}
-
-/* Words without the labels that Hydra writes in front of every piece of a line, joined to the piece
- * before: `-1[0]`. */
-static size_t split_row(char *line, const char *words[AR_TABLE_COLUMNS_MAX])
-{
+    const char *words[AR_TABLE_COLUMNS_MAX];
     for (char *label = strchr(line, '['); label != NULL; label = strchr(label, '[')) {
         memset(label, ' ', strcspn(label, " "));
     }
     size_t count = ar_split(line, words, AR_TABLE_COLUMNS_MAX);
-    return count < AR_TABLE_COLUMNS_MAX ? count : AR_TABLE_COLUMNS_MAX;
-}
-
-static void append_word(struct ar_nccl_text *text, const char *word)
-{
-    if (text->words_count < AR_TABLE_COLUMNS_MAX) {
-        text->words[text->words_count++] = word;
-    }
-}
-
-/* Appends the part of `glued` that is the value of the next column, before the host joined to it.
- * Where host and value both are digits the value is lost, which matters for none of these. */
-static void append_glued(struct ar_nccl_text *text, char *glued)
-{
-    const struct ar_log_column *next = text->table.columns[text->words_count];
-    size_t bytes = 0;
-    for (size_t i = 0; next != NULL && next->glued != NULL && next->glued[i] != NULL; i++) {
-        size_t length = strlen(next->glued[i]);
-        bytes = strncmp(glued, next->glued[i], length) == 0 ? length : bytes;
-    }
-    bool is_skipped = next == NULL && isdigit((unsigned char)glued[0]);
-    if (is_skipped || (next != NULL && next->glued != NULL && glued[0] != '\0')) {
-        glued[bytes] = '\0';
-        append_word(text, bytes > 0 ? glued : "N/A");
-    }
-}
-
-/* Puts `none` in the place of a blank operation: all-to-all of old versions prints nothing there.
- */
-static void fill_operation(struct ar_nccl_text *text)
-{
-    for (size_t i = 0; i < text->table.count && i < text->words_count; i++) {
-        const struct ar_log_column *column = text->table.columns[i];
-        if (column != NULL && column->glued == operations && ar_is_number(text->words[i])) {
-            append_word(text, "");
-            memmove(&text->words[i + 1], &text->words[i],
-                    (text->words_count - 1 - i) * sizeof text->words[0]);
-            text->words[i] = "none";
-        }
-    }
-}
-
-/* A row may come in pieces, with messages of NCCL between them. */
-static enum ar_status take_nccl_row(struct ar_nccl_text *text, char *line, char *glued,
-                                    uint64_t number, struct ar_error *err)
-{
-    const char *words[AR_TABLE_COLUMNS_MAX];
-    size_t count = split_row(line, words);
-    bool is_start = is_row_start(words, count);
-    if (is_start) {
-        AR_TRY(check_row_is_whole(text, err));
-        text->row_line = number;
-    } else if (text->words_count == 0 || !is_row_rest(words, count)) {
+    struct ar_log_row row = ar_log_empty_row(number);
+    if (count < 2 || !ar_is_count(words[0]) || !ar_is_count(words[1]) ||
+        (count > 2 && !islower((unsigned char)words[2][0]))) {
         return AR_OK;
     }
-    for (size_t i = 0; i < count; i++) {
-        append_word(text, words[i]);
-    }
-    fill_operation(text);
-    if (text->words_count < text->table.count) {
-        append_glued(text, glued);
-    }
-    if (text->words_count < text->table.count) {
-        return AR_OK;
-    }
-    struct ar_log_row row = ar_log_empty_row(text->row_line);
-    text->words_count = 0;
-    AR_TRY(ar_log_table_read(&text->table, log_of(text), text->words, &row, err));
+    count = count < AR_TABLE_COLUMNS_MAX ? count : AR_TABLE_COLUMNS_MAX;
+    AR_TRY(ar_log_table_read(&text->table, log_of(text), words, count, &row, err));
     return ar_log_add_row(log_of(text), &row, err);
 }
 
@@ -469,7 +324,6 @@ static enum ar_status take_nccl_closing(struct ar_nccl_text *text, char *line, u
     if (!*is_taken || text->phase == AR_NCCL_NONE) {
         return AR_OK;
     }
-    AR_TRY(check_row_is_whole(text, err));
     text->phase = AR_NCCL_CLOSED;
     log_of(text)->last_line = number;
     if (is_end) {
@@ -517,16 +371,10 @@ static void take_nccl_hints(struct ar_nccl_text *text, const char *line, uint64_
 enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t number,
                                  struct ar_error *err)
 {
-    char *glued;
     bool is_taken;
-    if (strncmp(line, "NCCL version ", 13) == 0) {
-        take_nccl_message(text, line, number);
-        return AR_OK;
-    }
     take_nccl_hints(text, line, number);
-    char *message = cut_message(&line, &glued);
-    if (message != NULL) {
-        take_nccl_message(text, message, number);
+    if (strncmp(line, "NCCL version ", 13) == 0 || strstr(line, "NCCL INFO ") != NULL) {
+        take_nccl_message(text, line, number);
     }
     AR_TRY(take_nccl_head(text, line, number, &is_taken, err));
     if (is_taken) {
@@ -536,6 +384,6 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t
         return take_nccl_header(text, line, number, err);
     }
     AR_TRY(take_nccl_closing(text, line, number, &is_taken, err));
-    return !is_taken && text->phase == AR_NCCL_TABLE ? take_nccl_row(text, line, glued, number, err)
+    return !is_taken && text->phase == AR_NCCL_TABLE ? take_nccl_row(text, line, number, err)
                                                      : AR_OK;
 }

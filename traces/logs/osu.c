@@ -13,10 +13,8 @@ static const struct ar_log_column osu_columns[] = {
     AR_LOG_TIMING(time_s, "Avg Latency", 1e-6),
     AR_LOG_TIMING(time_s, "Lat", 1e-6),
     AR_LOG_TIMING(time_s, "Avg Lat", 1e-6),
-    AR_LOG_ROW_NUMBER(time_min_s, "Min Latency", 1e-6),
-    AR_LOG_ROW_NUMBER(time_min_s, "Min Lat", 1e-6),
     AR_LOG_TIMING(algbw_Bps, "Bandwidth", 1e6),
-    AR_LOG_ROW(count, repetitions, "Iterations"),
+    {AR_COLUMN_OTHERS, 0, false},
 };
 
 bool ar_osu_is_title(char *line)
@@ -72,7 +70,7 @@ static void read_osu_header(struct ar_osu_text *text, char *line, uint64_t numbe
             snprintf(name, sizeof name, "%s%s%.*s", qualifier, qualifier[0] != '\0' ? " " : "",
                      (int)strcspn(words[i], "("), words[i]);
             text->validation = strcmp(name, "Validation") == 0 ? table->count : text->validation;
-            ar_log_table_add(table, AR_LOG_COLUMNS(osu_columns), name);
+            ar_log_table_add(table, osu_columns, name);
             const struct ar_log_column *column = table->columns[table->count - 1];
             has_measure = has_measure || (column != NULL && column->is_timing);
             qualifier = "";
@@ -87,10 +85,7 @@ static enum ar_status take_osu_row(struct ar_osu_text *text, const char *const *
     struct ar_log *log = ar_logs_last(text->logs);
     struct ar_log_row row = ar_log_empty_row(number);
     struct ar_log_timing *timing = &row.out_of_place;
-    if (count != text->table.count) {
-        return ar_log_table_cut_off(&text->table, log, number, count, err);
-    }
-    AR_TRY(ar_log_table_read(&text->table, log, words, &row, err));
+    AR_TRY(ar_log_table_read(&text->table, log, words, count, &row, err));
     if (isnan(timing->time_s) && !isnan(timing->algbw_Bps)) { /* a message's share of the time */
         timing->time_s = timing->algbw_Bps > 0 ? (double)row.payload_bytes / timing->algbw_Bps : 0;
     }

@@ -61,37 +61,11 @@ static bool is_text(const char *text, size_t bytes)
     return length > 3 && text[0] >= 'A' && text[0] <= 'Z';
 }
 
-/* Brackets, then a name: no node of a trace begins so. */
-static bool is_json(const char *text, size_t bytes)
-{
-    bool has_bracket = false;
-    size_t at = 0;
-    while (at < bytes && text[at] != '\0' && strchr(" \t\r\n{[", text[at]) != NULL) {
-        has_bracket = has_bracket || text[at] == '{' || text[at] == '[';
-        at++;
-    }
-    return has_bracket && at < bytes && text[at] == '"';
-}
-
-/* Forms that traces have before they are converted, or on their way here. */
-static enum ar_status refuse_form(const char *path, const char *text, size_t bytes,
-                                  struct ar_error *err)
-{
-    bool is_gzip = bytes > 1 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
-    return is_gzip || is_json(text, bytes)
-               ? ar_error_set(err, AR_BAD_DATA, "%.200s: found %s", path,
-                              is_gzip ? "a gzip file; expected it unpacked"
-                                      : "JSON; expected protobuf (.et), which chakra_trace_link "
-                                        "and chakra_converter make of traces of PyTorch")
-               : AR_OK;
-}
-
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                                  struct ar_recorded **recorded, struct ar_error *err)
 {
     struct ar_recorded *made = ar_arena_alloc(arena, 1, sizeof *made);
     made->path = ar_arena_text(arena, path);
-    AR_TRY(refuse_form(path, text, bytes, err));
     AR_TRY(is_text(text, bytes) ? astra_text_read(made, text, bytes, arena, err)
                                 : chakra_read(made, text, bytes, arena, err));
     if (made->tasks_count == 0) {
