@@ -65,6 +65,11 @@ enum ar_status ar_library_table_read(const char *path, struct ar_library_table *
 /** Whether a list has a node count. */
 bool ar_library_nodes_have(const struct ar_library_nodes *nodes, uint32_t count);
 
+/** The counts with blanks between them; returns `text`. */
+enum { AR_LIBRARY_NODES_TEXT = 11 * AR_LIBRARY_NODES_MAX + 1 };
+const char *ar_library_nodes_format(const struct ar_library_nodes *nodes,
+                                    char text[AR_LIBRARY_NODES_TEXT]);
+
 /** Adds a node count in its place, once; AR_BAD_DATA if there are too many. */
 enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t count,
                                     struct ar_error *err);

@@ -127,27 +127,24 @@ enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t cou
     return AR_OK;
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
-
-/* Numbers or words with blanks between them, at the end of a text. */
-enum { LIST_TEXT = 1024 };
-
-static void list_nodes(const struct ar_library_nodes *nodes, char text[LIST_TEXT])
+const char *ar_library_nodes_format(const struct ar_library_nodes *nodes,
+                                    char text[AR_LIBRARY_NODES_TEXT])
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < nodes->count; i++) {
-        used += (size_t)snprintf(text + used, LIST_TEXT - used, "%s%" PRIu32, i > 0 ? " " : "",
-                                 nodes->counts[i]);
+        used += (size_t)snprintf(text + used, AR_LIBRARY_NODES_TEXT - used, "%s%" PRIu32,
+                                 i > 0 ? " " : "", nodes->counts[i]);
     }
+    return text;
 }
+
+/* --- writing ------------------------------------------------------------------------------ */
 
 static void write_facts(const struct ar_library_table *table, FILE *file)
 {
-    char fitted[LIST_TEXT], held_out[LIST_TEXT], operations[LIST_TEXT] = "";
+    char fitted[AR_LIBRARY_NODES_TEXT], held_out[AR_LIBRARY_NODES_TEXT], operations[256] = "";
     size_t used = 0;
-    list_nodes(&table->fitted, fitted);
-    list_nodes(&table->held_out, held_out);
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
         if ((table->library.calls >> i & 1) != 0) {
             used +=
@@ -158,8 +155,8 @@ static void write_facts(const struct ar_library_table *table, FILE *file)
     const struct file own = {.table = *table,
                              .format = FORMAT,
                              .tuning = table->library.tuning.release->name,
-                             .fitted = fitted,
-                             .held_out = held_out,
+                             .fitted = ar_library_nodes_format(&table->fitted, fitted),
+                             .held_out = ar_library_nodes_format(&table->held_out, held_out),
                              .operations = operations};
     ar_record_write_facts(file, (struct ar_columns){facts, FACTS}, &own);
 }

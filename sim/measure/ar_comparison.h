@@ -69,9 +69,6 @@ void ar_comparison_sort(struct ar_comparison *comparison);
 void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
                        struct ar_comparison *comparison);
 
-/** The median error of all rows that were fitted, or held out; NAN if none was. */
-double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set);
-
 /** Errors that are summed up; `errors` has room for all. */
 struct ar_error_sum {
     double *errors;
@@ -104,11 +101,11 @@ enum ar_status ar_comparison_run_sets(struct ar_set_rows *const *sets, size_t co
 
 extern const struct ar_columns ar_comparison_columns;
 
-/** Writes the rows, of the columns of the view, and their errors; of CSV the rows alone. */
+/** Writes the rows, of the columns of the view; below a table their errors. */
 void ar_comparison_write(FILE *file, const struct ar_view *view,
                          const struct ar_comparison *comparison);
 
-/** Writes the errors; JSON is an array without a newline behind it. */
+/** Writes the errors. */
 void ar_comparison_write_errors(FILE *file, const struct ar_view *view,
                                 const struct ar_comparison *comparison);
 

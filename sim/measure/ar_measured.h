@@ -58,14 +58,6 @@ struct ar_measured_row {
     struct ar_link_row messages; /**< without a collective: it is a call */
 };
 
-/** A run that is used. */
-struct ar_measured_run {
-    const char *path;
-    uint64_t line;
-    uint32_t nodes, ranks;
-    size_t rows_count;
-};
-
 /** A cluster as some rows have it: so many GPUs of each node take part, and nodes are a torus of
  * these lengths (`4x4x4`); empty: as in the file. */
 struct ar_measured_machine {
@@ -101,9 +93,7 @@ struct ar_measured {
     size_t calls_count;                            /**< of the rows; the others are messages */
     struct ar_measured_left left[AR_LEFT_REASONS]; /**< beside a set: of its further files */
     size_t empty_count;                            /**< rows left out, since they are of no bytes */
-    struct ar_measured_run *runs;
-    size_t runs_count;
-    struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */
+    struct ar_measured_machine *machines;          /**< of messages; the first one is the cluster */
     size_t machines_count;
     struct ar_library_nodes nodes, gpus; /**< node and GPU counts of the rows */
     bool is_by_gpus; /**< rows differ in their GPU counts: all are messages on one node count */
@@ -148,8 +138,8 @@ enum { AR_MEASURED_ALGORITHM = 80 };
 const char *ar_measured_algorithm(const struct ar_measured_row *row,
                                   char text[AR_MEASURED_ALGORITHM]);
 
-/** Notes which runs are used, and if they are not of the release of NCCL that choices and priors
- * are of; `release` may be NULL. */
+/** Notes if the runs are not of the release of NCCL that choices and priors are of; `release` may
+ * be NULL. */
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes);
 
 #endif

@@ -1,17 +1,51 @@
+/* Fits to measured rows, as they are printed and as files: a copy of the cluster's file with other
+ * values of some keys and their history at its head; of a library its cost table, too. */
 #include "ar_calibrate.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
+#include "ar_comparison.h"
 #include "ar_note.h"
+#include "ar_output.h"
+#include "ar_text.h"
+#include "ar_topo.h"
 #include "ar_units.h"
-#include "calibration.h"
 
-#define ERROR_NOTED    0.15 /* median, of rows that were not fitted */
-#define FACTOR_NOTED   10   /* of a number and its prior */
-#define RESIDUAL_NOTED 0.5
-#define RESIDUAL_MAX   0.5 /* of calls: rows that are nothing like the model have a best fit, too */
+#define RESIDUAL_MAX 0.5 /* of calls: rows that are nothing like the model have a best fit, too */
+
+/* A number that was fitted. */
+struct fitted_parameter {
+    ar_cell_string kind; /* `parameter` */
+    ar_cell_string parameter;
+    ar_cell_number value;
+    ar_cell_string unit;
+    ar_cell_number relative_standard_error; /* NAN: it was not fitted */
+    ar_cell_flag identified;
+    ar_cell_string state; /* `identified`, ... */
+    ar_cell_number prior;
+    ar_cell_string prior_source;
+    ar_cell_string value_text, prior_text; /* with units */
+};
+
+struct calibration {
+    struct ar_measured *measured;
+    const char *what;                     /* was fitted: `NCCL`, `links`, `NCCL and links` */
+    const char *model;                    /* that predicts the rows, one line */
+    const struct ar_library_table *table; /* of calls; NULL: none */
+    ar_cell_count rows_count;             /* that were fitted */
+    ar_cell_number residual_frac;
+    struct fitted_parameter parameters[AR_LIBRARY_PARAMETERS_COUNT + AR_LINK_COSTS_COUNT];
+    size_t parameters_count;
+    struct ar_library_nodes fitted; /* counts of nodes or GPUs */
+    struct ar_library_nodes held_out;
+    struct ar_comparison compared; /* every measured row, then every row again by its fold */
+};
 
 /* --- parameters ---------------------------------------------------------------------------- */
 
@@ -53,9 +87,6 @@ static enum ar_status take_library(struct calibration *calibration,
         arena, "%s with rings of %s in a node and %s across the network", tuning->release->name,
         ar_format_rate(tuning->node_bus_Bps, node),
         tuning->net_bus_Bps > 0 ? ar_format_rate(tuning->net_bus_Bps, net) : "none");
-    calibration->tuning = tuning->release->name;
-    calibration->node_bus_Bps = tuning->node_bus_Bps;
-    calibration->net_bus_Bps = tuning->net_bus_Bps;
     calibration->rows_count = library->rows_count;
     calibration->residual_frac = library->residual_frac;
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
@@ -78,11 +109,10 @@ static enum ar_status take_library(struct calibration *calibration,
     return AR_OK;
 }
 
-/* Takes fitted numbers of links. A prior is that of a setting, or of `sources` (NULL: none), or of
- * the file. */
-static void take_links(struct calibration *calibration, const char *model,
-                       const struct ar_link_fit *fit, const char *const *sources,
-                       const struct ar_settings *settings, struct ar_arena *arena)
+/* Takes fitted numbers of links. A prior is that of a setting, of `sources`, or of the file. */
+static void take_links(struct calibration *calibration, const struct ar_link_fit *fit,
+                       const char *const *sources, const struct ar_settings *settings,
+                       struct ar_arena *arena)
 {
     static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
                                          [AR_LINK_ZERO] = "zero, stays",
@@ -98,7 +128,8 @@ static void take_links(struct calibration *calibration, const char *model,
     bool has_library = calibration->model != NULL;
     calibration->what = has_library ? "NCCL and links" : "links";
     calibration->model =
-        has_library ? ar_arena_format(arena, "%s; %s", calibration->model, model) : model;
+        ar_arena_format(arena, "%s%sclosed form of algorithms",
+                        has_library ? calibration->model : "", has_library ? "; " : "");
     calibration->residual_frac = has_library ? calibration->residual_frac : fit->residual_frac;
     calibration->rows_count += fit->rows_count;
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
@@ -106,7 +137,7 @@ static void take_links(struct calibration *calibration, const char *model,
         const struct ar_link_number *number = &fit->numbers[i];
         const struct ar_setting *setting = ar_estimate_setting(settings, cost);
         int unit = (int)ar_link_cost_unit(cost);
-        const char *source = sources != NULL && sources[i] != NULL ? sources[i] : "cluster file";
+        const char *source = sources[i] != NULL ? sources[i] : "cluster file";
         if (setting != NULL) { /* of the command line, or of the index of sets */
             source = setting->status == AR_USAGE ? setting->where : "measured set";
         }
@@ -179,13 +210,13 @@ static enum ar_status split_counts(const struct ar_calibrate_request *request,
                               unit);
 }
 
-/* Fits to all rows but those of `left_out`, and marks those that are fitted. */
+/* Fits to all rows but those of `left_out`. */
 static enum ar_status fit_without(const struct ar_measured_request *request,
                                   const struct ar_measured *measured,
                                   const struct ar_library_nodes *left_out, struct ar_arena *arena,
-                                  bool **marks, struct ar_estimate **estimate, struct ar_error *err)
+                                  struct ar_estimate **estimate, struct ar_error *err)
 {
-    bool *is_fitted = *marks = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] =
             !ar_library_nodes_have(left_out, ar_measured_group(measured, &measured->rows[i]));
@@ -214,32 +245,6 @@ static void add_compared(struct calibration *calibration, const struct ar_estima
     }
 }
 
-/* Notes how much better `compare FILE` and `accuracy` are than the saved files: they correct each
- * row by the fitted ones beside it. */
-static enum ar_status note_residuals(const struct ar_calibrate_request *request,
-                                     const struct calibration *calibration, const bool *is_fitted,
-                                     struct ar_arena *arena, struct ar_estimate *estimate,
-                                     struct ar_error *err)
-{
-    const struct ar_measured *measured = calibration->measured;
-    struct ar_comparison corrected = ar_comparison_begin(measured->rows_count, arena);
-    AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        if (is_fitted[i] && ar_estimate_takes(&measured->rows[i])) {
-            ar_comparison_add(&corrected, &measured->rows[i], AR_COMPARED_FITTED,
-                              &estimate->predictions[i], NULL);
-        }
-    }
-    ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, &corrected);
-    ar_note(
-        request->rows.notes,
-        "%s has the fitted numbers: fitted rows are %.1f %% off in the median. 'compare FILE' and "
-        "'accuracy' of a measured set also correct each row by the fitted ones beside it: %.1f %%",
-        request->out, ar_comparison_median(&calibration->compared, AR_COMPARED_FITTED) * 100,
-        ar_comparison_median(&corrected, AR_COMPARED_FITTED) * 100);
-    return AR_OK;
-}
-
 /* Fits to the rows that are not held out, and compares all; with --folds again each count in turn
  * by a fit to all others. */
 static enum ar_status fit_collectives(const struct ar_calibrate_request *request,
@@ -249,7 +254,6 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
     const struct ar_scenario *scenario = request->rows.scenario;
     struct ar_measured *measured = calibration->measured;
     struct ar_estimate *estimate, *fold;
-    bool *is_fitted, *ignored;
     AR_TRY(ar_measured_take(&request->rows, cluster, arena, measured, err));
     const struct ar_library_nodes *groups = ar_measured_groups(measured);
     if (measured->calls_count == 0 && scenario->release != NULL) {
@@ -258,14 +262,12 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
                             "NCCL");
     }
     AR_TRY(split_counts(request, calibration, err));
-    AR_TRY(fit_without(&request->rows, measured, &calibration->held_out, arena, &is_fitted,
-                       &estimate, err));
+    AR_TRY(fit_without(&request->rows, measured, &calibration->held_out, arena, &estimate, err));
     if (estimate->has_library) {
         AR_TRY(take_library(calibration, &estimate->library, arena, err));
     }
     if (estimate->has_links) {
-        take_links(calibration, "closed form of algorithms", &estimate->links, estimate->sources,
-                   &scenario->settings, arena);
+        take_links(calibration, &estimate->links, estimate->sources, &scenario->settings, arena);
     }
     calibration->compared = ar_comparison_begin(2 * measured->rows_count, arena);
     add_compared(calibration, estimate, NULL);
@@ -273,7 +275,7 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
         struct ar_error why;
         struct ar_library_nodes left_out = {.counts = {groups->counts[i]}, .count = 1};
         enum ar_status status =
-            fit_without(&request->rows, measured, &left_out, arena, &ignored, &fold, &why);
+            fit_without(&request->rows, measured, &left_out, arena, &fold, &why);
         if (status != AR_OK) {
             return ar_error_set(err, status, "--folds: without %" PRIu32 " %ss: %.400s",
                                 groups->counts[i], ar_measured_unit(measured), why.text);
@@ -281,45 +283,306 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
         add_compared(calibration, fold, &groups->counts[i]);
     }
     ar_comparison_sum(groups, measured->is_by_gpus, &calibration->compared);
-    return request->out != NULL
-               ? note_residuals(request, calibration, is_fitted, arena, estimate, err)
-               : AR_OK;
+    return AR_OK;
+}
+
+/* --- printed ------------------------------------------------------------------------------- */
+
+#define COLUMN(kind, field, name, ...)                                                             \
+    AR_COLUMN(kind, struct fitted_parameter, field, name, __VA_ARGS__)
+
+static const struct ar_column table_columns[] = {
+    COLUMN(string, parameter, "", "", .heading = "parameter"),
+    COLUMN(string, value_text, "", "", .heading = "value"),
+    COLUMN(number, relative_standard_error, "", "", .heading = "+- (%)", .factor = 100,
+           .decimals = 1),
+    COLUMN(string, state, "", "", .heading = "what the rows say"),
+    COLUMN(string, prior_text, "", "", .heading = "prior"),
+    COLUMN(string, prior_source, "", "", .heading = "source of the prior"),
+};
+
+enum { PARAMETER_COLUMNS = 8 };
+static const struct ar_column columns[PARAMETER_COLUMNS] = {
+    COLUMN(string, kind, "kind", "parameter or accuracy"),
+    COLUMN(string, parameter, "parameter", "of the fit"),
+    COLUMN(number, value, "value", "that was fitted"),
+    COLUMN(string, unit, "unit", "of value and prior"),
+    COLUMN(number, relative_standard_error, "relative_standard_error", "of the value"),
+    COLUMN(flag, identified, "identified", "the rows say more of it than the prior",
+           .is_boolean = true),
+    COLUMN(number, prior, "prior", "where the fit starts"),
+    COLUMN(string, prior_source, "prior_source", "where that is from"),
+};
+
+/* A line of CSV and JSON: a parameter leaves the columns of errors empty, and the other way round.
+ */
+struct line {
+    struct fitted_parameter parameter;
+    struct ar_compared_error error;
+};
+
+static void print_lines(const struct calibration *calibration, const struct ar_view *view)
+{
+    struct ar_column list[PARAMETER_COLUMNS + AR_COMPARED_ERROR_COLUMNS];
+    struct line empty;
+    struct ar_records records;
+    memcpy(list, columns, sizeof columns);
+    ar_compared_error_columns(calibration->compared.is_by_gpus, offsetof(struct line, error),
+                              list + PARAMETER_COLUMNS);
+    memset(&empty, 0, sizeof empty);
+    ar_record_clear(AR_COLUMNS(list), &empty);
+    empty.error.set = AR_COMPARED_SETS;
+    ar_records_begin(&records, stdout, view, AR_COLUMNS(list));
+    for (size_t i = 0; i < calibration->parameters_count; i++) {
+        struct line line = {.parameter = calibration->parameters[i], .error = empty.error};
+        ar_records_add(&records, &line);
+    }
+    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
+        struct line line = {.parameter = empty.parameter, .error = calibration->compared.errors[i]};
+        line.parameter.kind = "accuracy";
+        ar_records_add(&records, &line);
+    }
+    ar_records_end(&records);
+}
+
+static void print_calibration(const struct calibration *calibration, const struct ar_view *view)
+{
+    if (view->format != AR_FORMAT_TABLE) {
+        print_lines(calibration, view);
+        return;
+    }
+    printf("%s; %" PRIu64 " rows fitted, residual %.2f %%\n\n", calibration->model,
+           calibration->rows_count, calibration->residual_frac * 100);
+    ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
+                     calibration->parameters_count, sizeof *calibration->parameters);
+    if (calibration->compared.errors_count > 0) {
+        printf("\n");
+        ar_comparison_write_errors(stdout, view, &calibration->compared);
+    }
+}
+
+/* --- comments ------------------------------------------------------------------------------ */
+
+enum { COMMENT_SIZE = 400, VALUE_MAX = 200 /* of a cluster file */ };
+
+struct comments {
+    struct ar_arena *arena;
+    const char **lines; /* with room for all */
+    size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void comment_add(struct comments *comments,
+                                                              const char *format, ...)
+{
+    char text[COMMENT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *at = text; *at != '\0'; at++) { /* a comment is one line, whatever a log says */
+        *at = (char)((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+    }
+    comments->lines[comments->count++] = ar_arena_text(comments->arena, text);
+}
+
+/* Comments at the head: program and date, the logs, the fitted counts, and the errors. */
+static struct comments make_comments(const struct calibration *calibration,
+                                     const struct ar_calibrate_request *request,
+                                     struct ar_arena *arena)
+{
+    static const char *const verbs[] = {[AR_COMPARED_FITTED] = "fitted",
+                                        [AR_COMPARED_HELD_OUT] = "held out",
+                                        [AR_COMPARED_FOLD] = "held out in turn"};
+    const struct ar_measured *measured = calibration->measured;
+    const char *unit = ar_measured_unit(measured);
+    const struct {
+        const char *what, *text;
+    } facts[] = {
+        {"backend", measured->backend}, {"library", measured->library}, {"GPU", measured->gpu}};
+    char date[16], text[AR_LIBRARY_NODES_TEXT];
+    time_t now = time(NULL);
+    struct tm utc;
+    size_t capacity = calibration->compared.errors_count + request->rows.paths_count + 16;
+    struct comments comments = {.arena = arena,
+                                .lines = ar_arena_alloc(arena, capacity, sizeof *comments.lines)};
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    comment_add(&comments, "made by: %s", request->made_by);
+    comment_add(&comments, "program: allreckon " AR_VERSION ", %s", date);
+    for (size_t i = 0; i < request->rows.paths_count; i++) {
+        comment_add(&comments, "measured: %s", request->rows.paths[i]);
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (facts[i].text[0] != '\0') {
+            comment_add(&comments, "measured %s: %s", facts[i].what, facts[i].text);
+        }
+    }
+    comment_add(&comments, "times: %s; cluster: %.200s; model: %s", measured->time,
+                request->rows.scenario->cluster_name, calibration->model);
+    comment_add(&comments, "%ss fitted: %s", unit,
+                ar_library_nodes_format(&calibration->fitted, text));
+    comment_add(&comments, "%ss held out: %s", unit,
+                ar_library_nodes_format(&calibration->held_out, text));
+    comment_add(&comments, "residual of the fitted rows: %.1f %%",
+                calibration->residual_frac * 100);
+    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
+        const struct ar_compared_error *line = &calibration->compared.errors[i];
+        const char *count =
+            line->nodes == AR_NO_COUNT ? "all" : ar_arena_format(arena, "%" PRIu64, line->nodes);
+        comment_add(&comments,
+                    "error, %s %ss %s, %zu rows: median %.1f %%, mean %.1f %%, 95th percentile "
+                    "%.1f %%",
+                    count, unit, verbs[line->set], line->model.count, line->model.median_frac * 100,
+                    line->model.mean_frac * 100, line->model.p95_frac * 100);
+    }
+    return comments;
+}
+
+/* --- the copy ------------------------------------------------------------------------------ */
+
+#define BLOCK_BEGIN "# --- calibrated by 'allreckon calibrate' ---"
+#define BLOCK_END   "# --- end of what was calibrated ---"
+#define AT_THE_HEAD "'allreckon calibrate', see the head of the file"
+
+enum { COPY_PATH_SIZE = 3700 };
+
+enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, struct ar_arena *arena,
+                                      struct ar_error *err)
+{
+    const char *path = request->out;
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(base);
+    size_t plain =
+        strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    struct stat a, b;
+    if (length < 6 || length > 60 || plain != length || base[0] == '.' ||
+        strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "--out: found \"%.200s\"; expected NAME.topo, with a NAME of at most 55 "
+            "letters, digits, '-', '_' and '.'",
+            path);
+    }
+    if (stat(request->source_path, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found \"%.200s\", the cluster that is calibrated; expected "
+                            "another file",
+                            path);
+    }
+    request->name = ar_arena_format(arena, "%.*s", (int)(length - 5), base);
+    request->table_path = ar_arena_format(arena, "%.*s.library.csv", (int)strlen(path) - 5, path);
+    return AR_OK;
+}
+
+/* `nodes 1 2 of allreduce/ring ...`: the counts that were fitted and, where a value has room for
+ * all of them, the algorithms. */
+static const char *fitted_text(const struct calibration *calibration, struct ar_arena *arena)
+{
+    const struct ar_measured *measured = calibration->measured;
+    char counts[AR_LIBRARY_NODES_TEXT];
+    const char *algorithms = "";
+    const char *text = ar_arena_format(arena, "%s %s", measured->is_by_gpus ? "gpus" : "nodes",
+                                       ar_library_nodes_format(&calibration->fitted, counts));
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        char name[AR_MEASURED_ALGORITHM];
+        if (!row->is_call && ar_estimate_takes(row) &&
+            ar_library_nodes_have(&calibration->fitted, ar_measured_group(measured, row)) &&
+            !ar_text_has_word(algorithms, ar_measured_algorithm(row, name))) {
+            algorithms = ar_arena_format(arena, "%s %s", algorithms, name);
+        }
+    }
+    bool has_room = strlen(text) + strlen(algorithms) + 3 <= VALUE_MAX;
+    return has_room ? ar_arena_format(arena, "%s of%s", text, algorithms) : text;
+}
+
+/* Sets the fitted numbers of links, and the rows that they were fitted to. */
+static enum ar_status set_links(const struct calibration *calibration, struct ar_topo *topo,
+                                struct ar_arena *arena, struct ar_error *err)
+{
+    AR_TRY(ar_topo_set(topo, "links.fitted", fitted_text(calibration, arena), AT_THE_HEAD, err));
+    for (size_t i = 0; i < calibration->parameters_count; i++) {
+        const struct fitted_parameter *parameter = &calibration->parameters[i];
+        if (isfinite(parameter->relative_standard_error)) {
+            const char *text = ar_arena_format(
+                arena, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
+                parameter->relative_standard_error * 100,
+                parameter->identified ? "" : ", not identified by the rows", parameter->prior_text);
+            AR_TRY(ar_topo_set(topo, parameter->parameter, parameter->value_text, text, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* The file of the cluster with the settings of the request, another name, `..., NCCL fitted to 72
+ * rows` in its description in place of one from earlier, and what was fitted. */
+static enum ar_status make_copy(const struct calibration *calibration,
+                                const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, const struct comments *comments,
+                                struct ar_arena *arena, struct ar_topo **copy, struct ar_error *err)
+{
+    const struct ar_scenario *scenario = request->rows.scenario;
+    const char *description = ar_cluster_facts(cluster)->description;
+    struct ar_topo *topo;
+    AR_TRY(ar_topo_load(request->source_path, arena, &topo, err));
+    *copy = topo;
+    AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments->lines, comments->count, BLOCK_END, err));
+    for (size_t i = 0; i < scenario->settings.count; i++) {
+        const char *text = scenario->settings.list[i].text;
+        const char *equals = strchr(text, '='); /* the cluster took the setting */
+        const char *key = ar_arena_format(arena, "%.*s", (int)(equals - text), text);
+        AR_TRY(ar_topo_set(topo, key, equals + 1, "--set of 'allreckon calibrate'", err));
+    }
+    AR_TRY(ar_topo_set(topo, "name", request->name, "name of this file", err));
+    char text[200], mark[40];
+    snprintf(mark, sizeof mark, ", %s fitted to ", calibration->what);
+    const char *earlier = strstr(description, mark);
+    size_t length = earlier != NULL ? (size_t)(earlier - description) : strlen(description);
+    snprintf(text, sizeof text, "%.*s%s%" PRIu64 " rows", (int)(length < 150 ? length : 150),
+             description, mark, calibration->rows_count);
+    AR_TRY(ar_topo_set(topo, "description", text + (length == 0 ? 2 : 0), "'allreckon calibrate'",
+                       err));
+    if (calibration->table == NULL) {
+        return set_links(calibration, topo, arena, err);
+    }
+    AR_TRY(ar_topo_set(topo, "library.cost_table", request->name, AT_THE_HEAD, err));
+    return scenario->release == NULL ? AR_OK
+                                     : ar_topo_set(topo, "library.release", scenario->release,
+                                                   "--tuning of 'allreckon calibrate'", err);
+}
+
+/* Writes `request->out` (NAME.topo), a copy of the file of the cluster with the fitted numbers, and
+ * of a library NAME.library.csv beside it, the `library.cost_table` of the copy: both or none,
+ * unless renaming the second one fails. */
+static enum ar_status save_calibration(const struct calibration *calibration,
+                                       const struct ar_calibrate_request *request,
+                                       const struct ar_cluster *cluster, struct ar_arena *arena,
+                                       struct ar_error *err)
+{
+    struct comments comments = make_comments(calibration, request, arena);
+    struct ar_topo *topo = NULL;
+    struct ar_cluster *read;
+    struct ar_error why;
+    struct ar_output *file;
+    struct ar_output *table;
+    AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
+    if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.100s: not written: no machine has the fitted numbers: %.360s",
+                            request->out, why.text);
+    }
+    AR_TRY(ar_output_begin(request->out, arena, &file, err));
+    ar_topo_write(topo, file->file);
+    if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */
+        AR_TRY(ar_output_begin(request->table_path, arena, &table, err));
+        ar_library_table_write(calibration->table, comments.lines, comments.count, table->file);
+        AR_TRY(ar_output_commit(table, err));
+    }
+    return ar_output_commit(file, err);
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
-
-/* Notes doubts about the fit: scatter, held-out errors, numbers far from their priors. */
-static void note_doubts(const struct calibration *calibration, FILE *notes)
-{
-    const struct fitted_parameter *farthest = NULL;
-    double held_out_frac = ar_comparison_median(&calibration->compared, AR_COMPARED_HELD_OUT);
-    double away = log(FACTOR_NOTED);
-    if (calibration->residual_frac > RESIDUAL_NOTED) {
-        ar_note(notes,
-                "the fitted rows scatter by %.0f %% around the model: they do not resemble it on "
-                "this cluster",
-                calibration->residual_frac * 100);
-    }
-    if (held_out_frac > ERROR_NOTED) {
-        ar_note(notes,
-                "rows that were held out are predicted with a median error of %.0f %%: do not rely "
-                "on %s counts that were not fitted",
-                held_out_frac * 100, ar_measured_unit(calibration->measured));
-    }
-    for (size_t i = 0; i < calibration->parameters_count; i++) {
-        const struct fitted_parameter *parameter = &calibration->parameters[i];
-        if (parameter->prior > 0 && fabs(log(parameter->value / parameter->prior)) > away) {
-            farthest = parameter;
-            away = fabs(log(parameter->value / parameter->prior));
-        }
-    }
-    if (farthest != NULL) {
-        ar_note(notes,
-                "%s is %.3g times its prior: is it this machine, and are times and rates in the "
-                "units that they are read in?",
-                farthest->parameter, farthest->value / farthest->prior);
-    }
-}
 
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, const struct ar_view *view,
@@ -327,17 +590,15 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
 {
     FILE *notes = request->rows.notes;
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
-    made->node_bus_Bps = made->net_bus_Bps = NAN;
     AR_TRY(ar_measured_load(&request->rows, arena, &made->measured, err));
     AR_TRY(fit_collectives(request, cluster, arena, made, err));
     if (request->out != NULL) {
-        AR_TRY(calibration_save(made, request, cluster, arena, err));
+        AR_TRY(save_calibration(made, request, cluster, arena, err));
     }
     ar_measured_note(made->measured,
                      made->table != NULL ? made->table->library.tuning.release->release : NULL,
                      notes);
-    note_doubts(made, notes);
     ar_note_flush(notes);
-    calibration_print(made, view);
+    print_calibration(made, view);
     return AR_OK;
 }

@@ -119,17 +119,6 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
     }
 }
 
-double ar_comparison_median(const struct ar_comparison *comparison, enum ar_compared_set set)
-{
-    for (size_t i = 0; i < comparison->errors_count; i++) {
-        const struct ar_compared_error *line = &comparison->errors[i];
-        if (line->set == set && line->nodes == AR_NO_COUNT) {
-            return line->model.median_frac;
-        }
-    }
-    return NAN;
-}
-
 /* --- predictions by an engine
  * -------------------------------------------------------------------------- */
 
@@ -470,36 +459,21 @@ void ar_comparison_write_errors(FILE *file, const struct ar_view *view,
                                 const struct ar_comparison *comparison)
 {
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
-    const struct ar_compared_error *errors = comparison->errors;
     struct ar_view all = {.format = view->format, .width = view->columns == NULL ? view->width : 0};
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
-    if (view->format == AR_FORMAT_JSON) {
-        ar_json_array(file, AR_COLUMNS(list), errors, comparison->errors_count, sizeof *errors);
-        return;
-    }
-    ar_records_write(file, &all, AR_COLUMNS(list), errors, comparison->errors_count,
-                     sizeof *errors);
+    ar_records_write(file, &all, AR_COLUMNS(list), comparison->errors, comparison->errors_count,
+                     sizeof *comparison->errors);
 }
 
 void ar_comparison_write(FILE *file, const struct ar_view *view,
                          const struct ar_comparison *comparison)
 {
-    const struct ar_compared *rows = comparison->rows;
-    size_t count = comparison->rows_count;
-    if (view->format == AR_FORMAT_JSON) {
-        fputs("{\n  \"rows\": ", file);
-        ar_json_array(file, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
-        fputs(",\n  \"accuracy\": ", file);
+    ar_records_write(file, view, ar_comparison_columns, comparison->rows, comparison->rows_count,
+                     sizeof *comparison->rows);
+    if (view->format == AR_FORMAT_TABLE) {
+        fputc('\n', file);
         ar_comparison_write_errors(file, view, comparison);
-        fputs("\n}\n", file);
-        return;
     }
-    ar_records_write(file, view, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
-    if (view->format == AR_FORMAT_CSV) {
-        return;
-    }
-    fputc('\n', file);
-    ar_comparison_write_errors(file, view, comparison);
 }
 
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,

@@ -363,7 +363,6 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
                                struct ar_arena *arena, struct ar_measured *measured,
                                struct ar_error *err)
 {
-    size_t before = measured->rows_count;
     bool is_table = run->format == AR_LOG_PUBLISHED;
     bool is_known = path < request->known_count;
     struct ar_collective collective = {.algorithm = NULL};
@@ -401,23 +400,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         AR_TRY(check_same(run, "library", run->library, measured->library, err));
         AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
     }
-    AR_TRY(add_run_rows(request, run, kind == RUN_CALL, is_known, &collective, measured, err));
-
-    /* Runs of messages of one file on the same GPUs that follow each other count as one. */
-    size_t added = measured->rows_count - before;
-    struct ar_measured_run *last = &measured->runs[measured->runs_count];
-    if (kind == RUN_MESSAGES && measured->runs_count > 0 && last[-1].path == run->path &&
-        last[-1].ranks == run->ranks && last[-1].nodes == run->nodes) {
-        last[-1].rows_count += added;
-        return AR_OK;
-    }
-    *last = (struct ar_measured_run){.path = run->path,
-                                     .line = run->first_line,
-                                     .nodes = run->nodes,
-                                     .ranks = run->ranks,
-                                     .rows_count = added};
-    measured->runs_count++;
-    return AR_OK;
+    return add_run_rows(request, run, kind == RUN_CALL, is_known, &collective, measured, err);
 }
 
 /* --- all logs ------------------------------------------------------------------------------ */
@@ -451,7 +434,6 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request, struc
         }
         runs += logs->runs_count;
     }
-    made->runs = ar_arena_alloc(arena, runs + 1, sizeof *made->runs);
     made->rows = ar_arena_alloc(arena, made->rows_capacity + 1, sizeof *made->rows);
     made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
     *measured = made;
@@ -584,12 +566,6 @@ const char *ar_measured_algorithm(const struct ar_measured_row *row,
 
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes)
 {
-    for (size_t i = 0; i < measured->runs_count; i++) {
-        const struct ar_measured_run *run = &measured->runs[i];
-        ar_note(notes, "%s:%" PRIu64 ": %zu rows of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
-                run->path, run->line, run->rows_count, run->ranks, run->nodes,
-                run->nodes == 1 ? "" : "s");
-    }
     if (release != NULL && measured->library[0] != '\0' &&
         strstr(measured->library, release) == NULL) {
         ar_note(notes, "the logs are of %s; choices and priors are those of NCCL %s",
