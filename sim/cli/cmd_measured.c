@@ -185,30 +185,24 @@ static enum ar_status compare_cluster(const struct options *options, const struc
     return AR_OK;
 }
 
-/* Further rows of the measured sets that have a file of this stem, beside fits to the shipped ones.
+/* Further rows of the measured set that has a file of this stem, beside a fit to the shipped ones.
  */
-static enum ar_status compare_sets(const struct options *options, const struct sets *sets,
-                                   struct ar_comparison *comparison, struct ar_error *err)
+static enum ar_status compare_set(const struct options *options, const struct sets *sets,
+                                  struct ar_comparison *comparison, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    struct ar_set_rows **rows =
-        ar_arena_alloc(options->arena, sets->count + 1, sizeof(struct ar_set_rows *));
-    size_t paths_count, count = 0;
+    struct ar_set_rows *rows;
+    size_t paths_count;
     const char *const *paths = list_paths(options, sets, &paths_count);
     AR_TRY(options_scenario(options, 0, &scenario, err));
-    for (size_t i = 0; i < sets->index.sets_count; i++) {
-        const struct ar_measured_set *set = &sets->index.sets[i];
-        if (ar_measured_set_has(set, options->arguments[0])) {
-            AR_TRY(ar_set_load(&sets->index, set, &scenario, options->inputs, paths, paths_count,
-                               option_notes(options), options->arena, &rows[count++], err));
-        }
-    }
-    AR_TRY(ar_sets_check(options->command->name, rows, count, options->arena, err));
-    AR_TRY(ar_comparison_run_sets(rows, count, options->arena, comparison, err));
+    AR_TRY(ar_set_load(&sets->index, sets->one, &scenario, options->inputs, paths, paths_count,
+                       option_notes(options), options->arena, &rows, err));
+    AR_TRY(ar_comparison_run_set(rows, options->arena, comparison, err));
     return comparison->rows_count > 0
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found no row that is modelled; expected some",
+                              "%.200s: found no row of the measured set that is modelled; expected "
+                              "some",
                               options->arguments[0]);
 }
 
@@ -230,7 +224,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     AR_TRY(made_by_check_directory(
         options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
     AR_TRY(read_sets(options, &sets, err));
-    if (!has_cluster && sets.count == 0) {
+    if (!has_cluster && sets.one == NULL) {
         return expect_cluster(options, &sets, err);
     }
     if (!has_cluster && other != NULL) { /* a measured set has its own */
@@ -240,7 +234,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
                             other, options->arguments[0]);
     }
     AR_TRY(has_cluster ? compare_cluster(options, &sets, &comparison, &subject, &parameters, err)
-                       : compare_sets(options, &sets, &comparison, err));
+                       : compare_set(options, &sets, &comparison, err));
     if (options->out != NULL) {
         AR_TRY(ar_comparison_save(&comparison, options->out, err));
         AR_TRY(made_by_sign(options, NULL, &parameters, err));

@@ -22,7 +22,6 @@ enum ar_compared_set {
 struct ar_compared {
     const struct ar_measured_row *measured;
     struct ar_library_row row;
-    ar_cell_string cluster;   /**< of rows of several sets; else empty */
     ar_cell_string operation; /**< command: `allreduce` */
     ar_cell_string called;    /**< the algorithm's name in a table of a library; else empty */
     enum ar_compared_set set;
@@ -93,11 +92,11 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
-/** Predicts the further rows of sets by fits to the shipped rows of each: rows that the set has,
- * too, count as fitted, all others as held out. */
-enum ar_status ar_comparison_run_sets(struct ar_set_rows *const *sets, size_t count,
-                                      struct ar_arena *arena, struct ar_comparison *comparison,
-                                      struct ar_error *err);
+/** Predicts the further rows of a set by a fit to its shipped rows: rows that the set has, too,
+ * count as fitted, all others as held out. Rows of a kind that cannot be fitted are predicted with
+ * nothing fitted. */
+enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_arena *arena,
+                                     struct ar_comparison *comparison, struct ar_error *err);
 
 extern const struct ar_columns ar_comparison_columns;
 

@@ -98,9 +98,4 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
                            const char *const *more, size_t more_count, FILE *notes,
                            struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err);
 
-/** Notes the further rows of sets, all of which were loaded with the same further files, that are
- * of none of their machines; AR_BAD_DATA if there are no others. */
-enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
-                             struct ar_arena *arena, struct ar_error *err);
-
 #endif

@@ -119,8 +119,7 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
     }
 }
 
-/* --- predictions by an engine
- * -------------------------------------------------------------------------- */
+/* --- predictions by an engine -------------------------------------------------------------- */
 
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
 {
@@ -287,8 +286,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
     return AR_OK;
 }
 
-/* --- predictions by fits to measured sets
- * -------------------------------------------------------------- */
+/* --- predictions by a fit to a measured set ------------------------------------------------ */
 
 /* Whether a row of the set itself is the same as a further one. */
 static bool set_has_row(const struct ar_measured *measured, const struct ar_measured_row *row)
@@ -307,24 +305,17 @@ static bool set_has_row(const struct ar_measured *measured, const struct ar_meas
     return false;
 }
 
-/* Adds the further rows of a set. Those of a kind that cannot be fitted are predicted with nothing
- * fitted. `cluster` names the set's where there are several. */
-static enum ar_status compare_set(const struct ar_set_rows *rows, const char *cluster,
-                                  struct ar_arena *arena, struct ar_comparison *comparison,
-                                  struct ar_error *err)
+enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_arena *arena,
+                                     struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_measured *measured = rows->measured;
     struct ar_estimate *estimate = NULL;
     struct ar_estimate *unfitted = NULL;
     struct ar_error why;
-    size_t further = 0;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    *comparison = ar_comparison_begin(measured->rows_count, arena);
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] = measured->rows[i].is_known;
-        further += !is_fitted[i];
-    }
-    if (further == 0) {
-        return AR_OK;
     }
     enum ar_status status =
         ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, &why);
@@ -342,38 +333,17 @@ static enum ar_status compare_set(const struct ar_set_rows *rows, const char *cl
     AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        if (row->is_known) {
-            continue;
-        }
         bool is_of_fit = has_fit || isfinite(estimate->predictions[i].time_s);
         bool is_in_fit = is_of_fit && set_has_row(measured, row);
-        ar_comparison_add(comparison, row, is_in_fit ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
-                          &(is_of_fit ? estimate : unfitted)->predictions[i],
-                          estimate->has_library ? &estimate->library.tuning : NULL)
-            ->cluster = cluster;
-    }
-    return AR_OK;
-}
-
-enum ar_status ar_comparison_run_sets(struct ar_set_rows *const *sets, size_t count,
-                                      struct ar_arena *arena, struct ar_comparison *comparison,
-                                      struct ar_error *err)
-{
-    struct ar_library_nodes nodes = {.count = 0};
-    size_t capacity = 0;
-    for (size_t i = 0; i < count; i++) {
-        capacity += sets[i]->measured->rows_count;
-        for (size_t k = 0; k < sets[i]->measured->nodes.count; k++) {
-            AR_TRY(ar_library_nodes_add(&nodes, sets[i]->measured->nodes.counts[k], err));
+        if (!row->is_known) {
+            ar_comparison_add(comparison, row,
+                              is_in_fit ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
+                              &(is_of_fit ? estimate : unfitted)->predictions[i],
+                              estimate->has_library ? &estimate->library.tuning : NULL);
         }
     }
-    *comparison = ar_comparison_begin(capacity, arena);
-    for (size_t i = 0; i < count; i++) {
-        AR_TRY(
-            compare_set(sets[i], count > 1 ? sets[i]->set->cluster : NULL, arena, comparison, err));
-    }
     ar_comparison_sort(comparison);
-    ar_comparison_sum(&nodes, false, comparison);
+    ar_comparison_sum(&measured->nodes, false, comparison);
     return AR_OK;
 }
 
@@ -392,8 +362,6 @@ static const char *const set_names[] = {
 #define PERCENT(title)      .heading = title, .factor = 100, .decimals = 2
 
 static const struct ar_column row_columns[] = {
-    ROW(string, cluster, "cluster", "of rows of several sets", .heading = "cluster",
-        .is_rare = true),
     ROW(string, operation, "operation", "collective", .heading = "operation", .usual = "allreduce",
         .is_rare = true),
     ROW(string, called, "called", "algorithm, as the library calls it", .heading = "called",

@@ -498,7 +498,7 @@ enum ar_status ar_measured_take(const struct ar_measured_request *request,
             const struct ar_log *run = &measured->logs[i]->runs[k];
             if (ar_measured_takes(request, run)) {
                 AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
-            } else if (request->known_count == 0) { /* else each of several sets takes its own */
+            } else if (i >= request->known_count) {
                 ar_measured_leave(&measured->left[AR_LEFT_SYSTEM], run);
             }
         }

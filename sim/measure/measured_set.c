@@ -201,39 +201,3 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
     *rows = made;
     return AR_OK;
 }
-
-enum ar_status ar_sets_check(const char *command, struct ar_set_rows *const *sets, size_t count,
-                             struct ar_arena *arena, struct ar_error *err)
-{
-    const struct ar_measured_request *request = &sets[0]->request;
-    struct ar_measured_left strangers = {.rows_count = 0};
-    const char *systems = ""; /* `fugaku/1, leonardo/4`: systems and ranks per node of the sets */
-    bool has_others = false;
-    for (size_t i = request->known_count; i < request->paths_count; i++) {
-        const struct ar_logs *logs = sets[0]->measured->logs[i];
-        for (size_t k = 0; k < logs->runs_count; k++) {
-            bool is_taken = false;
-            for (size_t j = 0; j < count; j++) {
-                is_taken = is_taken || ar_measured_takes(&sets[j]->request, &logs->runs[k]);
-            }
-            has_others = has_others || is_taken;
-            if (!is_taken) {
-                ar_measured_leave(&strangers, &logs->runs[k]);
-            }
-        }
-    }
-    const struct ar_log *first = strangers.first;
-    if (first == NULL || has_others) {
-        ar_measured_note_left(command, AR_LEFT_SYSTEM, &strangers, request->notes);
-        return AR_OK;
-    }
-    for (size_t j = 0; j < count; j++) {
-        systems = ar_arena_format(arena, "%s%s%s/%" PRIu32, systems, j > 0 ? ", " : "",
-                                  sets[j]->set->system, sets[j]->set->ranks_per_node);
-    }
-    return ar_log_refuse(first, first->first_line, err,
-                         "found system \"%.60s\" with %" PRIu32 " ranks per node; expected one "
-                         "of the measured sets with such a file: %.300s",
-                         first->system, first->nodes > 0 ? first->ranks / first->nodes : 0,
-                         systems);
-}
