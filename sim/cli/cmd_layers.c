@@ -1,7 +1,6 @@
 /* compare of a trace of measured times: its layers beside those that a cost table predicts. */
 #include <string.h>
 
-#include "ar_calibrate.h"
 #include "ar_csv.h"
 #include "ar_layer_comparison.h"
 #include "ar_note.h"
@@ -123,10 +122,8 @@ static enum ar_status save_layers(const struct options *options,
 /* Refuses the own options of compare that are for collectives. */
 static enum ar_status refuse_collective_options(const struct options *options, struct ar_error *err)
 {
-    bool has_time = strcmp(options->time, ar_measured_time_names[AR_TIME_OUT_OF_PLACE]) != 0;
     const char *name = options->algorithm != NULL ? "--algorithm"
                        : options->engine != NULL  ? "--engine"
-                       : has_time                 ? "--time"
                                                   : NULL;
     return name == NULL ? AR_OK
                         : ar_error_set(err, AR_USAGE,

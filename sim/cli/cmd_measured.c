@@ -49,17 +49,13 @@ static const char *const *list_paths(const struct options *options, const struct
 /* The request that `calibrate` and `compare` have in common. Rows are those of the set that the
  * file is of; of one of several sets, or none, those of the machine that the cluster is a model of.
  */
-static enum ar_status make_rows_request(const struct options *options, const struct sets *sets,
-                                        const struct ar_scenario *scenario,
-                                        struct ar_measured_request *request, struct ar_error *err)
+static void make_rows_request(const struct options *options, const struct sets *sets,
+                              const struct ar_scenario *scenario,
+                              struct ar_measured_request *request)
 {
-    unsigned time;
-    AR_TRY(ar_error_as_usage(
-        ar_parse_choice("--time", options->time, ar_measured_time_names, &time, err), err));
     *request = (struct ar_measured_request){
         .command = options->command->name,
         .notes = option_notes(options),
-        .time = (enum ar_measured_time)time,
         .scenario = scenario,
         .inputs = options->inputs,
         .called = &sets->index.called,
@@ -68,7 +64,6 @@ static enum ar_status make_rows_request(const struct options *options, const str
         ar_set_ask_rows(sets->one, request);
     }
     request->paths = list_paths(options, sets, &request->paths_count);
-    return AR_OK;
 }
 
 static enum ar_status expect_cluster(const struct options *options, const struct sets *sets,
@@ -113,7 +108,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
         AR_TRY(sets.one != NULL ? ar_set_scenario(sets.one, options->arena, &scenario, err)
                                 : expect_cluster(options, &sets, err));
     }
-    AR_TRY(make_rows_request(options, &sets, &scenario, &request.rows, err));
+    make_rows_request(options, &sets, &scenario, &request.rows);
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
     request.source_path = source;
     if (options->out != NULL) {
@@ -170,11 +165,10 @@ static enum ar_status compare_cluster(const struct options *options, const struc
             .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
         AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
     }
-    AR_TRY(make_rows_request(options, sets, scenario, &request, err));
+    make_rows_request(options, sets, scenario, &request);
     request.is_messages = !ar_engine_times_calls(scenario->engine);
     request.algorithm_name = ar_algorithm_name(scenario->algorithm);
-    AR_TRY(ar_measured_load(&request, options->arena, &measured, err));
-    AR_TRY(ar_measured_take(&request, cluster, options->arena, measured, err));
+    AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
     AR_TRY(ar_comparison_run(&request, measured, options->arena, comparison, err));
     const struct ar_tuning *reference = ar_comparison_reference(scenario);
     ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,

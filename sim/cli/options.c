@@ -115,8 +115,6 @@ static const struct option_row own_rows[] = {
         "sets more. GPU counts, if rows of our own algorithms are of one node count"),
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
-    OWN("time", "T", OF(calibrate) | OF(compare), AT(time), "out-of-place",
-        "which of the measured times: out-of-place, in-place or mean"),
     OWN("ranks", "LIST", OF(export), AT(ranks), NULL,
         "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
     SHOWN("jobs", "J", OF(sweep), AT(jobs), NULL,

@@ -144,14 +144,14 @@ Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_wer
 Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
 {
     cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --out first.topo --set "
-             "net.latency=2us --time mean");
+             "net.latency=2us");
     cli_good("$AR calibrate " PUBLISHED " --cluster ./first.topo --out second.topo");
     const char *text = cli_read("second.topo");
     CLI_LINES(text, "# --- calibrated by", 1);
     CLI_LINES(text, "# --- end of", 1);
     CLI_LINES(text, "# nodes held out: 8", 1);
     CLI_LINES(text, "# error, 8 nodes held out, 24 rows: median", 1);
-    CLI_LINES(text, "# times: out-of-place; cluster: ./first.topo", 1);
+    CLI_LINES(text, "# cluster: ./first.topo", 1);
     CLI_LINES(text, "net.latency = 2us ; --set of", 1);
     CLI_LINES(text, "name = second", 1);
     CLI_LINES(text, "library.cost_table = second", 1);
@@ -160,20 +160,6 @@ Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
     /* From another directory, too. */
     cli_good("mkdir below && cd below && $AR allreduce --cluster ../second.topo " BY_LIBRARY
              " --gpus 8 --payload 1MiB");
-}
-
-Test(cli_calibrate, times_are_those_that_are_asked_for)
-{
-    static const char *const times[] = {"out-of-place", "in-place", "mean"};
-    double measured_s[3];
-    for (size_t i = 0; i < 3; i++) {
-        struct cli_table *table =
-            cli_rows("compare " PUBLISHED " --cluster abci-v100-nccl2.8 --time %s ", times[i]);
-        measured_s[i] = cli_number(table, 1, "measured_s");
-    }
-    cr_expect_float_eq(measured_s[0], 8.48e-6, 1e-12);
-    cr_expect_float_eq(measured_s[1], 8.34e-6, 1e-12);
-    cr_expect_float_eq(measured_s[2], 8.41e-6, 1e-12);
 }
 
 /* --- the engine --------------------------------------------------------------------------- */

@@ -202,7 +202,6 @@ static void enter_damaged(void)
     cli_good("sed 's/^8,32,/8,33,/' abci.csv > ranks.csv");
     cli_good("sed 's/^8,32,/8,64,/' abci.csv > dense.csv");
     cli_good("sed 's/^8,32,/2000,8000,/' abci.csv > many.csv");
-    cli_good("grep -v '^8' abci.csv | cut -d, -f1-4 > out-of-place.csv");
     cli_good("grep -v ^library cluster.topo > bare.topo");
     cli_good("awk -F, '/^[0-9]/ {$4 = 1e6 / (1 + $3)} {print}' OFS=, abci.csv > garbage.csv");
     cli_good("head -14 nccl-13-root.txt > truncated.txt");
@@ -246,8 +245,6 @@ Test(cli_calibrate_bad, logs)
         {"calibrate harness-other-order.csv " FIT " --quiet", 65,
          "found no collective in the logs that is modelled"},
         {"calibrate nccl-13-root.txt other-gpu.txt " FIT, 65, "as in the runs before"},
-        {"calibrate out-of-place.csv " FIT " --time in-place", 65,
-         "found no time for --time in-place; expected one in every row"},
     };
     CLI_FAIL_ALL("", rows);
 }
@@ -266,7 +263,6 @@ Test(cli_calibrate_bad, options)
         {"calibrate abci.csv " FIT " --hold-out 3", 64, "found 3 nodes, which no log has"},
         {"calibrate abci.csv " FIT " --hold-out x", 64, "--hold-out: found \"x\""},
         {"calibrate abci.csv " FIT " --hold-out 1,2,4,8", 64, "expected some left to fit"},
-        {"calibrate abci.csv " FIT " --time best", 64, "expected out-of-place, in-place or mean"},
         {"calibrate abci.csv " FIT " --format xml", 64, "expected table, csv or json"},
         {"calibrate abci.csv " FIT " --engine closed", 64, "unknown option \"--engine\""},
         {"calibrate abci.csv --cluster abci-v100 --out x", 64, "\"x\"; expected NAME.topo"},

@@ -134,7 +134,6 @@ Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
          "found --cluster; expected none with a trace of measured times"},
         {"compare resnet50-v1.5-recorded --algorithm ring", 64, "found --algorithm; expected none"},
         {"compare resnet50-v1.5-recorded --engine closed", 64, "found --engine; expected none"},
-        {"compare resnet50-v1.5-recorded --time mean", 64, "found --time; expected none"},
         {"predict --cluster abci-v100 --gpus 4 --algorithm ring --trace resnet50-v1.5 --precision "
          "fp8",
          64, "found fp8; expected fp16, fp32, of which cost table v100-sxm2 speaks"},

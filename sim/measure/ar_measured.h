@@ -17,12 +17,6 @@
 #include "ar_log.h"
 #include "ar_scenario.h"
 
-/** Which of the times of a measured row is taken. */
-enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN };
-
-/** `out-of-place`, `in-place` and `mean`; NULL ends them. */
-extern const char *const ar_measured_time_names[];
-
 /** Asks for rows, and has the parameters of their predictions. All texts and lists are the
  * caller's.
  */
@@ -30,8 +24,7 @@ struct ar_measured_request {
     const char *command; /**< begins error lines: `calibrate`, `compare` or the name of a set */
     const char *const *paths; /**< of the logs */
     size_t paths_count;
-    size_t known_count; /**< the first of them are those of a measured set */
-    enum ar_measured_time time;
+    size_t known_count;       /**< the first of them are those of a measured set */
     FILE *notes;              /**< ar_note.h */
     struct ar_inputs *inputs; /**< for clusters of fewer GPUs or other lengths; NULL: the
                                    cluster alone */
@@ -50,7 +43,6 @@ struct ar_measured_request {
 /** A measured collective. */
 struct ar_measured_row {
     const struct ar_log *run;
-    const struct ar_log_row *row;
     const struct ar_operation *operation;
     bool is_call;                /**< of a library; else messages of an algorithm */
     bool is_known;               /**< of a measured set, not of the further files beside it */
@@ -100,22 +92,18 @@ struct ar_measured {
     char backend[AR_LOG_TEXT]; /**< of the harness, which ran them */
     char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if no log names it */
     char gpu[AR_LOG_TEXT];
-    const char *time; /**< `out-of-place`, ... */
 };
 
-/** Reads the logs, once, since they may be pipes; no rows are taken yet. All is the arena's. */
-enum ar_status ar_measured_load(const struct ar_measured_request *request, struct ar_arena *arena,
-                                struct ar_measured **measured, struct ar_error *err);
-
-/** Takes the collectives of the logs. A run that cannot be used is an error, whatever else there
- * is: wrong results, a log that is cut off, ranks or nodes that are not known or that the cluster
- * cannot have, GPUs or libraries that differ from those of other runs. A run that names no
- * algorithm is a call if the library has a model of its operation and the request does not ask for
- * messages; else messages of the request's algorithm, or of what grouped sends do at once
+/** Reads the logs and takes their collectives, by their times out of place. All is the arena's. A
+ * run that cannot be used is an error, whatever else there is: wrong results, a log that is cut
+ * off, ranks or nodes that are not known or that the cluster cannot have, GPUs or libraries that
+ * differ from those of other runs. A run that names no algorithm is a call if the library has a
+ * model of its operation and the request does not ask for messages; else messages of the request's
+ * algorithm, or of what grouped sends do at once
  * (`linear`). */
-enum ar_status ar_measured_take(const struct ar_measured_request *request,
+enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
-                                struct ar_measured *measured, struct ar_error *err);
+                                struct ar_measured **measured, struct ar_error *err);
 
 /** Adds the rows of a run to those that are left out for a reason. */
 void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run);

@@ -252,9 +252,10 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
                                       struct calibration *calibration, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->rows.scenario;
-    struct ar_measured *measured = calibration->measured;
+    struct ar_measured *measured = NULL;
     struct ar_estimate *estimate, *fold;
-    AR_TRY(ar_measured_take(&request->rows, cluster, arena, measured, err));
+    AR_TRY(ar_measured_load(&request->rows, cluster, arena, &measured, err));
+    calibration->measured = measured;
     const struct ar_library_nodes *groups = ar_measured_groups(measured);
     if (measured->calls_count == 0 && scenario->release != NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -416,8 +417,8 @@ static struct comments make_comments(const struct calibration *calibration,
             comment_add(&comments, "measured %s: %s", facts[i].what, facts[i].text);
         }
     }
-    comment_add(&comments, "times: %s; cluster: %.200s; model: %s", measured->time,
-                request->rows.scenario->cluster_name, calibration->model);
+    comment_add(&comments, "cluster: %.200s; model: %s", request->rows.scenario->cluster_name,
+                calibration->model);
     comment_add(&comments, "%ss fitted: %s", unit,
                 ar_library_nodes_format(&calibration->fitted, text));
     comment_add(&comments, "%ss held out: %s", unit,
@@ -590,7 +591,6 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
 {
     FILE *notes = request->rows.notes;
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
-    AR_TRY(ar_measured_load(&request->rows, arena, &made->measured, err));
     AR_TRY(fit_collectives(request, cluster, arena, made, err));
     if (request->out != NULL) {
         AR_TRY(save_calibration(made, request, cluster, arena, err));

@@ -11,11 +11,6 @@
 #include "ar_numbers.h"
 #include "ar_text.h"
 
-const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-place",
-                                              [AR_TIME_IN_PLACE] = "in-place",
-                                              [AR_TIME_MEAN] = "mean",
-                                              NULL};
-
 const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
     [AR_LEFT_OPERATION] = "operations that are not modelled",
     [AR_LEFT_ALGORITHM] = "algorithms that are not modelled",
@@ -27,7 +22,7 @@ const char *const ar_measured_left_texts[AR_LEFT_REASONS] = {
  * ------------------------------------------------------------------------- */
 
 /* A run is left out for a reason, or it is one of these. */
-enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES, RUN_OF_HARNESS_UNUSED };
+enum { RUN_CALL = AR_LEFT_REASONS, RUN_MESSAGES };
 
 /* The algorithm that a run names, in our words. */
 struct named_algorithm {
@@ -79,8 +74,8 @@ static int classify_run(const struct ar_measured_request *request, const struct 
         *named = (struct named_algorithm){is_nccl ? NULL : algorithm_of(operation, run->algorithm),
                                           run->shape, run->channels};
         return is_nccl && strcmp(run->algorithm, "nccl-allreduce") == 0 ? RUN_CALL
-               : named->algorithm != NULL                               ? RUN_MESSAGES
-                                                                        : RUN_OF_HARNESS_UNUSED;
+               : named->algorithm != NULL                               ? (int)RUN_MESSAGES
+                                                                        : AR_LEFT_ALGORITHM;
     }
     if (!has_name && !request->is_messages && ar_library_call_find(operation, &call)) {
         return RUN_CALL;
@@ -323,19 +318,14 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     made.call.run.sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1;
     (void)ar_library_call_find(made.operation, &made.call.run.call);
     for (size_t i = 0; i < run->rows_count; i++) {
-        const struct ar_log_row *row = made.row = &run->rows[i];
-        double out_s = row->out_of_place.time_s, in_s = row->in_place.time_s;
-        double time_s = request->time == AR_TIME_IN_PLACE       ? in_s
-                        : request->time == AR_TIME_OUT_OF_PLACE ? out_s
-                                                                : (in_s + out_s) / 2;
+        const struct ar_log_row *row = &run->rows[i];
+        double time_s = row->out_of_place.time_s;
         if (row->payload_bytes == 0) {
             measured->empty_count++;
             continue;
         }
         if (!(time_s > 0) || !isfinite(time_s)) {
-            return ar_log_refuse(run, row->line, err,
-                                 "found no time for --time %s; expected one in every row",
-                                 ar_measured_time_names[request->time]);
+            return ar_log_refuse(run, row->line, err, "found no time; expected one in every row");
         }
         made.call.time_s = time_s;
         made.call.run.bytes = (double)row->payload_bytes;
@@ -372,12 +362,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         AR_TRY(find_collective(request, measured->logs[path], run, &named, cluster, arena, measured,
                                &kind, &collective, err));
     }
-    if (kind == RUN_OF_HARNESS_UNUSED) {
-        ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", run->path,
-                run->first_line, run->algorithm, run->tool);
-        return AR_OK;
-    }
-    if (kind < AR_LEFT_REASONS && is_table) {
+    if (kind < AR_LEFT_REASONS && (is_table || run->format == AR_LOG_HARNESS)) {
         if (!is_known || request->known_count == request->paths_count) {
             ar_measured_leave(&measured->left[kind], run);
         }
@@ -405,7 +390,8 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
 
 /* --- all logs ------------------------------------------------------------------------------ */
 
-enum ar_status ar_measured_load(const struct ar_measured_request *request, struct ar_arena *arena,
+/* Reads the logs, once, since they may be pipes. */
+static enum ar_status load_logs(const struct ar_measured_request *request, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err)
 {
     size_t runs = 0;
@@ -471,12 +457,14 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
                          other->ranks, other->nodes, found, asked, ranks);
 }
 
-enum ar_status ar_measured_take(const struct ar_measured_request *request,
+enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
-                                struct ar_measured *measured, struct ar_error *err)
+                                struct ar_measured **loaded, struct ar_error *err)
 {
     const struct ar_log *first = NULL; /* of a system: rows of several are not of one cluster */
-    measured->time = ar_measured_time_names[request->time];
+    struct ar_measured *measured = NULL;
+    AR_TRY(load_logs(request, arena, &measured, err));
+    *loaded = measured;
     for (size_t i = 0; i < request->paths_count; i++) {
         for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
             const struct ar_log *run = &measured->logs[i]->runs[k];

@@ -196,8 +196,7 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
     request->known_count = request->paths_count - more_count;
     ar_set_ask_algorithm(set, request);
     ar_set_ask_rows(set, request);
-    AR_TRY(ar_measured_load(request, arena, &made->measured, err));
-    AR_TRY(ar_measured_take(request, cluster, arena, made->measured, err));
+    AR_TRY(ar_measured_load(request, cluster, arena, &made->measured, err));
     *rows = made;
     return AR_OK;
 }
