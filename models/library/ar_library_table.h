@@ -58,7 +58,7 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
 
 /** Reads a table. AR_NO_INPUT for a file that cannot be read, AR_BAD_DATA for its content: a key,
  * parameter or column that is missing or not known, a unit that is not the parameter's, values that
- * are not above zero, and a covariance matrix that is not one. */
+ * are not above zero. */
 enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
                                      struct ar_error *err);
 

@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_linalg.h>
-
 #include "ar_csv.h"
 #include "ar_file.h"
-#include "ar_gsl.h"
 #include "ar_library_table.h"
 #include "ar_text.h"
 
 enum { FORMAT = 2, FILE_BYTES_MAX = 1 << 20 };
-enum { COVARIANCE = 7 }; /* columns before those of the covariance */
 
 static const char *const link_names[] = {
     [TUNING_NVLINK_MESH] = "nvlink", [TUNING_PCIE] = "pcie", [TUNING_NVSWITCH] = "nvswitch", NULL};
@@ -240,51 +236,10 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     if (strcmp(row->unit, unit) != 0) {
         return ar_csv_error(csv, number, "unit", unit, err);
     }
-    if (row->covariance[row->parameter] < 0) {
-        return ar_csv_error(csv, number, columns[COVARIANCE + row->parameter].name,
-                            "a variance, not below zero", err);
-    }
     library->values[row->parameter] = row->value;
     library->is_identified[row->parameter] = row->is_identified;
     memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
     return AR_OK;
-}
-
-/* Refuses a covariance that is not symmetric or by which some combination of parameters would have
- * a negative variance, both but for the rounding of a fit. */
-static enum ar_status check_covariance(const char *path, const struct ar_library *library,
-                                       struct ar_error *err)
-{
-    enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
-    double matrix[COUNT * COUNT];
-    gsl_matrix_view view = gsl_matrix_view_array(matrix, COUNT, COUNT);
-    double rounding = DBL_MIN;
-    for (int i = 0; i < COUNT; i++) {
-        rounding = fmax(rounding, 1e-9 * library->covariance[i][i]);
-    }
-    memcpy(matrix, library->covariance, sizeof matrix);
-    for (int i = 0; i < COUNT; i++) {
-        matrix[i * (COUNT + 1)] += rounding;
-        for (int j = 0; j < i; j++) {
-            if (!(fabs(library->covariance[i][j] - library->covariance[j][i]) <= rounding)) {
-                return ar_error_set(
-                    err, AR_BAD_DATA,
-                    "%.200s: covariance of %s and %s: found %g and %g; expected the same both ways",
-                    path, parameter_names[i], parameter_names[j], library->covariance[i][j],
-                    library->covariance[j][i]);
-            }
-        }
-    }
-    gsl_error_handler_t *handler =
-        gsl_set_error_handler_off(); /* no root: the answer, not a failure */
-    int code = gsl_linalg_cholesky_decomp1(&view.matrix);
-    gsl_set_error_handler(handler);
-    return code == GSL_SUCCESS
-               ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%.200s: found a covariance matrix with a negative variance; "
-                              "expected that of a fit",
-                              path);
 }
 
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
@@ -302,7 +257,7 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
                                 parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
         }
     }
-    return check_covariance(csv->path, library, err);
+    return AR_OK;
 }
 
 static enum ar_status read_file(const char *path, struct ar_arena *arena, struct file *file,

@@ -168,9 +168,7 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"\nll.knee,2", "\nll.knee,x2", "column \"value\" is \"x2"},
         {",B/s,", ",GB/s,", "column \"unit\" is \"GB/s\"; expected B/s"},
         {",yes,", ",maybe,", "column \"identified\" is \"maybe\"; expected yes or no"},
-        {",-0.1", ",-0.2", "covariance of ll128.base and ll.base: found"},
         {",-0.1", ",nan(1", "is \"nan(1"},
-        {",0.476", ",-0.476", "expected a variance, not below zero"},
         {"identified", "\"identified", "a quote is out of place or not closed"},
     };
     struct ar_library_table table = make_table();
@@ -185,19 +183,6 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         cr_expect_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
         cr_expect_eq(read.library.rows_count, 7);
     }
-}
-
-Test(library_table, a_covariance_with_a_negative_variance_is_refused)
-{
-    struct ar_library_table table = make_table();
-    struct ar_library_table read;
-    struct ar_error err = {.text = ""};
-    /* The sum of two parameters of variance v and covariance -2 v would have 2 v - 4 v. */
-    table.library.covariance[0][1] = table.library.covariance[1][0] =
-        -2 * table.library.covariance[0][0];
-    write_table(&table);
-    cr_expect_eq(ar_library_table_read(path, &read, &err), AR_BAD_DATA);
-    cr_expect_not_null(strstr(err.text, "with a negative variance"), "%s", err.text);
 }
 
 Test(library_table, a_file_that_is_cut_off_or_not_there_is_refused)

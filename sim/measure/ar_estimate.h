@@ -21,16 +21,11 @@ struct ar_estimate {
     struct ar_library library;
     bool has_links; /**< messages were fitted: */
     struct ar_link_fit links;
-    const char *sources[AR_LINK_COSTS_COUNT]; /**< of priors that ar_link_fit_open() gave */
     /** One for each row. A time that could not be predicted is NAN, and so are the ends of a band
      * where no messages were fitted. The band of messages is the scatter of the fitted rows, wider
      * on more nodes (ar_residual_away()). */
     struct ar_library_prediction *predictions;
 };
-
-/** The setting that gives a number, which is not opened then, 0 or not; NULL: none. */
-const struct ar_setting *ar_estimate_setting(const struct ar_settings *settings,
-                                             enum ar_link_cost cost);
 
 /** Whether a fit takes the row, if it is asked to. */
 bool ar_estimate_takes(const struct ar_measured_row *row);

@@ -47,15 +47,18 @@ struct ar_link_fit {
     size_t rows_count;
 };
 
+/** The setting that gives a number, 0 or not; NULL: none. */
+const struct ar_setting *ar_link_setting(const struct ar_settings *settings,
+                                         enum ar_link_cost cost);
+
 /** Gives a cluster priors of the costs of a message besides its path (ar_message_cost.h) and of the
  * setup, and if its file names no GPU those of moves and large buffers in the memory of a host,
- * where it has 0 and the caller does not close the number, so that they are fitted, too. Writes to
- * `sources` where each is from. They are orders of magnitude: microseconds of software, 10 GB/s of
- * a core, a microsecond for a page of 4 KiB. The gap of messages of GPUs, which a thread of the
- * library hands to the network one by one, is that of a hop of NCCL's shortest protocol (2.7 us,
- * NVIDIA/nccl v2.8.4-1, src/graph/tuning.cc). */
-void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
-                      const char *sources[AR_LINK_COSTS_COUNT]);
+ * where it has 0 and no setting gives the number, so that they are fitted, too. They are assumed
+ * orders of magnitude: microseconds of software, 10 GB/s of a core, a microsecond for a page of
+ * 4 KiB. The gap of messages of GPUs, which a thread of the library hands to the network one by
+ * one, is that of a hop of NCCL's shortest protocol (2.7 us, NVIDIA/nccl v2.8.4-1,
+ * src/graph/tuning.cc). */
+void ar_link_fit_open(struct ar_cluster *cluster, const struct ar_settings *settings);
 
 /** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
  * numbers; their first one has the priors. Values are found to 1e-9, by fewer

@@ -109,9 +109,9 @@ static enum ar_status take_library(struct calibration *calibration,
     return AR_OK;
 }
 
-/* Takes fitted numbers of links. A prior is that of a setting, of `sources`, or of the file. */
+/* Takes fitted numbers of links. The cluster has those of before. */
 static void take_links(struct calibration *calibration, const struct ar_link_fit *fit,
-                       const char *const *sources, const struct ar_settings *settings,
+                       const struct ar_cluster *cluster, const struct ar_settings *settings,
                        struct ar_arena *arena)
 {
     static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
@@ -135,9 +135,11 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
         const struct ar_link_number *number = &fit->numbers[i];
-        const struct ar_setting *setting = ar_estimate_setting(settings, cost);
+        const struct ar_setting *setting = ar_link_setting(settings, cost);
         int unit = (int)ar_link_cost_unit(cost);
-        const char *source = sources[i] != NULL ? sources[i] : "cluster file";
+        const char *source = ar_cluster_link_cost(cluster, cost) == number->prior
+                                 ? "cluster file"
+                                 : "assumed, order of magnitude";
         if (setting != NULL) { /* of the command line, or of the index of sets */
             source = setting->status == AR_USAGE ? setting->where : "measured set";
         }
@@ -268,7 +270,7 @@ static enum ar_status fit_collectives(const struct ar_calibrate_request *request
         AR_TRY(take_library(calibration, &estimate->library, arena, err));
     }
     if (estimate->has_links) {
-        take_links(calibration, &estimate->links, estimate->sources, &scenario->settings, arena);
+        take_links(calibration, &estimate->links, cluster, &scenario->settings, arena);
     }
     calibration->compared = ar_comparison_begin(2 * measured->rows_count, arena);
     add_compared(calibration, estimate, NULL);

@@ -1,7 +1,6 @@
 #include "ar_estimate.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_library_engine.h"
@@ -54,14 +53,6 @@ static enum ar_status estimate_calls(const struct ar_measured_request *request,
 
 /* --- messages ------------------------------------------------------------------------------ */
 
-const struct ar_setting *ar_estimate_setting(const struct ar_settings *settings,
-                                             enum ar_link_cost cost)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s=", ar_link_cost_key(cost));
-    return ar_settings_find(settings, text);
-}
-
 /* The largest runs of messages would take most of the time. */
 bool ar_estimate_takes(const struct ar_measured_row *row)
 {
@@ -75,16 +66,12 @@ static enum ar_status fit_messages(const struct ar_settings *settings,
                                    struct ar_estimate *estimate, struct ar_error *err)
 {
     struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
-    bool is_closed[AR_LINK_COSTS_COUNT];
     size_t count = 0;
     /* Numbers that the machines have at 0 are opened, but for those that the command line or a set
      * gives: there is a prior for them. The harness, whose ranks are threads or few, has none of
      * the costs that messages have on a host. */
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        is_closed[i] = ar_estimate_setting(settings, (enum ar_link_cost)i) != NULL;
-    }
     for (size_t i = 0; i < measured->machines_count && measured->backend[0] == '\0'; i++) {
-        ar_link_fit_open(clusters[i], is_closed, estimate->sources);
+        ar_link_fit_open(clusters[i], settings);
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];

@@ -5,6 +5,7 @@
 
 #include "ar_arena.h"
 #include "ar_closed.h"
+#include "ar_scenario.h"
 
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
@@ -61,26 +62,25 @@ enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, dou
 
 /* --- priors ------------------------------------------------------------------------------- */
 
-#define ASSUMED "assumed, order of magnitude"
-
 /* Priors of numbers that few files have. */
 static const struct opened {
     enum ar_link_cost cost;
     double of_host; /* where messages lie in the memory of a host, */
     double of_gpu;  /* or of a GPU; 0: not fitted there */
-    const char *gpu_source;
-} all_opened[] = {{AR_LINK_SETUP, 1e-6, 1e-6, ASSUMED},
-                  {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6, "hop of ll, NCCL 2.8.4"},
-                  {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6, ASSUMED},
-                  {AR_LINK_LATENCY_8K, 1e-6, 1e-6, ASSUMED},
-                  {AR_LINK_LATENCY_64K, 3e-6, 3e-6, ASSUMED},
-                  {AR_LINK_LATENCY_512K, 3e-6, 3e-6, ASSUMED},
-                  {AR_LINK_COPY_COST, 0.1e-9, 0, NULL},
-                  {AR_LINK_FRESH_COST, 0.25e-9, 0, NULL},
-                  {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0, NULL}};
+} all_opened[] = {{AR_LINK_SETUP, 1e-6, 1e-6},           {AR_LINK_MESSAGE_GAP, 0.2e-6, 2.7e-6},
+                  {AR_LINK_LATENCY_1K, 0.5e-6, 0.5e-6},  {AR_LINK_LATENCY_8K, 1e-6, 1e-6},
+                  {AR_LINK_LATENCY_64K, 3e-6, 3e-6},     {AR_LINK_LATENCY_512K, 3e-6, 3e-6},
+                  {AR_LINK_COPY_COST, 0.1e-9, 0},        {AR_LINK_FRESH_COST, 0.25e-9, 0},
+                  {AR_LINK_REDUCE_COST_LARGE, 0.1e-9, 0}};
 
-void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_COSTS_COUNT],
-                      const char *sources[AR_LINK_COSTS_COUNT])
+const struct ar_setting *ar_link_setting(const struct ar_settings *settings, enum ar_link_cost cost)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s=", ar_link_cost_key(cost));
+    return ar_settings_find(settings, text);
+}
+
+void ar_link_fit_open(struct ar_cluster *cluster, const struct ar_settings *settings)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool is_of_gpus = facts->has_gpu_generation || facts->device_cost[0] != '\0';
@@ -88,37 +88,11 @@ void ar_link_fit_open(struct ar_cluster *cluster, const bool is_closed[AR_LINK_C
         struct ar_error ignored; /* these are numbers that a machine can have */
         const struct opened *opened = &all_opened[i];
         double prior = is_of_gpus ? opened->of_gpu : opened->of_host;
-        if (prior > 0 && !is_closed[opened->cost] &&
+        if (prior > 0 && ar_link_setting(settings, opened->cost) == NULL &&
             ar_cluster_link_cost(cluster, opened->cost) == 0) {
             (void)ar_cluster_set_link_cost(cluster, opened->cost, prior, &ignored);
-            sources[opened->cost] = is_of_gpus ? opened->gpu_source : ASSUMED;
         }
     }
-}
-
-/* The numbers of a cluster that nothing is fitted to yet. */
-static void begin_numbers(const struct ar_cluster *cluster, struct ar_link_fit *fit)
-{
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
-        double value = ar_cluster_link_cost(cluster, cost);
-        bool is_there = value > 0 || ar_cluster_has_link_cost(cluster, cost);
-        fit->numbers[i] = (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
-                                                           : value > 0 ? AR_LINK_UNUSED
-                                                                       : AR_LINK_ZERO,
-                                                  .prior = value,
-                                                  .value = value,
-                                                  .error_frac = NAN};
-    }
-}
-
-/* Takes the fitted value of a number, parameter `index` of `count` of a problem. */
-static void take_number(const struct ar_fit *found, size_t index, size_t count,
-                        struct ar_link_number *number)
-{
-    number->value = found->values[index];
-    number->error_frac = sqrt(found->covariance[index * (count + 1)]);
-    number->state = found->is_identified[index] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
 }
 
 /* --- a fit to collectives ------------------------------------------------------------------ */
@@ -279,19 +253,27 @@ static enum ar_status find_use(struct link_data *data, enum ar_link_cost cost, b
     return AR_OK;
 }
 
-/* Lists the numbers that can be fitted. */
+/* Lists the numbers of the clusters, and those that can be fitted. */
 static enum ar_status list_costs(struct link_data *data, struct ar_link_fit *fit,
                                  struct ar_error *err)
 {
-    begin_numbers(data->clusters[0], fit);
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        double value = ar_cluster_link_cost(data->clusters[0], cost);
         bool is_used = false;
-        if (fit->numbers[i].state == AR_LINK_UNUSED) {
-            AR_TRY(find_use(data, (enum ar_link_cost)i, &is_used, err));
+        fit->numbers[i] = (struct ar_link_number){
+            .state = value > 0                                           ? AR_LINK_UNUSED
+                     : ar_cluster_has_link_cost(data->clusters[0], cost) ? AR_LINK_ZERO
+                                                                         : AR_LINK_ABSENT,
+            .prior = value,
+            .value = value,
+            .error_frac = NAN};
+        if (value > 0) {
+            AR_TRY(find_use(data, cost, &is_used, err));
         }
         if (is_used) {
-            data->costs[data->costs_count] = (enum ar_link_cost)i;
-            data->priors[data->costs_count++] = fit->numbers[i].prior;
+            data->costs[data->costs_count] = cost;
+            data->priors[data->costs_count++] = value;
         }
     }
     return data->costs_count > 0
@@ -356,7 +338,10 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
         return status;
     }
     for (size_t i = 0; i < data->costs_count; i++) {
-        take_number(&found, i, data->costs_count, &made.numbers[data->costs[i]]);
+        struct ar_link_number *number = &made.numbers[data->costs[i]];
+        number->value = values[i];
+        number->error_frac = sqrt(covariance[i * (data->costs_count + 1)]);
+        number->state = is_identified[i] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
     }
     made.residual_frac = found.residual_frac;
     *fit = made;
