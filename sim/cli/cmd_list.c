@@ -12,7 +12,7 @@
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"
-#include "published.h"
+#include "reproduce.h"
 #include "training.h"
 
 static void show_algorithm(const struct ar_algorithm *algorithm)

@@ -1,4 +1,4 @@
-#include "published.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -73,23 +73,22 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
     *range = (struct published_range){.text = ar_arena_text(arena, text),
                                       .source = ar_arena_text(arena, source),
                                       .parameter = pieces};
-    if (strlen(text) >= RANGE_TEXT_MAX || values == NULL) {
-        return refuse_range(where, range, "KEY=a|b or KEY=low..high, of less than 256 characters",
-                            err);
+    if (values == NULL) {
+        return refuse_range(where, range, "KEY=a|b or KEY=low..high", err);
     }
     *values++ = '\0';
     AR_TRY(find_parameter(where, range, err));
     char *dots = strstr(values, "..");
     if (dots == NULL || strchr(values, '|') != NULL) {
-        const char **choices = ar_arena_alloc(arena, RANGE_CHOICES_MAX + 1, sizeof *choices);
+        const char **choices = ar_arena_alloc(arena, strlen(values) + 1, sizeof *choices);
         bool is_wrong = false;
-        for (char *choice; !is_wrong && (choice = strsep(&values, "|")) != NULL;) {
+        for (char *choice; (choice = strsep(&values, "|")) != NULL;) {
             choices[range->choices_count++] = choice;
-            is_wrong = choice[0] == '\0' || range->choices_count > RANGE_CHOICES_MAX;
+            is_wrong = is_wrong || choice[0] == '\0';
         }
         range->choices = choices;
         return is_wrong || range->choices_count < 2
-                   ? refuse_range(where, range, "KEY=a|b with 2 to 32 choices, or KEY=low..high",
+                   ? refuse_range(where, range, "KEY=a|b with 2 or more choices, or KEY=low..high",
                                   err)
                    : AR_OK;
     }
@@ -135,21 +134,20 @@ static bool range_is_fixed(const struct published_range *range, const struct ar_
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static const char *const quantity_names[] = {"efficiency_frac",
-                                             "images_per_s",
-                                             "samples_per_s",
-                                             "iteration_s",
-                                             "tokens_per_s",
-                                             "train_s",
-                                             NULL};
-static const char *const quantity_units[] = {"1", "images/s", "samples/s", "s", "tokens/s", "s"};
+const char *const published_quantities[] = {"efficiency_frac",
+                                            "images_per_s",
+                                            "samples_per_s",
+                                            "iteration_s",
+                                            "tokens_per_s",
+                                            "train_s",
+                                            NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct published, field, name, __VA_ARGS__)
 #define OPTIONAL                    .may_be_missing = true, .may_be_empty = true
 static const struct ar_column row_columns[] = {
     ROW(string, name, "row", "a name"),
     ROW(string, title, "title", "", OPTIONAL),
-    ROW(choice, quantity, "quantity", "", .names = quantity_names),
+    ROW(choice, quantity, "quantity", "", .names = published_quantities),
     ROW(number, measured, "measured", "a number above 0, in the unit of the quantity", .min = 1e-12,
         .max = 1e15, .may_be_empty = true),
     ROW(number, measured_error, "measured_error", "half the width of an error bar, >= 0",
@@ -200,7 +198,7 @@ static enum ar_status check_row(const struct published *row, struct ar_error *er
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found quantity %s and run \"%.40s\"; expected a run file with "
                             "train_s and with no other quantity",
-                            row->where, quantity_names[row->quantity],
+                            row->where, published_quantities[row->quantity],
                             row->run != NULL ? row->run : "");
     }
     if (is_train &&
@@ -237,8 +235,6 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
         row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
                                      row->name);
         row->title = row->title != NULL ? row->title : row->name;
-        row->quantity_text = quantity_names[row->quantity];
-        row->unit = quantity_units[row->quantity];
         row->scenario = *given;
         enum ar_status status = key_texts_add(row->keys, NULL, &row->scenario, &cause);
         if (status != AR_OK) { /* a wrong cell is wrong data, not wrong usage */
@@ -266,14 +262,9 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
 /* The shipped file of ranges that hold for all rows of a cluster. */
 static const char ranges_name[] = "ranges";
 
-/* The key that a row must have for a line of that file to count. */
-enum given { GIVEN_NOTHING, GIVEN_RATE, GIVEN_FRAMEWORK };
-static const char *const given_names[] = {"", "samples_per_s_at", "framework", NULL};
-static const enum ar_key given_keys[] = {AR_KEYS_COUNT, AR_KEY_SAMPLES_PER_S_AT, AR_KEY_FRAMEWORK};
-
 struct range_line {
     const char *cluster, *key, *low, *high, *source;
-    enum given given;
+    const char *given; /* name of a key that a row must have; NULL: none */
     struct published_range range;
 };
 
@@ -284,8 +275,7 @@ static const struct ar_column line_columns[] = {
     LINE(string, low, "the lower end"),
     LINE(string, high, "the upper end"),
     LINE(string, source, "where the ends of the range are from"),
-    LINE(choice, given, "samples_per_s_at, framework, or nothing", .names = given_names,
-         .may_be_missing = true, .may_be_empty = true),
+    LINE(string, given, "the name of a key", .may_be_missing = true, .may_be_empty = true),
 };
 
 /* Whether a line holds for a row: its cluster and key are the row's, which leaves the parameter
@@ -296,7 +286,7 @@ static bool line_concerns(const struct range_line *line, const struct published 
     const struct ar_scenario *scenario = &row->scenario;
     const struct ar_engine *engine = scenario->engine;
     if (published_is_context(row) || fnmatch(line->cluster, scenario->cluster_name, 0) != 0 ||
-        (line->given != GIVEN_NOTHING && !ar_scenario_has(scenario, given_keys[line->given])) ||
+        (line->given != NULL && !ar_scenario_has(scenario, ar_key_find(line->given))) ||
         range_is_fixed(range, scenario)) {
         return false;
     }
@@ -316,19 +306,20 @@ static bool line_concerns(const struct range_line *line, const struct published 
 static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
                                  const struct published_rows *rows, struct ar_error *err)
 {
-    char where[AR_CSV_WHERE], text[RANGE_TEXT_MAX + 1];
+    char where[AR_CSV_WHERE];
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     struct range_line *lines = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *lines);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), lines, sizeof *lines, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        snprintf(text, sizeof text, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
+        const char *text =
+            ar_arena_format(arena, "%s=%s..%s", lines[i].key, lines[i].low, lines[i].high);
         AR_TRY(parse_published_range(arena, ar_csv_where(csv, i, where), text, lines[i].source,
                                      &lines[i].range, err));
     }
     for (size_t i = 0; i < 3 * csv->rows_count; i++) {
         const struct range_line *line = &lines[i % csv->rows_count];
-        size_t pass = line->given != GIVEN_NOTHING ? 2 : strcmp(line->cluster, "*") == 0 ? 0 : 1;
+        size_t pass = line->given != NULL ? 2 : strcmp(line->cluster, "*") == 0 ? 0 : 1;
         for (size_t j = 0; pass == i / csv->rows_count && j < rows->count; j++) {
             struct published *row = &rows->rows[j];
             struct published_range *old = published_range_find(

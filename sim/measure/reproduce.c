@@ -355,8 +355,8 @@ struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
 static const struct ar_column columns[] = {
     ROW(string, name,          "row",        "name of the published row", .heading = "row"),
     ROW(string, title,         "title",      "what it is"),
-    ROW(string, quantity_text, "quantity",   "what was measured", .heading = "quantity"),
-    ROW(string, unit,          "unit",       "of the quantity"),
+    ROW(choice, quantity,      "quantity",   "what was measured", .heading = "quantity",
+        .names = published_quantities),
     ROW(count,  gpus,          "gpus",       "of the run", .heading = "gpus"),
     ROW(string, algorithm,     "algorithm",  "of the all-reduces"),
     VALUE(      measured,      "measured",   "as published"),

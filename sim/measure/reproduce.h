@@ -7,14 +7,113 @@
  * because the row takes an end of what is assumed. A measured value is inside if it
  * or a part of its error bar lies in the band. Where nothing is drawn and the measured value has no
  * error bar, there is no band.
+ *
+ * A file is a CSV with one row per published number; validate/data/published/README.md has its
+ * columns. A range is `batch=16|32`, choices, all equally likely, or
+ * `set.net.latency=2.4us..9.6us`, any number between two ends, all equally likely. Its parameter is
+ * a key of a scenario that published runs have as a column, `set.KEY` or `term.KEY` for what those
+ * two take, or `run`.
  */
 #ifndef AR_REPRODUCE_H
 #define AR_REPRODUCE_H
 
-#include <stdio.h>
-
 #include "ar_record.h"
-#include "published.h"
+#include "ar_scenario.h"
+
+/* --- published runs ------------------------------------------------------------------------ */
+
+enum { RANGES_MAX = 32 };
+
+/** A parameter that is not known, and the values that it may have. */
+struct published_range {
+    const char *text;   /**< as written, `PARAMETER=VALUES` */
+    const char *source; /**< where the ends are from; "row": assumed by the row */
+    const char *parameter;
+    enum ar_key key;            /**< AR_KEYS_COUNT: the run file */
+    const char *setting;        /**< KEY of `set.KEY` and `term.KEY`; NULL: the key has the value */
+    const char *const *choices; /**< NULL: a number from `low` to `high` */
+    uint32_t choices_count;
+    double low, high;
+    const char *unit; /**< behind the number, may be empty */
+};
+
+enum quantity {
+    QUANTITY_EFFICIENCY_FRAC,
+    QUANTITY_IMAGES_PER_S, /**< samples that are images */
+    QUANTITY_SAMPLES_PER_S,
+    QUANTITY_ITERATION_S,
+    QUANTITY_TOKENS_PER_S,
+    QUANTITY_TRAIN_S,
+    QUANTITIES_COUNT
+};
+
+/** Their names, with units; NULL ends them. */
+extern const char *const published_quantities[];
+
+struct published {
+    const char *where; /**< `path:line: row "name"`, begins error lines */
+    const char *name;
+    const char *title; /**< the name, if there is none */
+    enum quantity quantity;
+    double measured;       /**< NAN: none, a row for context only */
+    double measured_error; /**< half width, 0 if none is given */
+    const char *source;
+    const char *how_read; /**< NULL: not in the file, also the following */
+    const char *run;      /**< file of a whole run */
+    const char *assume;
+    const char *keys[AR_KEYS_COUNT]; /**< as in the file, */
+    struct ar_scenario scenario;     /**< these and the given keys: the nominal parameters */
+    struct published_range *ranges;  /**< first its own; room for RANGES_MAX */
+    size_t ranges_count;
+
+    /* Results. */
+    double predicted;   /**< NAN: a row for context, also those below */
+    double low, high;   /**< NAN: nothing is open, there is no band */
+    double error_frac;  /**< predicted / measured - 1 */
+    const char *inside; /**< "yes" or "no"; NULL: no band */
+    uint64_t gpus;      /**< AR_NO_COUNT: not known */
+    const char *algorithm;
+
+    const char *assumptions; /**< the ranges in one line */
+};
+
+/** Rows of all files, in order, in the arena of the request. */
+struct published_rows {
+    struct published *rows;
+    size_t count;
+};
+
+/** The rows that the command line asks for, and the parameters that it gives. */
+struct published_request {
+    const char *const *files; /**< names or paths; none: all that are shipped */
+    size_t files_count;
+    const char *pattern;      /**< of names of rows; NULL: all */
+    struct ar_scenario given; /**< its settings, terms and engine hold for all rows */
+};
+
+/** Whether a row is listed but not predicted: there is no model of its cluster. */
+static inline bool published_is_context(const struct published *row)
+{
+    return row->keys[AR_KEY_CLUSTER] == NULL;
+}
+
+/** The range of the same parameter among others, or of a key without a setting; NULL: none. */
+struct published_range *published_range_find(struct published_range *ranges, size_t count,
+                                             enum ar_key key, const char *setting);
+
+/** Reads the files of a request; takes the rows that it asks for and adds the ranges of ranges.csv
+ * that concern them: those with the row's cluster (`*`: any) and, if their column `given` has the
+ * name of a key, for rows that have it. The range of a named cluster, or with a given key, takes
+ * the place of a more general one; the row's own ranges stay. A range of a parameter that the
+ * request fixes is dropped. */
+enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
+                              struct ar_error *err);
+
+/** Appends the rows of a file, without the ranges of others. */
+enum ar_status published_read_file(const char *path, const struct ar_scenario *given,
+                                   struct published_rows *rows, struct ar_error *err);
+
+/* --- their predictions --------------------------------------------------------------------- */
 
 /** How well the rows with a prediction are met. */
 struct reproduce_summary {

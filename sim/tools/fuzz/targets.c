@@ -19,7 +19,7 @@
 #include "ar_recorded.h"
 #include "fuzz.h"
 #include "journal.h"
-#include "published.h"
+#include "reproduce.h"
 
 /* --- logs ---------------------------------------------------------------------------------- */
 
