@@ -46,6 +46,7 @@ enum ar_operation_who {
 struct ar_operation {
     const char *name;    /**< "all-reduce" */
     const char *command; /**< "allreduce", as nccl-tests and the command line have it */
+    const char *title;   /**< what it does, "every GPU gets the sum of all" */
     const char *payload; /**< which bytes its payload counts, as nccl-tests do */
     bool has_parts;      /**< elements of the buffer differ by the part they are in */
     bool has_root;       /**< one rank, at position 0, begins with all or ends with all */

@@ -164,14 +164,6 @@ enum ar_status list_counts(struct ar_arena *arena, const char *where, const char
     return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char *text,
-                          uint32_t ranks, uint64_t **values, size_t *values_count,
-                          struct ar_error *err)
-{
-    struct numbers numbers = {.where = where, .min = 0, .max = ranks - 1};
-    return list_numbers(arena, &numbers, text, values, values_count, err);
-}
-
 enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
                           uint64_t **values, size_t *values_count, struct ar_error *err)
 {

@@ -18,11 +18,6 @@ enum ar_status list_counts(struct ar_arena *arena, const char *where, const char
                            uint64_t max, uint64_t **values, size_t *values_count,
                            struct ar_error *err);
 
-/** Parses ranks, from 0 to `ranks` - 1. */
-enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char *text,
-                          uint32_t ranks, uint64_t **values, size_t *values_count,
-                          struct ar_error *err);
-
 /** Parses sizes in bytes, above zero. */
 enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
                           uint64_t **values, size_t *values_count, struct ar_error *err);

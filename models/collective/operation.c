@@ -76,9 +76,10 @@ double ar_operation_busbw_Bps(const struct ar_operation *operation, double algbw
                : algbw_Bps * operation->rounds * ((double)ranks - 1) / (double)ranks;
 }
 
-#define OPERATION(symbol, name_, command_, rounds_, holds_, wants_, from_, payload_, ...)          \
+#define OPERATION(symbol, name_, command_, title_, rounds_, holds_, wants_, from_, payload_, ...)  \
     const struct ar_operation ar_operation_##symbol = {.name = (name_),                            \
                                                        .command = (command_),                      \
+                                                       .title = (title_),                          \
                                                        .rounds = (rounds_),                        \
                                                        .holds = AR_WHO_##holds_,                   \
                                                        .wants = AR_WHO_##wants_,                   \
@@ -86,24 +87,27 @@ double ar_operation_busbw_Bps(const struct ar_operation *operation, double algbw
                                                        .payload = (payload_),                      \
                                                        __VA_ARGS__}
 
-/* Symbol, name, command, rounds, who holds, who wants, from whom, what a payload counts. */
-OPERATION(all_reduce, "all-reduce", "allreduce", 2, ALL, ALL, ALL, "the buffer of one rank", );
-OPERATION(reduce_scatter, "reduce-scatter", "reducescatter", 1, ALL, OWNER, ALL,
+/* Symbol, name, command, title, rounds, who holds, who wants, from whom, what a payload counts. */
+OPERATION(all_reduce, "all-reduce", "allreduce", "every GPU gets the sum of all", 2, ALL, ALL, ALL,
+          "the buffer of one rank", );
+OPERATION(reduce_scatter, "reduce-scatter", "reducescatter",
+          "every GPU gets its part of the sum of all", 1, ALL, OWNER, ALL,
           "what one rank gives, N times what it gets", .has_parts = true);
-OPERATION(all_gather, "all-gather", "allgather", 1, OWNER, ALL, OWNER,
-          "what one rank gets, N times what it gives", .has_parts = true);
-OPERATION(broadcast, "broadcast", "broadcast", 0, ROOT, ALL, ROOT, "the buffer of the root",
-          .has_root = true);
-OPERATION(reduce, "reduce", "reduce", 0, ALL, ROOT, ALL, "the buffer of one rank",
-          .has_root = true);
-OPERATION(gather, "gather", "gather", 1, OWNER, ROOT, OWNER,
+OPERATION(all_gather, "all-gather", "allgather", "every GPU gets the parts of all", 1, OWNER, ALL,
+          OWNER, "what one rank gets, N times what it gives", .has_parts = true);
+OPERATION(broadcast, "broadcast", "broadcast", "every GPU gets what one has", 0, ROOT, ALL, ROOT,
+          "the buffer of the root", .has_root = true);
+OPERATION(reduce, "reduce", "reduce", "one GPU gets the sum of all", 0, ALL, ROOT, ALL,
+          "the buffer of one rank", .has_root = true);
+OPERATION(gather, "gather", "gather", "one GPU gets the parts of all", 1, OWNER, ROOT, OWNER,
           "what the root gets, N times what each rank gives", .has_parts = true, .has_root = true);
-OPERATION(scatter, "scatter", "scatter", 1, ROOT, OWNER, ROOT,
-          "what the root gives, N times what each rank gets", .has_parts = true, .has_root = true);
-OPERATION(all_to_all, "all-to-all", "alltoall", 1, ALL, ALL, BEHIND,
-          "the buffer of one rank, N times what it gives to each", .has_parts = true);
-OPERATION(send, "send", "send", 0, ROOT, LAST, ROOT, "the message", .has_root = true,
-          .is_in_order = true);
+OPERATION(scatter, "scatter", "scatter", "every GPU gets its part of what one has", 1, ROOT, OWNER,
+          ROOT, "what the root gives, N times what each rank gets", .has_parts = true,
+          .has_root = true);
+OPERATION(all_to_all, "all-to-all", "alltoall", "every GPU gets a part from every other", 1, ALL,
+          ALL, BEHIND, "the buffer of one rank, N times what it gives to each", .has_parts = true);
+OPERATION(send, "send", "send", "one message from one GPU to another", 0, ROOT, LAST, ROOT,
+          "the message", .has_root = true, .is_in_order = true);
 
 const struct ar_operation *const ar_operations[] = {
 #define X(name) &ar_operation_##name,

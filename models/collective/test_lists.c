@@ -49,27 +49,6 @@ Test(lists, counts_are_items_and_ranges_without_repetition)
     }
 }
 
-Test(lists, ranks_begin_at_0)
-{
-    static const struct expectation rows[] = {
-        {"0", 1, {0}},          {"3,0,3", 2, {3, 0}}, {"0:15:+5", 4, {0, 5, 10, 15}},
-        {"1:15:x4", 2, {1, 4}}, {"16", 0, {0}},       {"0:16:+16", 0, {0}},
-        {"0:8:x2", 0, {0}},     {"0:8:+0", 0, {0}},   {"", 0, {0}},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_error err;
-        uint64_t *values = NULL;
-        size_t count = 0;
-        enum ar_status status =
-            list_ranks(&arena, "--ranks", rows[i].text, 16, &values, &count, &err);
-        cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
-        cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
-        for (size_t j = 0; j < count; j++) {
-            cr_expect_eq(values[j], rows[i].values[j], "%s", rows[i].text);
-        }
-    }
-}
-
 Test(lists, a_range_whose_step_would_overflow_ends_there)
 {
     struct ar_error err;

@@ -93,16 +93,6 @@ static struct notes *open_notes(struct ar_arena *arena)
     return ar_arena_own(arena, notes, close_notes);
 }
 
-static enum ar_status show_help(const char *name, struct ar_error *err)
-{
-    const struct command *command = NULL;
-    enum ar_status status = name != NULL ? command_find(name, &command, err) : AR_OK;
-    if (status == AR_OK) {
-        help_write(stdout, command);
-    }
-    return status;
-}
-
 struct request {
     int argc;
     char **argv;
@@ -114,29 +104,29 @@ static enum ar_status run_request(void *context, struct ar_error *err)
     const struct request *request = context;
     const int argc = request->argc;
     char **argv = request->argv;
-    const struct command *command;
+    struct command command;
     struct options options;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        return show_help(argc > 2 ? argv[2] : NULL, err);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_write(stdout, NULL);
+        return AR_OK;
     }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    if (strcmp(argv[1], "--version") == 0) {
         puts("allreckon " AR_VERSION);
         return AR_OK;
     }
     AR_TRY(command_find(argv[1], &command, err));
-    AR_TRY(options_parse(command, request->arena, argc - 1, argv + 1, &options, err));
-    if (launcher_find().rank > 0 && (options.help || command->run != command_sweep)) {
+    AR_TRY(options_parse(&command, request->arena, argc - 1, argv + 1, &options, err));
+    if (launcher_find().rank > 0 && (options.help || command.run != command_sweep)) {
         return AR_OK; /* rank 0 does it */
     }
     if (options.help) {
-        help_write(stdout, command);
+        help_write(stdout, &command);
         return AR_OK;
     }
     struct notes *notes = open_notes(options.arena);
     options.notes = notes->stream;
     options.notes_text = &notes->text;
-    AR_TRY(command->run(&options, err));
+    AR_TRY(command.run(&options, err));
     fflush(notes->stream);
     return finish_stdout(notes->stdout_cause, err);
 }

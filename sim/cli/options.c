@@ -43,7 +43,7 @@ static const struct option_row own_rows[] = {
         "algorithms, separated by commas, or all"),
     OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
-    OWN("payload", "SIZE", COLLECTIVE_COMMANDS, AT(payloads), NULL,
+    OWN("payload", "SIZE", OF(collective), AT(payloads), NULL,
         "bytes: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
     OWN("payload", "SIZE", OF(boxing), AT(payloads), NULL, "bytes of the whole tensor: 64MiB"),
     OWN("to-gpus", "Q", OF(boxing), AT(to_gpus), NULL,
@@ -61,17 +61,16 @@ static const struct option_row own_rows[] = {
     OWN("samples", "K", OF(reproduce), AT(samples), "100",
         "draws of what is not known, for the band of each row"),
     SHOWN("format", "F",
-          COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
+          OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
               OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
-        "columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
-        "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
-        "a table what fits the terminal, else all"),
-    SHOWN(
-        "columns", "LIST", OF(compare) | OF(accuracy) | OF(train), AT(columns), NULL,
-        "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
-        "default: in a table what fits the terminal, else all"),
+        "columns", "LIST",
+        OF(collective) | OF(predict) | OF(sweep) | OF(compare) | OF(accuracy) | OF(train),
+        AT(columns), NULL,
+        "what stdout has of each row: NAME,... (of predictions: 'allreckon list columns'; a wrong "
+        "one is answered by all there are) or all; default: in a table what fits the terminal, "
+        "else all"),
     OWN("format", "F", OF(export), AT(format), NULL,
         "simgrid-xml, chrome-trace, goal, astra-sim or tuner"),
     SHOWN("out", "DIR", OF(sweep), AT(out), NULL,
@@ -115,25 +114,17 @@ static const struct option_row own_rows[] = {
         "sets more. GPU counts, if rows of our own algorithms are of one node count"),
     OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
-    OWN("ranks", "LIST", OF(export), AT(ranks), NULL,
-        "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
-    SHOWN("jobs", "J", OF(sweep), AT(jobs), NULL,
+    SHOWN("jobs", "J", OF(sweep) | OF(reproduce), AT(jobs), NULL,
           "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
           "machine"),
-    SHOWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors"),
-    OWN("where", "KEY=VALUE", OF(plot), AT(where), NULL,
-        "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
-        "also KEY=VALUE,KEY=VALUE; repeatable",
-        .is_joined = true),
-    SHOWN("where", "KEY=VALUE", OF(report), AT(where), NULL, "only rows of this value, as in plot",
+    SHOWN("where", "KEY=VALUE", OF(plot) | OF(report), AT(where), NULL,
+          "only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
+          "also KEY=VALUE,KEY=VALUE; repeatable",
           .is_joined = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
-    SHOWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,
+    SHOWN("check", NULL, OF(collective) | OF(predict), AT(check), NULL,
           "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
-    SHOWN(
-        "check", NULL, OF(links), AT(check), NULL,
-        "also run the other engine, simgrid beside recurrence or closed, and print both fractions"),
     SHOWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),
     SHOWN(
         "best", NULL, OF(sweep), AT(best), NULL,
@@ -205,16 +196,6 @@ struct parser {
     bool is_given[OPTIONS_MAX];
     struct option names[OPTIONS_MAX + 1];
 };
-
-static void list_names(const struct command *command, struct parser *parser)
-{
-    parser->count = options_list(command, parser->rows);
-    for (size_t i = 0; i < parser->count; i++) {
-        int takes = parser->rows[i].placeholder != NULL ? required_argument : no_argument;
-        parser->names[i] =
-            (struct option){parser->rows[i].name, takes, NULL, FIRST_OPTION + (int)i};
-    }
-}
 
 /* getopt_long() refused `text`: the option is unknown, or has a value where it takes none. */
 static enum ar_status refuse_option(const struct options *options, const struct parser *parser,
@@ -314,9 +295,12 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     for (int i = 1; i < argc; i++) {
         AR_TRY(check_text(command, argv[i], err));
     }
-    list_names(command, parser);
+    parser->count = options_list(command, parser->rows);
     for (size_t i = 0; i < parser->count; i++) {
         const struct option_row *row = &parser->rows[i];
+        parser->names[i] =
+            (struct option){row->name, row->placeholder != NULL ? required_argument : no_argument,
+                            NULL, FIRST_OPTION + (int)i};
         if (!row->is_key && row->standard != NULL) {
             *(const char **)((char *)options + row->offset) = row->standard;
         }

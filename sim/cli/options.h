@@ -19,7 +19,7 @@
 #include "ar_operation.h"
 #include "ar_record.h"
 
-enum { ARGUMENTS_MAX = 256, OPTIONS_MAX = AR_KEYS_COUNT + 32 };
+enum { ARGUMENTS_MAX = 256, COMMANDS_MAX = 40, OPTIONS_MAX = AR_KEYS_COUNT + 32 };
 
 struct ar_inputs;
 struct ar_scenario;
@@ -42,7 +42,7 @@ struct options {
     struct option_values keys[AR_KEYS_COUNT];
     const char *algorithm, *algorithms, *batch, *columns, *draws_seed, *engine, *fabric, *format;
     const char *gpus_list, *hold_out, *jobs, *nodes, *operation, *out, *payloads, *precision;
-    const char *ranks, *rows, *samples, *shapes, *times;
+    const char *rows, *samples, *shapes, *times;
     const char *to_gpus, *top;
     const char *where; /**< several are joined by commas */
     bool best, check, folds, force, help, quiet, resume;
@@ -79,16 +79,13 @@ struct command {
     key_set keys_more;                    /**< and these, */
     key_set keys_less;                    /**< but not these */
     const char *summary;                  /**< one line */
-    const char *arguments;                /**< usage of the arguments, "" if there are none */
+    const char *arguments;                /**< usage of the arguments, NULL if there are none */
     size_t arguments_max;
     const char *text; /**< paragraphs and worked examples for --help */
 };
 
-/** The table of commands, ended by a row without a name. */
-extern const struct command commands[];
-
 /** Finds a command by name; the error names the nearest one. */
-enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
+enum ar_status command_find(const char *name, struct command *command, struct ar_error *err);
 
 /** Lists the options of a command, keys first; returns how many there are. */
 size_t options_list(const struct command *command, struct option_row rows[OPTIONS_MAX]);

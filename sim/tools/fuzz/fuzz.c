@@ -61,19 +61,6 @@ static void remove_directory(void)
     rmdir(fuzz.directory);
 }
 
-/* Stands in for gnuplot, which is slow and is not ours. */
-static void make_gnuplot(void)
-{
-    static const char script[] =
-        "#!/bin/sh\nf=${4%.gp}\necho '<svg></svg>' >$f.svg\n"
-        "[ \"$3\" = 'has_values = 1' ] || printf 'IEND\\256B`\\202' >$f.png\n";
-    char path[PATH_SIZE + 8];
-    snprintf(path, sizeof path, "%s/gnuplot", fuzz.directory);
-    fuzz_write(path, script, sizeof script - 1);
-    chmod(path, 0700);
-    setenv("PATH", fuzz.directory, 1);
-}
-
 /* A child, such as SimGrid's, has the default handlers: its parent deals with its end, not
  * libFuzzer. */
 static void forget_handlers(void)
@@ -118,7 +105,7 @@ void fuzz_begin(const char *name)
             perror(fuzz.directory);
             exit(74);
         }
-        make_gnuplot();
+        setenv("PATH", fuzz.directory, 1); /* gnuplot is slow and is not ours */
         atexit(remove_directory);
         pthread_atfork(NULL, NULL, forget_handlers);
     }
@@ -131,7 +118,7 @@ static enum ar_status run_target_command(struct ar_arena *arena, struct ar_error
 {
     char *words[WORDS_MAX + 1];
     int count = 0;
-    const struct command *command;
+    struct command command;
     struct options *options = ar_arena_alloc(arena, 1, sizeof *options);
     char *notes_text = ar_arena_text(arena, "");
     char *rest = ar_arena_text(arena, fuzz.target->command);
@@ -141,12 +128,11 @@ static enum ar_status run_target_command(struct ar_arena *arena, struct ar_error
                                                 : word;
     }
     words[count] = NULL;
-    unlink(fuzz.other);
     AR_TRY(command_find(words[0], &command, err));
-    AR_TRY(options_parse(command, arena, count, words, options, err));
+    AR_TRY(options_parse(&command, arena, count, words, options, err));
     options->notes = fuzz.notes;
     options->notes_text = &notes_text;
-    return command->run(options, err);
+    return command.run(options, err);
 }
 
 /* A bad input is refused with a reason, and is nobody's fault but its own. */
