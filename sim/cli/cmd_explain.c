@@ -83,27 +83,12 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
         AR_TRY(save_step(options, &scenario, &timing, row, err));
     }
     AR_TRY(explain_timing(&scenario, &timing, &row, err));
-    return has_terms ? explain_terms(&scenario, options->inputs, timing.iteration_s,
-                                     option_shows_progress(options), err)
-                     : AR_OK;
+    return has_terms ? explain_terms(&scenario, options->inputs, timing.iteration_s, err) : AR_OK;
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
 
 enum { TOP_MAX = 1000000 };
-
-struct links_request {
-    struct ar_view view;
-    uint64_t top;
-};
-
-static enum ar_status read_links_request(const struct options *options,
-                                         struct links_request *request, struct ar_error *err)
-{
-    AR_TRY(option_require_work(options, err));
-    AR_TRY(option_view(options, (struct ar_columns){0}, &request->view, err));
-    return option_count("--top", options->top, 1, TOP_MAX, &request->top, err);
-}
 
 /* links counts the all-reduces of a step. Steps that send other messages are rejected. */
 static enum ar_status links_check_step(const struct ar_scenario *scenario, struct ar_error *err)
@@ -141,36 +126,31 @@ static enum ar_status add_buckets_load(const struct ar_scenario *scenario,
     return ar_link_load_add(&job.collective, elements, count, loads, err);
 }
 
-static enum ar_status write_links(const struct options *options, const struct ar_scenario *scenario,
-                                  const struct links_request *request, struct ar_error *err)
-{
-    struct ar_row rows[CHECKED_ROWS];
-    size_t rows_count = 0;
-    FILE *notes = option_notes(options);
-    struct ar_collective collective = ar_scenario_collective(scenario);
-    uint64_t bare = scenario->payload_bytes / collective.element_bytes;
-    struct ar_link_load *loads =
-        ar_arena_alloc(scenario->arena, ar_cluster_links_count(scenario->cluster), sizeof *loads);
-    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
-    AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
-    AR_TRY(ar_scenario_kind(scenario)->is_collective
-               ? ar_link_load_add(&collective, &bare, 1, loads, err)
-               : add_buckets_load(scenario, loads, err));
-    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    ar_note_flush(notes);
-    link_table_write(stdout, &request->view, scenario->cluster, loads, rows, rows_count,
-                     request->top, scenario->arena);
-    return AR_OK;
-}
-
 enum ar_status command_links(const struct options *options, struct ar_error *err)
 {
-    struct links_request request;
+    struct ar_view view;
     struct ar_scenario scenario;
-    AR_TRY(read_links_request(options, &request, err));
+    struct ar_row row;
+    uint64_t top;
+    FILE *notes = option_notes(options);
+    AR_TRY(option_require_work(options, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
+    AR_TRY(option_count("--top", options->top, 1, TOP_MAX, &top, err));
     AR_TRY(options_load(options, &scenario, err));
     scenario.baseline = AR_BASELINE_GPU; /* efficiency is not asked for; this one costs nothing */
     AR_TRY(option_check_messages(options, &scenario, err));
     AR_TRY(links_check_step(&scenario, err));
-    return write_links(options, &scenario, &request, err);
+    struct ar_collective collective = ar_scenario_collective(&scenario);
+    uint64_t bare = scenario.payload_bytes / collective.element_bytes;
+    struct ar_link_load *loads =
+        ar_arena_alloc(options->arena, ar_cluster_links_count(scenario.cluster), sizeof *loads);
+    ar_note_before(notes, &scenario, ar_run_cost_s(&scenario));
+    AR_TRY(ar_run(&scenario, &row, err));
+    AR_TRY(ar_scenario_kind(&scenario)->is_collective
+               ? ar_link_load_add(&collective, &bare, 1, loads, err)
+               : add_buckets_load(&scenario, loads, err));
+    ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
+    ar_note_flush(notes);
+    link_table_write(stdout, &view, scenario.cluster, loads, &row, top, options->arena);
+    return AR_OK;
 }

@@ -41,37 +41,6 @@ static enum ar_status write_platform(const struct options *options, struct ar_sc
 
 /* --- timelines -------------------------------------------------------------------------------- */
 
-static int compare_ranks(const void *a, const void *b)
-{
-    const uint32_t *first = a, *second = b;
-    return (*first > *second) - (*first < *second);
-}
-
-/* The ranks to show in ascending order, in the arena. */
-static enum ar_status read_ranks(const struct options *options, const struct ar_scenario *scenario,
-                                 const uint32_t **ranks, uint32_t *count, struct ar_error *err)
-{
-    uint32_t ranks_count = ar_shape_ranks(&scenario->shape);
-    uint64_t *listed;
-    size_t listed_count = 0;
-    if (options->ranks != NULL) {
-        AR_TRY(list_ranks(options->arena, "--ranks", options->ranks, ranks_count, &listed,
-                          &listed_count, err));
-    }
-    uint32_t *chosen =
-        ar_arena_alloc(options->arena, listed_count + TIMELINE_RANKS, sizeof *chosen);
-    for (size_t i = 0; i < listed_count; i++) {
-        chosen[i] = (uint32_t)listed[i];
-    }
-    *count = options->ranks != NULL
-                 ? (uint32_t)listed_count
-                 : timeline_choose_ranks(
-                       ranks_count, ar_cluster_facts(scenario->cluster)->gpus_per_node, chosen);
-    qsort(chosen, *count, sizeof *chosen, compare_ranks);
-    *ranks = chosen;
-    return AR_OK;
-}
-
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
 static bool shows_ranks(const struct ar_scenario *scenario)
 {
@@ -89,11 +58,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
     }
     scenario->iterations_count = 1;
     if (!shows_ranks(scenario)) {
-        return options->ranks == NULL
-                   ? AR_OK
-                   : ar_error_set(err, AR_USAGE,
-                                  "export: found --ranks; expected none with --workload, or a "
-                                  "strategy other than data, of which all stages are shown");
+        return AR_OK;
     }
     AR_TRY(option_check_messages(options, scenario, err));
     return ar_engine_has_timeline(scenario->engine)
@@ -110,18 +75,18 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
                                      FILE *file, const char *mark, struct ar_error *err)
 {
     struct ar_row row;
-    struct ar_timeline shown = {.ranks_count = 0};
+    uint32_t ranks[TIMELINE_RANKS];
+    struct ar_timeline shown = {.ranks = ranks};
     FILE *notes = option_notes(options);
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
     bool has_servers = job.kind->graph == NULL;
     if (has_servers) {
         AR_TRY(timeline_room(scenario, "a timeline", &job.async.spans_room, err));
-    }
-    if (has_servers || shows_ranks(scenario)) {
-        AR_TRY(read_ranks(options, scenario, &shown.ranks, &shown.ranks_count, err));
-    }
-    if (!has_servers && shows_ranks(scenario)) {
+    } else if (shows_ranks(scenario)) {
+        shown.ranks_count =
+            timeline_choose_ranks(ar_shape_ranks(&scenario->shape),
+                                  ar_cluster_facts(scenario->cluster)->gpus_per_node, ranks);
         /* Contention may make other buckets than the scenario has, up to one for each tensor. */
         struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
                                  .calls_count = scenario->trace->tensors_count,
@@ -136,8 +101,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
     if (job.timeline != NULL) {
         ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
     }
-    timeline_write_trace(file, &timing, shown.ranks, has_servers ? shown.ranks_count : 0, &row,
-                         mark);
+    timeline_write_trace(file, &timing, &row, mark);
     return AR_OK;
 }
 
@@ -162,39 +126,6 @@ static enum ar_status load_messages(const struct options *options, struct ar_sce
     return AR_OK;
 }
 
-static enum ar_status load_workload(const struct options *options, struct ar_scenario *scenario,
-                                    struct ar_error *err)
-{
-    return option_key(options, AR_KEY_PAYLOAD) == NULL
-               ? load_messages(options, scenario, err)
-               : ar_error_set(err, AR_USAGE,
-                              "--payload: found with --format astra-sim; expected a step, --trace "
-                              "or --workload");
-}
-
-static enum ar_status write_schedule(const struct options *options,
-                                     const struct ar_graph_trial *trial, FILE *file,
-                                     struct ar_error *err)
-{
-    struct ar_path path;
-    if (trial->ranks < 2) {
-        return ar_error_set(err, AR_USAGE,
-                            "--gpus: found 1, which sends nothing; expected several GPUs with "
-                            "--format goal");
-    }
-    AR_TRY(goal_write(file, trial, made_by_with_command(options, "// "), err));
-    ar_cluster_path(trial->cluster, 0, trial->ranks - 1, &path);
-    double byte_ns = 1e9 / path.bandwidth_Bps;
-    if (fabs(round(byte_ns) - byte_ns) > 0.1 * byte_ns) {
-        ar_note(
-            option_notes(options),
-            "LogGOPSim takes whole numbers for G: %.4g ns a byte are rounded to %.0f, unless G, L, "
-            "g and the calcs are all counted in a smaller unit (see the first lines)",
-            byte_ns, round(byte_ns));
-    }
-    return AR_OK;
-}
-
 static enum ar_status write_goal(const struct options *options, struct ar_scenario *scenario,
                                  FILE *file, const char *mark, struct ar_error *err)
 {
@@ -202,10 +133,13 @@ static enum ar_status write_goal(const struct options *options, struct ar_scenar
     struct ar_graph_trial trial;
     struct ar_timing timing;
     const struct ar_job job = ar_scenario_job(scenario);
-    (void)mark; /* the schedule has one with the command */
     AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
     ar_timing_graph_trial(&timing, &trial);
-    return write_schedule(options, &trial, file, err);
+    return trial.ranks > 1
+               ? goal_write(file, &trial, mark, err)
+               : ar_error_set(err, AR_USAGE,
+                              "--gpus: found 1, which sends nothing; expected several GPUs with "
+                              "--format goal");
 }
 
 static enum ar_status write_workload(const struct options *options, struct ar_scenario *scenario,
@@ -237,14 +171,7 @@ static void note_basis(const struct options *options, const struct ar_library *l
     if (!library->tuning.release->has_tuner) {
         ar_note(notes, "%s loads no tuner plug-in, NCCL does from 2.19.1 on", name);
     }
-    if (!is_fitted) {
-        ar_note(notes,
-                "nothing is fitted: the table holds the choices that %s makes without it, too; "
-                "'allreckon calibrate' fits a cluster to measurements",
-                name);
-        return;
-    }
-    for (int i = 0; library->calls != 0 && i < AR_LIBRARY_CALLS_COUNT; i++) {
+    for (int i = 0; is_fitted && library->calls != 0 && i < AR_LIBRARY_CALLS_COUNT; i++) {
         const struct ar_operation *of_call = ar_library_call_facts[i].operation;
         if ((operation == NULL || operation == of_call) && (library->calls >> i & 1) == 0) {
             missing = missing == NULL
@@ -263,7 +190,6 @@ static void note_basis(const struct options *options, const struct ar_library *l
 static enum ar_status write_tuner(const struct options *options, struct ar_scenario *scenario,
                                   FILE *file, const char *mark, struct ar_error *err)
 {
-    struct tuner_gain gain = {.factor = 1};
     const struct ar_library *fitted = ar_scenario_fitted(scenario);
     bool is_fitted = ar_engine_times_calls(scenario->engine) ? ar_engine_has_band(scenario->engine)
                                                              : fitted != NULL;
@@ -280,13 +206,8 @@ static enum ar_status write_tuner(const struct options *options, struct ar_scena
                             "--set library.node_bus=...",
                             scenario->cluster_name);
     }
-    AR_TRY(tuner_write(file, library, is_fitted, &collective, mark, &gain, err));
+    AR_TRY(tuner_write(file, library, is_fitted, &collective, mark, err));
     note_basis(options, library, is_fitted, collective.operation);
-    if (gain.factor > 1) {
-        ar_note(option_notes(options),
-                "%s's own choices take up to %.2f times as long (%s of %.4g B)",
-                library->tuning.release->name, gain.factor, gain.operation->command, gain.bytes);
-    }
     return AR_OK;
 }
 
@@ -297,21 +218,21 @@ static const struct export_format {
     const char *name;
     unsigned uses;
     key_set more;
-    bool takes_ranks;
     enum ar_status (*load)(const struct options *options, struct ar_scenario *scenario,
                            struct ar_error *err);
     enum ar_status (*write)(const struct options *options, struct ar_scenario *scenario, FILE *file,
                             const char *mark, struct ar_error *err);
 } formats[] = {
-    {"simgrid-xml", AR_KEY_OF_CLUSTER, KEY_BIT(AR_KEY_GPUS), false, load_platform, write_platform},
+    {"simgrid-xml", AR_KEY_OF_CLUSTER, KEY_BIT(AR_KEY_GPUS), load_platform, write_platform},
     {"chrome-trace", AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED, 0,
-     true, load_timeline, write_timeline},
-    {"goal", 0, 0, false, load_messages, write_goal},
-    {"astra-sim", 0, 0, false, load_workload, write_workload},
+     load_timeline, write_timeline},
+    {"goal", 0, 0, load_messages, write_goal},
+    {"astra-sim", AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED, 0,
+     load_messages, write_workload},
     {"tuner", AR_KEY_OF_CLUSTER,
      KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_ENGINE) |
          KEY_BIT(AR_KEY_TUNING),
-     false, options_load, write_tuner},
+     options_load, write_tuner},
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -342,10 +263,6 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
         AR_TRY(option_refuse_others(options, key_bits(format->uses) | format->more,
                                     ar_arena_format(options->arena, "--format %s", format->name),
                                     err));
-    }
-    if (options->ranks != NULL && !format->takes_ranks) {
-        return ar_error_set(err, AR_USAGE, "export: found --ranks; expected none with --format %s",
-                            format->name);
     }
     AR_TRY(format->load(options, &scenario, err));
     AR_TRY(made_by_begin(options, &output, &mark, err));

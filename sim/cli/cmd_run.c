@@ -102,19 +102,6 @@ static struct ar_scenario make_checker(const struct ar_scenario *scenario)
     return checker;
 }
 
-enum ar_status run_checked(const struct options *options, const struct ar_scenario *scenario,
-                           struct ar_row *rows, size_t *rows_count, struct ar_error *err)
-{
-    AR_TRY(ar_run(scenario, &rows[*rows_count], err));
-    (*rows_count)++;
-    if (options->check) {
-        struct ar_scenario checker = make_checker(scenario);
-        AR_TRY(ar_run(&checker, &rows[*rows_count], err));
-        (*rows_count)++;
-    }
-    return AR_OK;
-}
-
 /* Runs scenarios one after the other and writes their rows. */
 static enum ar_status run_scenarios(const struct options *options,
                                     const struct ar_scenario *scenarios, size_t count,
@@ -125,7 +112,7 @@ static enum ar_status run_scenarios(const struct options *options,
     double cost_s = 0, check_s = 0;
     FILE *notes = option_notes(options);
     AR_TRY(option_view(options, ar_row_columns, &view, err));
-    struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
+    struct ar_row *rows = ar_arena_alloc(options->arena, 2 * count, sizeof *rows);
     for (size_t i = 0; i < count; i++) {
         struct ar_scenario checker = make_checker(&scenarios[i]);
         cost_s += ar_run_cost_s(&scenarios[i]);
@@ -141,7 +128,11 @@ static enum ar_status run_scenarios(const struct options *options,
         ar_note_flush(notes);
     }
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(run_checked(options, &scenarios[i], rows, &rows_count, err));
+        AR_TRY(ar_run(&scenarios[i], &rows[rows_count++], err));
+        if (options->check) {
+            checker = make_checker(&scenarios[i]);
+            AR_TRY(ar_run(&checker, &rows[rows_count++], err));
+        }
     }
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     ar_note_flush(notes);

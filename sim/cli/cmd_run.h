@@ -1,6 +1,5 @@
 /** \file cmd_run.h
- * What the commands about one scenario share: from the command line to a loaded scenario, and rows
- * that are checked.
+ * What the commands about one scenario share: from the command line to a loaded scenario.
  */
 #ifndef AR_CMD_RUN_H
 #define AR_CMD_RUN_H
@@ -31,12 +30,5 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
 /** Draws the files in --out, and notes what was drawn, or why not. */
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err);
-
-enum { CHECKED_ROWS = 2 };
-
-/** Computes the row of a scenario and, with --check, that of the other engine. They go to `rows`
- * from `*rows_count` on, which counts up. */
-enum ar_status run_checked(const struct options *options, const struct ar_scenario *scenario,
-                           struct ar_row *rows, size_t *rows_count, struct ar_error *err);
 
 #endif

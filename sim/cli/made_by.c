@@ -47,14 +47,6 @@ const char *made_by(const struct options *options)
                            options->command->name, hash);
 }
 
-const char *made_by_with_command(const struct options *options, const char *comment)
-{
-    const char *line = write_command_line(options), *mark = made_by(options);
-    return strchr(line, '\n') != NULL
-               ? mark
-               : ar_arena_format(options->arena, "%s\n%s%s", mark, comment, line);
-}
-
 /* Whether a mark is in the first or the last bytes of a file. */
 static bool file_has_mark(const char *path, const char *mark)
 {
@@ -87,20 +79,12 @@ static enum ar_status refuse_to_overwrite(const char *path, struct ar_error *err
         path, file_has_mark(path, ", command ") ? "" : ", or a file of your own");
 }
 
-static enum ar_status check_name(const char *path, const char *expected, struct ar_error *err)
-{
-    return path[0] != '\0'
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE, "--out: found \"\"; expected %s", expected);
-}
-
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err)
 {
     if (path == NULL) {
         return AR_OK;
     }
-    AR_TRY(check_name(path, "a file name", err));
     bool is_kept =
         !options->force && made_by_is_file(path) && !file_has_mark(path, made_by(options));
     return is_kept ? refuse_to_overwrite(path, err) : AR_OK;
@@ -141,7 +125,6 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     if (options->out == NULL) {
         return AR_OK;
     }
-    AR_TRY(check_name(options->out, "a directory", err));
     bool is_ours = made_by_has_mark(options, made_by(options)) ||
                    (more != NULL && made_by_has_mark(options, more));
     const char *const *const lists[] = {of_all, names};

@@ -17,10 +17,6 @@
 /** The mark of a command, in the arena of the options. */
 const char *made_by(const struct options *options);
 
-/** The mark, and behind `comment` on a line of its own the command, unless that has several lines.
- */
-const char *made_by_with_command(const struct options *options, const char *comment);
-
 /** Refuses a path at which another command's file lies, unless there is --force. NULL: there is no
  * output. */
 enum ar_status made_by_check_file(const struct options *options, const char *path,

@@ -89,22 +89,18 @@ static void write_buckets(const struct ar_timing *timing)
 
 /* --- the communication stream ----------------------------------------------------------------- */
 
-/* The collectives of a step, or one alone. */
-struct stream {
-    const struct ar_scenario *scenario;
-    const struct ar_trial *trial;
-    bool has_buckets;
-    double copy_s;       /* of buckets */
-    double statistics_s; /* of batch norm */
-    double time_s;       /* all of it, by the engine */
-};
+/* The collectives of a step, or one alone: all of their time, by the engine. */
+static double stream_time_s(const struct ar_timing *timing)
+{
+    return timing->job->kind->is_collective ? timing->iteration_s : timing->allreduce_s;
+}
 
 /* A heading, such as "All-reduce by the closed form, ms". */
-static void write_heading(const struct stream *stream, const char *how, const char *of_last)
+static void write_heading(const struct ar_timing *timing, const char *how, const char *of_last)
 {
-    const char *name = stream->scenario->operation->name;
+    const char *name = timing->job->collective.operation->name;
     printf("%c%s by %s, ms", toupper((unsigned char)name[0]), name + 1, how);
-    if (stream->has_buckets) {
+    if (!timing->job->kind->is_collective) {
         printf(", all buckets (%s: of the last bucket)", of_last);
     }
     puts("");
@@ -164,11 +160,11 @@ static void write_stream_part(const char *name, double time_s)
     printf("  %-22s %6s %10s %-6s %9.3f\n", name, "", "", "", time_s * 1e3);
 }
 
-static void write_phases(const struct stream *stream, const struct ar_closed_time *sum)
+static void write_phases(const struct ar_scenario *scenario, const struct ar_timing *timing,
+                         const struct ar_closed_time *sum)
 {
-    const struct ar_scenario *scenario = stream->scenario;
     char name[32];
-    write_heading(stream, "the closed form", "message, bound");
+    write_heading(timing, "the closed form", "message, bound");
     printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
         printf(" %17s", ar_tier_name((enum ar_tier)tier));
@@ -182,28 +178,28 @@ static void write_phases(const struct stream *stream, const struct ar_closed_tim
     for (uint32_t i = 0; i < sum->phases_count; i++) {
         write_phase(scenario, &sum->phases[i]);
     }
-    if (stream->has_buckets) {
-        write_stream_part("copies of buckets", stream->copy_s);
-        write_stream_part("batch-norm statistics", stream->statistics_s);
+    if (!timing->job->kind->is_collective) {
+        write_stream_part("copies of buckets", timing->copy_s);
+        write_stream_part("batch-norm statistics", timing->statistics_s);
     }
     snprintf(name, sizeof name, "= %s", scenario->operation->name);
-    write_stream_part(name, sum->time_s + stream->copy_s + stream->statistics_s);
+    write_stream_part(name, sum->time_s + timing->copy_s + timing->statistics_s);
 }
 
-static void write_closed_form(const struct stream *stream)
+static void write_closed_form(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
-    const struct ar_trial *trial = stream->trial;
-    const char *engine = stream->scenario->engine->name;
+    const struct ar_trial *trial = &timing->trial;
+    const char *engine = scenario->engine->name;
     struct ar_closed_time sum = {.exact = true, .why = ""};
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         struct ar_closed_time time;
         ar_closed_evaluate(trial->flows, trial->calls[i].elements, &time);
         add_closed_times(&sum, &time);
     }
-    double time_s = sum.time_s + stream->copy_s + stream->statistics_s;
-    double error = 100 * (time_s / stream->time_s - 1);
-    write_phases(stream, &sum);
-    printf("  engine %s: %.3f (closed form %+.1f %%)\n", engine, stream->time_s * 1e3,
+    double time_s = sum.time_s + timing->copy_s + timing->statistics_s;
+    double error = 100 * (time_s / stream_time_s(timing) - 1);
+    write_phases(scenario, timing, &sum);
+    printf("  engine %s: %.3f (closed form %+.1f %%)\n", engine, stream_time_s(timing) * 1e3,
            fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */
     printf("  the closed form is %s%s\n", sum.exact ? "exact here" : "an estimate here: ", sum.why);
     if (!trial->exact && strcmp(trial->note, sum.why) != 0) {
@@ -215,10 +211,10 @@ static void write_closed_form(const struct stream *stream)
 
 /* --- by calls of the library ----------------------------------------------------------------- */
 
-static void write_library_calls(const struct stream *stream)
+static void write_library_calls(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
-    const struct ar_trial *trial = stream->trial;
-    const struct ar_engine *engine = stream->scenario->engine;
+    const struct ar_trial *trial = &timing->trial;
+    const struct ar_engine *engine = scenario->engine;
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]; /* these and choices: of the last bucket */
     struct ar_library_prediction predictions[AR_LIBRARY_CALLS_MAX];
@@ -236,7 +232,7 @@ static void write_library_calls(const struct stream *stream)
         }
     }
     snprintf(how, sizeof how, "calls of %s", trial->library->tuning.release->name);
-    write_heading(stream, how, "choice, payload");
+    write_heading(timing, how, "choice, payload");
     printf("  %-16s %8s %8s %8s  %-12s %12s %10s\n", "call", "ranks", "nodes", "sharing", "choice",
            "payload", "time");
     for (size_t i = 0; i < count; i++) {
@@ -251,21 +247,16 @@ static void write_library_calls(const struct stream *stream)
     puts("  sharing: such calls that leave each node together, over the same HCAs\n");
 }
 
-static void write_stream(const struct stream *stream)
+static void write_stream(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
-    if (ar_shape_ranks(&stream->scenario->shape) == 1) {
-        return;
-    }
-    if (ar_engine_times_calls(stream->scenario->engine)) {
-        write_library_calls(stream);
-    } else {
-        write_closed_form(stream);
+    if (ar_shape_ranks(&scenario->shape) > 1) {
+        (ar_engine_times_calls(scenario->engine) ? write_library_calls
+                                                 : write_closed_form)(scenario, timing);
     }
 }
 
-static void write_parameters(const struct stream *stream)
+static void write_parameters(const struct ar_scenario *scenario, const char *options)
 {
-    const struct ar_scenario *scenario = stream->scenario;
     const char *algorithm = ar_algorithm_name(scenario->algorithm);
     struct parameters parameters = {0};
     parameters_add_inputs(&parameters, scenario, scenario->arena);
@@ -273,9 +264,8 @@ static void write_parameters(const struct stream *stream)
         &parameters,
         (struct parameter){"algorithm", algorithm, ar_algorithm_source(scenario->algorithm)},
         scenario->arena);
-    if (stream->trial->options[0] != '\0') {
-        parameters_add(&parameters,
-                       (struct parameter){"engine", scenario->engine->name, stream->trial->options},
+    if (options[0] != '\0') {
+        parameters_add(&parameters, (struct parameter){"engine", scenario->engine->name, options},
                        scenario->arena);
     }
     printf("%-26s %-18s %s\n", "Parameter", "value", "source");
@@ -288,23 +278,17 @@ static void write_parameters(const struct stream *stream)
 /* Where the time of a step of a trace goes. */
 static void explain_trace(const struct ar_scenario *scenario, const struct ar_timing *timing)
 {
-    const struct stream stream = {.scenario = scenario,
-                                  .trial = &timing->trial,
-                                  .has_buckets = true,
-                                  .copy_s = timing->copy_s,
-                                  .statistics_s = timing->statistics_s,
-                                  .time_s = timing->allreduce_s};
     write_step_head(scenario, timing);
     write_iteration(scenario->trace, timing);
     bool gathers = timing->layout.sparse_frac > 0 && ar_shape_ranks(&scenario->shape) > 1;
     if (timing->graph->has_series && !gathers) {
         write_buckets(timing);
-        write_stream(&stream);
+        write_stream(scenario, timing);
     } else {
         explain_graph(timing, scenario->arena);
         puts("");
     }
-    write_parameters(&stream);
+    write_parameters(scenario, timing->trial.options);
 }
 
 /* --- one collective ------------------------------------------------------------------------- */
@@ -335,50 +319,21 @@ static void write_collective_head(const struct ar_scenario *scenario, const stru
     printf(", busbw %s\n\n", ar_format_rate(row->busbw_Bps, text));
 }
 
-/* The link that is busy for the longest time, and who shares it. */
-static void write_busiest_link(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                               double time_s, bool has_groups)
-{
-    uint32_t busiest = 0;
-    double busiest_s = 0;
-    char name[160], bytes[AR_UNIT_TEXT], busy[AR_UNIT_TEXT];
-    for (uint32_t i = 0; i < ar_cluster_links_count(cluster); i++) {
-        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(cluster, i);
-        busiest = busy_s > busiest_s ? i : busiest;
-        busiest_s = busy_s > busiest_s ? busy_s : busiest_s;
-    }
-    if (busiest_s > 0) {
-        const struct ar_link_load *load = &loads[busiest];
-        printf("Busiest link: %s, %s in %" PRIu64 " message%s, busy for %s, %.1f %% of the time;\n",
-               ar_cluster_link_name(cluster, busiest, name, sizeof name),
-               ar_format_bytes(load->bytes, bytes), load->messages_count,
-               load->messages_count == 1 ? "" : "s", ar_format_seconds(busiest_s, busy),
-               100 * busiest_s / time_s);
-        printf("  up to %" PRIu32 " flow%s at once on it", load->flows_max,
-               load->flows_max == 1 ? "" : "s");
-        if (has_groups) {
-            printf(", of %" PRIu32 " group%s", load->groups_max, load->groups_max == 1 ? "" : "s");
-        }
-        puts(" ('allreckon links' has all links)\n");
-    }
-}
-
 static enum ar_status explain_collective(const struct ar_scenario *scenario,
                                          const struct ar_timing *timing, const struct ar_row *row,
                                          struct ar_error *err)
 {
-    const struct stream stream = {
-        .scenario = scenario, .trial = &timing->trial, .time_s = row->allreduce_s};
     uint32_t links = ar_cluster_links_count(scenario->cluster);
     struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
     if (!ar_engine_times_calls(scenario->engine)) {
         AR_TRY(ar_link_load_add(&timing->trial.collective, &timing->job->elements, 1, loads, err));
     }
     write_collective_head(scenario, row);
-    write_stream(&stream);
-    write_busiest_link(scenario->cluster, loads, row->allreduce_s,
-                       ar_scenario_groups(scenario) > 1);
-    write_parameters(&stream);
+    write_stream(scenario, timing);
+    if (link_table_write_busiest(stdout, scenario->cluster, loads, row)) {
+        puts(" ('allreckon links' has all links)\n");
+    }
+    write_parameters(scenario, timing->trial.options);
     return AR_OK;
 }
 

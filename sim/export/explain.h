@@ -26,11 +26,9 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
 void explain_servers(const struct ar_timing *timing, const struct ar_row *row);
 
 /** Writes every term of the framework that is on, its value and source, and how much longer the
- * step takes than with that term alone at its default, everything else being the same. Each such
- * step is really run, several at a time; `shows_progress` draws how far they are on a terminal.
- * `iteration_s` is that of the step with all terms. */
+ * step, of `iteration_s` with all terms, takes than with that term alone at its default. */
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                             double iteration_s, bool shows_progress, struct ar_error *err);
+                             double iteration_s, struct ar_error *err);
 
 /** How long that will take, in estimated seconds. */
 double explain_terms_cost_s(const struct ar_scenario *scenario);
@@ -64,14 +62,16 @@ void parameters_add_scenario(struct parameters *parameters, const struct ar_scen
 
 /* --- loads of links --------------------------------------------------------------------------- */
 
-enum { LINK_TABLE_ROWS_MAX = 4 };
+/** Writes the link that is busy for the longest time of the row, and who shares it, without the end
+ * of the line; false if no link carries a message. */
+bool link_table_write_busiest(FILE *file, const struct ar_cluster *cluster,
+                              const struct ar_link_load *loads, const struct ar_row *row);
 
-/** Writes the links that carry some of `loads`, of all links of a cluster, for up to
- * LINK_TABLE_ROWS_MAX rows, one for each engine that timed the same all-reduces. A table is what
- * the bottleneck is, then the busiest `top` links; CSV and JSON are all links of each row, and
- * their columns explain themselves. */
+/** Writes the links that carry some of `loads`, of all links of a cluster, for the row whose
+ * all-reduces they are of. A table is the busiest link, then the busiest `top` of them; CSV and
+ * JSON are all links. */
 void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cluster *cluster,
-                      const struct ar_link_load *loads, const struct ar_row *rows,
-                      size_t rows_count, uint64_t top, struct ar_arena *arena);
+                      const struct ar_link_load *loads, const struct ar_row *row, uint64_t top,
+                      struct ar_arena *arena);
 
 #endif

@@ -23,13 +23,12 @@ enum { TIMELINE_RANKS = 8, TIMELINE_TASKS_MAX = 20000 };
 uint32_t timeline_choose_ranks(uint32_t ranks_count, uint32_t gpus_per_node,
                                uint32_t ranks[TIMELINE_RANKS]);
 
-/** Writes a step that was run in the Trace Event Format. With servers each of the `workers` is a
- * process with tracks for computing and waiting, pushes and pulls, of all steps. Else the last step
- * is shown: its ranks if it ran with a timeline, or the roles of its graph, each with a track for
- * each stream, on which every task is a slice. The row and `made_by`, the mark of the command,
- * become metadata. A step of one rank has no stream. */
-void timeline_write_trace(FILE *file, const struct ar_timing *timing, const uint32_t *workers,
-                          uint32_t workers_count, const struct ar_row *row, const char *made_by);
+/** Writes a step that was run in the Trace Event Format: its ranks if it ran with a timeline, else
+ * the rows of timeline_write_tasks(), of any number: a process for each rank, role or worker, with
+ * a track for each stream, on which every task is a slice. The row and `made_by`, the mark of the
+ * command, become metadata. A step of one rank has no stream. */
+void timeline_write_trace(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
+                          const char *made_by);
 
 /** Writes the tasks of a step that was run as CSV: stage, kind (a pass, or the axis along which it
  * sends), stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture
@@ -58,17 +57,11 @@ enum ar_status goal_write(FILE *file, const struct ar_graph_trial *trial, const 
 enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, double *left_out_s,
                                     struct ar_error *err);
 
-/** How much longer NCCL's own choice takes than the one in the table, at most, and where. */
-struct tuner_gain {
-    double factor, bytes;
-    const struct ar_operation *operation;
-};
-
 /** Writes the table of the operation of a collective (NULL: of all operations of the library) by a
  * library that was fitted, or by its own constants. `collective` has the cluster and the shape.
  * AR_USAGE for an operation, or a number of nodes, without a model. */
 enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is_fitted,
                            const struct ar_collective *collective, const char *made_by,
-                           struct tuner_gain *gain, struct ar_error *err);
+                           struct ar_error *err);
 
 #endif

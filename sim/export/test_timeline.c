@@ -219,13 +219,14 @@ static double cell_ns(const struct cli_table *row, const char *column)
     return atof(cli_cell(row, 1, column)) * 1e9;
 }
 
+/* All ranks are shown: up to eight, of nodes of one GPU. */
 static void expect_equal_prediction(const char *options, unsigned gpus, const char *precise)
 {
-    struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster abci-v100 "
-                                     "--gpus %u --ranks 0:%u:+1 %s",
-                                     gpus, gpus - 1, options);
+    struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster flat "
+                                     "--gpus %u %s",
+                                     gpus, options);
     struct cli_table *row =
-        cli_rows("predict --quiet --cluster abci-v100 --gpus %u %s %s", gpus, options, precise);
+        cli_rows("predict --quiet --cluster flat --gpus %u %s %s", gpus, options, precise);
     struct tally tally = read_timeline(export.out);
     double buckets = atof(cli_cell(row, 1, "buckets_count"));
     cr_expect_eq(tally.processes, gpus);
@@ -248,11 +249,11 @@ Test(timeline, slices_nest_and_add_up_to_the_prediction)
     } rows[] = {
         {4, RESNET "--algorithm ring --engine simgrid"},
         {6, RESNET "--algorithm ring --engine recurrence --channels 3 --bucket tensor"},
-        {16, RESNET "--algorithm torus2d --shape 8x2 --engine simgrid --precision fp32"},
-        {16, RESNET "--algorithm torus2d --engine recurrence --batch 16 --bucket horovod"},
-        {12, RESNET "--algorithm torus2d --shape 12x1 --engine simgrid --bucket one"},
-        {24, RESNET "--algorithm hierarchical --engine simgrid --bucket 4MiB --channels 1"},
-        {24, RESNET "--algorithm hierarchical --shape 6x4 --engine recurrence --window 1"},
+        {8, RESNET "--algorithm torus2d --shape 4x2 --engine simgrid --precision fp32"},
+        {8, RESNET "--algorithm torus2d --engine recurrence --batch 16 --bucket horovod"},
+        {6, RESNET "--algorithm torus2d --shape 6x1 --engine simgrid --bucket one"},
+        {8, RESNET "--algorithm hierarchical --shape 2x4 --engine simgrid --bucket 4MiB"},
+        {8, RESNET "--algorithm hierarchical --shape 4x2 --engine recurrence --window 1"},
         {8, "--trace trace.csv --algorithm ring --set collective.setup=0s"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -264,7 +265,7 @@ Test(timeline, of_jitter_is_that_of_one_step)
 {
     expect_equal_prediction(RESNET "--algorithm ring --jitter 0.1 --seed 3", 8, "--iterations 1");
     expect_equal_prediction(RESNET "--algorithm torus2d --jitter 0.1 --seed 4 --engine recurrence",
-                            16, "--iterations 1");
+                            8, "--iterations 1");
 }
 
 Test(timeline, of_one_gpu_is_its_compute)
@@ -287,12 +288,13 @@ Test(timeline, waits_for_what_the_backward_pass_does_not_hide)
 {
     const char *options = "--cluster abci-v100 --gpus 64 --algorithm ring --quiet " RESNET;
     struct tally tally =
-        read_timeline(cli_good("$AR export --format chrome-trace --ranks 5 %s", options).out);
+        read_timeline(cli_good("$AR export --format chrome-trace %s", options).out);
     struct cli_table *row = cli_rows("predict %s", options);
-    cr_expect_eq(tally.processes, 1);
-    /* Not the last rank to finish, but among the last. */
-    cr_expect_leq((double)tally.wait_ns, cell_ns(row, "exposed_s") + 1.5);
-    cr_expect_gt((double)tally.wait_ns, 0.95 * cell_ns(row, "exposed_s"));
+    double wait_ns = (double)tally.wait_ns / (double)tally.processes;
+    cr_expect_eq(tally.processes, TIMELINE_RANKS);
+    /* Not all are the last rank to finish, but among the last. */
+    cr_expect_leq(wait_ns, cell_ns(row, "exposed_s") + 1.5);
+    cr_expect_gt(wait_ns, 0.95 * cell_ns(row, "exposed_s"));
 }
 
 Test(timeline, is_the_same_in_a_file_and_the_second_time)
@@ -310,7 +312,7 @@ Test(timeline, has_the_layers_by_name_whatever_the_name)
     cli_good("printf '# batch = 8\\n# precision = fp16\\nlayer,forward_s,backward_s,"
              "gradient_elements\\n\"a\"\"b\\\\\",0.001,0.002,1000\\nfree,0,0,0\\n' >odd.csv");
     struct cli_run run = cli_good("$AR export --format chrome-trace --cluster flat --gpus 2 "
-                                  "--algorithm ring --trace odd.csv --ranks 1,0,1");
+                                  "--algorithm ring --trace odd.csv");
     struct tally tally = read_timeline(run.out);
     cr_expect_eq(tally.processes, 2);
     cr_expect_eq(tally.layers, 2 * 2, "a layer that takes no time is left out");
@@ -346,11 +348,10 @@ Test(timeline, and_the_loads_of_links_are_valid_json)
 {
     json_error_t error;
     struct cli_run run = cli_good("$AR links --cluster abci-v100 --gpus 8 --algorithm torus2d "
-                                  "--payload 1MB --format json --check --quiet");
+                                  "--payload 1MB --format json --quiet");
     json_t *root = json_loads(run.out, JSON_REJECT_DUPLICATES, &error);
     cr_assert_not_null(root, "line %d: %s", error.line, error.text);
     cr_expect_gt(json_array_size(root), 0);
-    cr_expect_eq(json_array_size(root) % 2, 0, "every link by both engines");
     json_decref(root);
     run = cli_good("$AR links --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB --format "
                    "json");

@@ -104,7 +104,7 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     FILE *file = open_memstream(&text, &size);
     struct ar_row row;
     ar_row_clear(&row);
-    timeline_write_trace(file, &step.timing, NULL, 0, &row, "a test");
+    timeline_write_trace(file, &step.timing, &row, "a test");
     cr_assert_eq(fclose(file), 0);
     json_t *root = json_loads(text, 0, NULL);
     cr_assert_not_null(root);

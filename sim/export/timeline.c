@@ -94,78 +94,56 @@ __attribute__((format(printf, 6, 7))) static void write_slice(struct events *eve
     fputs("}}", events->file);
 }
 
-static void write_compute(struct events *events, const char *name, double begin_s, double end_s)
-{
-    write_slice(events, "compute", name, begin_s, end_s, "%s", "");
-}
-
 /* Turns times of the traced step into those of a rank, whose computations are stretched. */
 struct rank_clock {
-    double start_s;
-    double factor;
+    double start_s, factor;
 };
 
-static struct rank_clock clock_of(const struct ar_timing *timing, uint32_t rank)
+static void write_compute(struct events *events, const struct rank_clock *clock, const char *name,
+                          double begin_s, double end_s)
 {
-    const struct ar_trial *trial = &timing->trial;
-    double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
-    double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
-    return (struct rank_clock){.start_s = start_s, .factor = factor};
+    write_slice(events, "compute", name, clock->start_s + clock->factor * begin_s,
+                clock->start_s + clock->factor * end_s, "%s", "");
 }
 
-static double clock_time(const struct rank_clock *clock, double traced_s)
-{
-    return clock->start_s + clock->factor * traced_s;
-}
-
-/* The layers of a pass from a traced time on, forward or in reverse. Returns its end; writes the
- * layers if `events` is not NULL. */
-static double walk_layers(struct events *events, const struct ar_timing *timing,
-                          const struct rank_clock *clock, bool is_forward, double begin_s)
+/* Writes a pass from a traced time on, and its layers, forward or in reverse; returns its end. */
+static double write_pass(struct events *events, const struct ar_timing *timing,
+                         const struct rank_clock *clock, bool is_forward, double begin_s)
 {
     const struct ar_trace *trace = timing->job->trace;
+    double pass_s = is_forward ? ar_trace_forward_s(trace) : ar_trace_backward_s(trace);
     /* Beside all-reduces the backward pass is slower; here evenly so. */
-    double stretch =
-        is_forward ? 1 : 1 + timing->workload->stretch_s / fmax(ar_trace_backward_s(trace), 1e-300);
+    double stretch = is_forward ? 1 : 1 + timing->workload->stretch_s / fmax(pass_s, 1e-300);
+    double pass_end_s = begin_s + stretch * pass_s;
+    write_compute(events, clock, is_forward ? "forward" : "backward", begin_s, pass_end_s);
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         const struct ar_layer *layer = &trace->layers[is_forward ? i : trace->layers_count - 1 - i];
-        double end_s = begin_s + (is_forward ? layer->forward_s : stretch * layer->backward_s);
-        if (events != NULL) {
-            write_compute(events, layer->name, clock_time(clock, begin_s),
-                          clock_time(clock, end_s));
-        }
+        double end_s = begin_s + stretch * (is_forward ? layer->forward_s : layer->backward_s);
+        write_compute(events, clock, layer->name, begin_s, end_s);
         begin_s = end_s;
     }
-    return begin_s;
+    return pass_end_s;
 }
 
 /* The optimizer of a rank begins when its backward pass and its last all-reduce have ended. */
-static double optimizer_begin(const struct ar_timing *timing, uint32_t rank)
-{
-    struct rank_clock clock = clock_of(timing, rank);
-    return fmax(clock_time(&clock, timing->workload->backward_end_s),
-                timing->trial.rank_finish_s[rank]) +
-           timing->statistics_s;
-}
-
 static void write_compute_track(struct events *events, const struct ar_timing *timing,
                                 uint32_t rank)
 {
-    struct rank_clock clock = clock_of(timing, rank);
-    double optimizer_begin_s = optimizer_begin(timing, rank);
-    double overhead_s = timing->job->trace->step_overhead_s;
-    double forward_end_s = walk_layers(NULL, timing, &clock, true, overhead_s);
-    double backward_end_s = walk_layers(NULL, timing, &clock, false, forward_end_s);
-    write_compute(events, "overhead", clock_time(&clock, 0), clock_time(&clock, overhead_s));
-    write_compute(events, "forward", clock_time(&clock, overhead_s),
-                  clock_time(&clock, forward_end_s));
-    walk_layers(events, timing, &clock, true, overhead_s);
-    write_compute(events, "backward", clock_time(&clock, forward_end_s),
-                  clock_time(&clock, backward_end_s));
-    walk_layers(events, timing, &clock, false, forward_end_s);
-    write_compute(events, "wait", clock_time(&clock, backward_end_s), optimizer_begin_s);
-    write_compute(events, "optimizer", optimizer_begin_s,
-                  optimizer_begin_s + clock.factor * timing->job->trace->optimizer_s);
+    static const struct rank_clock own = {0, 1};
+    const struct ar_trial *trial = &timing->trial;
+    const struct ar_trace *trace = timing->job->trace;
+    const struct rank_clock clock = {trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0,
+                                     trial->rank_factor != NULL ? trial->rank_factor[rank] : 1};
+    double overhead_s = trace->step_overhead_s;
+    write_compute(events, &clock, "overhead", 0, overhead_s);
+    double end_s = write_pass(events, timing, &clock, true, overhead_s);
+    end_s = clock.start_s + clock.factor * write_pass(events, timing, &clock, false, end_s);
+    double optimizer_s = fmax(clock.start_s + clock.factor * timing->workload->backward_end_s,
+                              trial->rank_finish_s[rank]) +
+                         timing->statistics_s;
+    write_compute(events, &own, "wait", end_s, optimizer_s);
+    write_compute(events, &own, "optimizer", optimizer_s,
+                  optimizer_s + clock.factor * trace->optimizer_s);
 }
 
 static void write_phases(struct events *events, const struct ar_timing *timing, uint64_t elements,
@@ -241,106 +219,7 @@ static void write_rank_process(struct events *events, const struct ar_timing *ti
     }
 }
 
-/* `backward 3`, `all-reduce tp`, `send to 2`. */
-static void write_task_slice(struct events *events, const struct ar_timing *timing,
-                             const struct ar_task *task)
-{
-    const struct ar_work *work = &timing->graph->works[task->work];
-    struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
-    char name[NAME_SIZE], axes[AR_MESH_TEXT];
-    bool has_layer = timing->job->trace != NULL && work->kind == AR_TASK_COMPUTE && task->layer > 0;
-    if (task->name != NULL || has_layer) {
-        snprintf(name, sizeof name, "%s",
-                 task->name != NULL ? task->name : timing->job->trace->layers[task->layer].name);
-    } else if (work->kind == AR_TASK_COMPUTE && task->duty == AR_DUTY_OPTIMIZER) {
-        snprintf(name, sizeof name, "optimizer");
-    } else if (work->kind == AR_TASK_COMPUTE) {
-        snprintf(name, sizeof name, "%s %" PRIu32, ar_duty_names[task->duty], task->batch);
-    } else if (work->kind == AR_TASK_MESSAGE) {
-        snprintf(name, sizeof name, "send to %" PRIu32, task->to);
-    } else {
-        snprintf(name, sizeof name, "%s %.60s", work->operation->name,
-                 ar_mesh_format_along(&mesh, axes));
-    }
-    write_slice(events, work->kind == AR_TASK_COMPUTE ? "compute" : "communication", name,
-                task->start_s, task->end_s,
-                "\"micro-batch\": %" PRIu32 ", \"chunk\": %" PRIu32 ", \"count\": %" PRIu32
-                ", \"bytes\": %" PRIu64,
-                task->batch, task->chunk, task->count, work->bytes);
-}
-
-static void write_roles(struct events *events, const struct ar_timing *timing)
-{
-    static const char *const tracks[] = {"compute", "gradients and parameters", "parts of samples"};
-    const struct ar_graph *graph = timing->graph;
-    for (uint32_t role = 0; role < graph->roles_count; role++) {
-        char name[NAME_SIZE];
-        snprintf(name, sizeof name, "stage %" PRIu32, role);
-        events->process = role + 1;
-        events->thread = events->process * TRACKS_MAX;
-        write_title(events, "process", name, role);
-        for (uint32_t stream = 0; stream < AR_STREAMS_COUNT; stream++) {
-            if (graph->last[role * AR_STREAMS_COUNT + stream] != AR_NO_TASK) {
-                begin_track(events, stream, tracks[stream]);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        events->process = task->role + 1;
-        events->thread = events->process * TRACKS_MAX + (uint32_t)task->stream;
-        write_task_slice(events, timing, task);
-    }
-}
-
-static void write_worker_process(struct events *events, const struct ar_async *run, uint32_t worker)
-{
-    static const char *const tracks[] = {"compute", "push", "pull"};
-    static const uint32_t track_of[AR_ASYNC_DOINGS_COUNT] = {
-        [AR_ASYNC_COMPUTES] = 0, [AR_ASYNC_WAITS] = 0, [AR_ASYNC_PUSHES] = 1, [AR_ASYNC_PULLS] = 2};
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "worker %" PRIu32, worker);
-    events->process = worker + 1;
-    events->thread = events->process * TRACKS_MAX;
-    write_title(events, "process", name, worker);
-    for (uint32_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++) {
-        begin_track(events, i, tracks[i]);
-    }
-    for (uint32_t i = 0; i < run->spans_count; i++) {
-        const struct ar_async_span *span = &run->spans[i];
-        if (span->worker == worker) {
-            events->thread = events->process * TRACKS_MAX + track_of[span->doing];
-            write_slice(events, track_of[span->doing] == 0 ? "compute" : "communication",
-                        ar_async_doing_names[span->doing], span->begin_s, span->end_s,
-                        "\"step\": %" PRIu32, span->step);
-        }
-    }
-}
-
-void timeline_write_trace(FILE *file, const struct ar_timing *timing, const uint32_t *workers,
-                          uint32_t workers_count, const struct ar_row *row, const char *made_by)
-{
-    struct events events = {.file = file};
-    fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
-    fputs("\"allreckon " AR_VERSION "\", \"made_by\": ", file);
-    ar_json_text(file, made_by);
-    fputs(", \"row\": ", file);
-    ar_json_object(file, ar_row_columns, row);
-    fputs("},\n\"traceEvents\": [", file);
-    for (uint32_t i = 0; i < workers_count; i++) {
-        write_worker_process(&events, &timing->async, workers[i]);
-    }
-    for (uint32_t i = 0; timing->job->timeline != NULL && i < timing->job->timeline->ranks_count;
-         i++) {
-        write_rank_process(&events, timing, i);
-    }
-    if (workers_count == 0 && timing->job->timeline == NULL) {
-        write_roles(&events, timing);
-    }
-    fputs("\n]}\n", file);
-}
-
-/* --- tasks as rows of a CSV file -------------------------------------------------------------- */
+/* --- tasks as rows ---------------------------------------------------------------------------- */
 
 struct task_row {
     uint32_t stage;
@@ -351,7 +230,11 @@ struct task_row {
     uint64_t tensors;
     const char *name;
     double begin_s, end_s;
+    const char *label; /* of its slice */
+    uint32_t track;
 };
+
+enum { TRACKS = 3 };
 
 #define ROW(kind, field, help) AR_COLUMN(kind, struct task_row, field, #field, help)
 static const struct ar_column task_columns[] = {
@@ -368,27 +251,42 @@ static const struct ar_column task_columns[] = {
     ROW(number, end_s, "its end"),
 };
 
-static const char *task_kind(const struct ar_graph *graph, const struct ar_task *task)
+/* `backward 3`, `all-reduce tp`, `send to 2`. */
+static const char *label_task(const struct ar_timing *timing, const struct ar_task *task,
+                              const char *kind, struct ar_arena *arena)
 {
-    const struct ar_work *work = &graph->works[task->work];
-    return work->kind == AR_TASK_COMPUTE ? ar_duty_names[task->duty]
-                                         : ar_axis_names[ar_work_axis(work)];
+    const struct ar_work *work = &timing->graph->works[task->work];
+    const struct ar_trace *trace = timing->job->trace;
+    return task->name != NULL              ? task->name
+           : work->kind == AR_TASK_MESSAGE ? ar_arena_format(arena, "send to %u", task->to)
+           : work->kind == AR_TASK_COLLECTIVE
+               ? ar_arena_format(arena, "%s %s", work->operation->name, kind)
+           : trace != NULL && task->layer > 0 ? trace->layers[task->layer].name
+           : task->duty == AR_DUTY_OPTIMIZER  ? kind
+                                              : ar_arena_format(arena, "%s %u", kind, task->batch);
 }
 
-static uint32_t fill_tasks(const struct ar_graph *graph, struct task_row *rows)
+static uint32_t fill_tasks(const struct ar_timing *timing, struct task_row *rows,
+                           struct ar_arena *arena)
 {
-    static const char *const streams[] = {"compute", "gradients", "parts"};
+    static const char *const streams[TRACKS] = {"compute", "gradients", "parts"};
+    const struct ar_graph *graph = timing->graph;
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
+        const struct ar_work *work = &graph->works[task->work];
+        const char *kind = work->kind == AR_TASK_COMPUTE ? ar_duty_names[task->duty]
+                                                         : ar_axis_names[ar_work_axis(work)];
         rows[i] = (struct task_row){.stage = task->role,
-                                    .kind = task_kind(graph, task),
+                                    .kind = kind,
                                     .stream = streams[task->stream],
                                     .batch = task->batch,
                                     .chunk = task->chunk,
                                     .tensors = task->tensors > 0 ? task->tensors : AR_NO_COUNT,
                                     .name = task->name,
                                     .begin_s = task->start_s,
-                                    .end_s = task->end_s};
+                                    .end_s = task->end_s,
+                                    .label = label_task(timing, task, kind, arena),
+                                    .track = task->stream};
     }
     return graph->tasks_count;
 }
@@ -410,39 +308,98 @@ static int compare_task_rows(const void *a, const void *b)
 
 static uint32_t fill_workers(const struct ar_async *run, struct task_row *rows)
 {
+    static const uint32_t tracks[AR_ASYNC_DOINGS_COUNT] = {
+        [AR_ASYNC_COMPUTES] = 0, [AR_ASYNC_WAITS] = 0, [AR_ASYNC_PUSHES] = 1, [AR_ASYNC_PULLS] = 2};
     uint32_t shown = timeline_workers_shown(run), count = 0;
     for (uint32_t i = 0; i < run->spans_count; i++) {
         const struct ar_async_span *span = &run->spans[i];
-        bool is_computed = span->doing == AR_ASYNC_COMPUTES || span->doing == AR_ASYNC_WAITS;
+        const char *kind = ar_async_doing_names[span->doing];
         if (span->worker < shown && count < TIMELINE_TASKS_MAX) {
-            rows[count++] = (struct task_row){
-                .stage = span->worker,
-                .kind = ar_async_doing_names[span->doing],
-                .stream = is_computed ? "compute" : ar_async_doing_names[span->doing],
-                .batch = span->step,
-                .tensors = AR_NO_COUNT,
-                .begin_s = span->begin_s,
-                .end_s = span->end_s};
+            rows[count++] = (struct task_row){.stage = span->worker,
+                                              .kind = kind,
+                                              .stream = tracks[span->doing] == 0 ? "compute" : kind,
+                                              .batch = span->step,
+                                              .tensors = AR_NO_COUNT,
+                                              .begin_s = span->begin_s,
+                                              .end_s = span->end_s,
+                                              .label = kind,
+                                              .track = tracks[span->doing]};
         }
     }
     qsort(rows, count, sizeof *rows, compare_task_rows);
     return count;
 }
 
+/* Lists the tasks of a step by role, or with servers the spans of the first workers. */
+static struct task_row *list_task_rows(const struct ar_timing *timing, struct ar_arena *arena,
+                                       uint32_t *count)
+{
+    const struct ar_graph *graph = timing->graph;
+    uint32_t most = graph != NULL ? graph->tasks_count : timing->async.spans_count;
+    struct task_row *rows = ar_arena_alloc(arena, (size_t)most + 1, sizeof *rows);
+    *count = graph != NULL ? fill_tasks(timing, rows, arena) : fill_workers(&timing->async, rows);
+    return rows;
+}
+
+static void write_task_rows(struct events *events, const struct ar_timing *timing)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const char *process = timing->graph != NULL ? "stage" : "worker";
+    uint32_t processes = timing->graph != NULL ? timing->graph->roles_count : timing->async.workers;
+    bool(*is_titled)[TRACKS] = ar_arena_alloc(&arena, processes, sizeof *is_titled);
+    uint32_t count;
+    const struct task_row *rows = list_task_rows(timing, &arena, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct task_row *row = &rows[i];
+        bool *titled = is_titled[row->stage];
+        events->process = row->stage + 1;
+        events->thread = events->process * TRACKS_MAX;
+        if (!titled[0] && !titled[1] && !titled[2]) {
+            write_title(events, "process", ar_arena_format(&arena, "%s %u", process, row->stage),
+                        row->stage);
+        }
+        if (!titled[row->track]) {
+            begin_track(events, row->track, row->stream);
+        }
+        titled[row->track] = true;
+        events->thread = events->process * TRACKS_MAX + row->track;
+        write_slice(events, row->track == 0 ? "compute" : "communication", row->label, row->begin_s,
+                    row->end_s, "\"batch\": %" PRIu32 ", \"chunk\": %" PRIu32, row->batch,
+                    row->chunk);
+    }
+}
+
+void timeline_write_trace(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
+                          const char *made_by)
+{
+    struct events events = {.file = file};
+    const struct ar_timeline *timeline = timing->job->timeline;
+    fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
+    fputs("\"allreckon " AR_VERSION "\", \"made_by\": ", file);
+    ar_json_text(file, made_by);
+    fputs(", \"row\": ", file);
+    ar_json_object(file, ar_row_columns, row);
+    fputs("},\n\"traceEvents\": [", file);
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        write_rank_process(&events, timing, i);
+    }
+    if (timeline == NULL) {
+        write_task_rows(&events, timing);
+    }
+    fputs("\n]}\n", file);
+}
+
 enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
                                     struct ar_arena *arena, struct ar_error *err)
 {
-    const struct ar_graph *graph = timing->graph;
-    if (graph != NULL && graph->tasks_count > TIMELINE_TASKS_MAX) {
+    uint32_t count;
+    if (timing->graph != NULL && timing->graph->tasks_count > TIMELINE_TASKS_MAX) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found %u tasks; expected at most %d for a picture: fewer "
                             "micro-batches or stages",
-                            graph->tasks_count, TIMELINE_TASKS_MAX);
+                            timing->graph->tasks_count, TIMELINE_TASKS_MAX);
     }
-    uint32_t most = graph != NULL ? graph->tasks_count : timing->async.spans_count;
-    most = most < TIMELINE_TASKS_MAX ? most : TIMELINE_TASKS_MAX;
-    struct task_row *rows = ar_arena_alloc(arena, (size_t)most + 1, sizeof *rows);
-    uint32_t count = graph != NULL ? fill_tasks(graph, rows) : fill_workers(&timing->async, rows);
+    const struct task_row *rows = list_task_rows(timing, arena, &count);
     ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows, count,
                      sizeof *rows);
     return AR_OK;

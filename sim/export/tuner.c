@@ -23,20 +23,16 @@ static double choice_time_s(const struct ar_library *library, bool is_fitted, en
 
 /* The fastest of the choices that are open. */
 static enum ar_choice find_fastest(const struct ar_library *library, bool is_fitted,
-                                   const struct ar_library_run *run, struct tuner_gain *gain)
+                                   const struct ar_library_run *run)
 {
-    enum ar_choice own = ar_tuning_choose(&library->tuning, AR_CALLS_ANY, run), best = own;
-    double own_s = choice_time_s(library, is_fitted, own, run), best_s = own_s;
+    enum ar_choice best = ar_tuning_choose(&library->tuning, AR_CALLS_ANY, run);
+    double best_s = choice_time_s(library, is_fitted, best, run);
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         double time_s = ar_tuning_is_open(&library->tuning, (enum ar_choice)i, run)
                             ? choice_time_s(library, is_fitted, (enum ar_choice)i, run)
                             : HUGE_VAL;
         best = time_s < best_s ? (enum ar_choice)i : best;
         best_s = fmin(best_s, time_s);
-    }
-    if (own_s / best_s > gain->factor) {
-        *gain = (struct tuner_gain){own_s / best_s, run->bytes,
-                                    ar_library_call_facts[run->call].operation};
     }
     return best;
 }
@@ -59,13 +55,13 @@ static void write_line(FILE *file, const struct ar_library_run *run, uint64_t fi
 }
 
 static void write_call(FILE *file, const struct ar_library *library, bool is_fitted,
-                       struct ar_library_run *run, struct tuner_gain *gain)
+                       struct ar_library_run *run)
 {
     enum ar_choice choice = AR_CHOICES_COUNT;
     uint64_t first = 0;
     for (int i = DOUBLING_FIRST * SIZES_IN_DOUBLING; i <= DOUBLING_LAST * SIZES_IN_DOUBLING; i++) {
         run->bytes = ceil(exp2((double)i / SIZES_IN_DOUBLING));
-        enum ar_choice next = find_fastest(library, is_fitted, run, gain);
+        enum ar_choice next = find_fastest(library, is_fitted, run);
         if (next != choice && choice != AR_CHOICES_COUNT) {
             write_line(file, run, first, (uint64_t)run->bytes - 1, choice);
             first = (uint64_t)run->bytes;
@@ -77,7 +73,7 @@ static void write_call(FILE *file, const struct ar_library *library, bool is_fit
 
 enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is_fitted,
                            const struct ar_collective *collective, const char *made_by,
-                           struct tuner_gain *gain, struct ar_error *err)
+                           struct ar_error *err)
 {
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     struct ar_collective own = *collective;
@@ -100,7 +96,7 @@ enum ar_status tuner_write(FILE *file, const struct ar_library *library, bool is
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
         runs[0].call = (enum ar_library_call)i;
         if (collective->operation == NULL || runs[0].call == call) {
-            write_call(file, library, is_fitted, &runs[0], gain);
+            write_call(file, library, is_fitted, &runs[0]);
         }
     }
     return AR_OK;
