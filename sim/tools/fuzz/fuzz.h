@@ -28,8 +28,8 @@ struct fuzz_target {
     const char *name;
     const char *file;    /**< name of the input; NULL: it needs no file */
     fuzz_reader *read;   /**< NULL: the command runs */
-    const char *command; /**< words with blanks between: `@` is the file, `%` another one,
-                            which is removed before */
+    const char *command; /**< words with blanks between: `@` is the file,
+                            `%` another one */
     const char *seeds;   /**< files, or with `*`, from the source folder on; blanks between */
 };
 

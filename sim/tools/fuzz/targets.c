@@ -5,21 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ar_device_cost.h"
-#include "ar_discover.h"
 #include "ar_inputs.h"
 #include "ar_kind.h"
 #include "ar_kineto.h"
 #include "ar_log.h"
-#include "ar_measured_set.h"
 #include "ar_page.h"
-#include "ar_plot_table.h"
 #include "ar_recorded.h"
 #include "fuzz.h"
 #include "journal.h"
-#include "reproduce.h"
 
 /* --- logs ---------------------------------------------------------------------------------- */
 
@@ -102,28 +97,7 @@ static enum ar_status read_recorded(const struct fuzz_input *input, struct ar_er
     return AR_OK;
 }
 
-/* --- machines ------------------------------------------------------------------------------ */
-
-/* A discovery that can be finished makes a cluster file that loads. */
-static enum ar_status read_discover(const struct fuzz_input *input, struct ar_error *err)
-{
-    static const struct ar_setting list[] = {{"nodes=2", "fuzz", AR_USAGE},
-                                             {"rack.nodes=0", "fuzz", AR_USAGE},
-                                             {"hca.bandwidth=1GB/s", "fuzz", AR_USAGE},
-                                             {"nvlink.bandwidth=1GB/s", "fuzz", AR_USAGE},
-                                             {"pcie.bandwidth=1GB/s", "fuzz", AR_USAGE}};
-    struct ar_discovery *discovery = NULL;
-    struct ar_topo *topo = NULL;
-    enum ar_status status = ar_discover_begin(
-        (struct ar_settings){list, sizeof list / sizeof *list}, input->arena, &discovery, err);
-    assert(status == AR_OK);
-    AR_TRY(ar_discover_parse(discovery, "fuzz", input->bytes, input->size, err));
-    status = ar_discover_finish(discovery, "fuzz", &topo, err);
-    assert((status == AR_OK) == (topo != NULL));
-    return status;
-}
-
-/* --- costs --------------------------------------------------------------------------------- */
+/* --- tables -------------------------------------------------------------------------------- */
 
 static enum ar_status read_cost(const struct fuzz_input *input, struct ar_error *err)
 {
@@ -153,68 +127,15 @@ static enum ar_status read_conv_points(const struct fuzz_input *input, struct ar
     return AR_OK;
 }
 
-/* --- measured sets ------------------------------------------------------------------------- */
-
-static enum ar_status read_index(const struct fuzz_input *input, struct ar_error *err)
-{
-    struct ar_measured_index index;
-    const char *called = ar_arena_format(input->arena, "%s/called.csv", input->directory);
-    fuzz_write(called, FUZZ_TEXT("operation,called,algorithm,shape,channels,note\n"));
-    AR_TRY(ar_measured_index_read(input->path, input->arena, &index, err));
-    for (size_t i = 0; i < index.sets_count; i++) {
-        ar_measured_set_has(&index.sets[i], "collectives/data.csv");
-    }
-    return AR_OK;
-}
-
-static enum ar_status read_called(const struct fuzz_input *input, struct ar_error *err)
-{
-    struct ar_measured_index index;
-    const char *path = ar_arena_format(input->arena, "%s/index.csv", input->directory);
-    fuzz_write(path, FUZZ_TEXT("set,files,system,ranks_per_node,cluster,settings,engine,algorithm,"
-                               "fitted_nodes_max,seen,source\n"));
-    AR_TRY(ar_measured_index_read(path, input->arena, &index, err));
-    ar_called_find(&index.called, "allreduce", "recursive_doubling");
-    return AR_OK;
-}
-
-/* --- tables that are shipped, and copies of them ------------------------------------------- */
-
 static enum ar_status read_library(const struct fuzz_input *input, struct ar_error *err)
 {
     struct ar_library_table *table = ar_arena_alloc(input->arena, 1, sizeof *table);
     return ar_library_table_read(input->path, table, err);
 }
 
-static enum ar_status read_transformers(const struct fuzz_input *input, struct ar_error *err)
-{
-    struct ar_transformers *transformers;
-    return ar_transformers_load(input->path, input->arena, &transformers, err);
-}
-
-static enum ar_status read_evoformers(const struct fuzz_input *input, struct ar_error *err)
-{
-    struct ar_evoformers *evoformers;
-    return ar_evoformers_load(input->path, input->arena, &evoformers, err);
-}
-
-static enum ar_status read_published(const struct fuzz_input *input, struct ar_error *err)
-{
-    struct published_rows rows;
-    const struct published_request request = {
-        .files = &input->path, .files_count = 1, .given = ar_scenario_begin(input->arena)};
-    return published_read(&request, &rows, err);
-}
-
 /* --- keys: lines of `name value` ----------------------------------------------------------- */
 
-enum { TEXTS_MAX = 8 };
-
-struct texts {
-    const char *list[AR_KEYS_COUNT][TEXTS_MAX + 1]; /* ended by NULL */
-    bool is_small; /* what they ask for is quick and stays in this process */
-};
-
+/* Whether what a value asks for is quick and stays in this process. */
 static bool is_small_value(enum ar_key key, const char *value)
 {
     static const char *const apart[] = {"simgrid", "best", "auto", "anneal"};
@@ -226,31 +147,17 @@ static bool is_small_value(enum ar_key key, const char *value)
     return is_small && (key != AR_KEY_MESH || strlen(value) < 16);
 }
 
-static void take_lines(char *rest, struct texts *texts)
+static enum ar_status set_keys(char *rest, struct ar_scenario *scenario, bool *is_small,
+                               struct ar_error *err)
 {
-    texts->is_small = true;
+    *is_small = true;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
         const char *name = strsep(&line, " ");
         enum ar_key key = ar_key_find(name);
         if (line != NULL && key != AR_KEYS_COUNT) {
-            size_t count = 0;
-            while (count < TEXTS_MAX && texts->list[key][count] != NULL) {
-                count++;
-            }
-            texts->list[key][ar_key_is(key, AR_KEY_REPEATS) ? count : 0] = line;
-            texts->list[key][TEXTS_MAX] = NULL;
-            texts->is_small = texts->is_small && is_small_value(key, line);
-        }
-    }
-}
-
-static enum ar_status set_keys(const struct texts *texts, struct ar_scenario *scenario,
-                               struct ar_error *err)
-{
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        const struct ar_origin origin = {.where = ar_keys[i].option, .status = AR_USAGE};
-        for (int k = 0; texts->list[i][k] != NULL; k++) {
-            AR_TRY(ar_scenario_set(scenario, (enum ar_key)i, &origin, texts->list[i][k], err));
+            const struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_USAGE};
+            AR_TRY(ar_scenario_set(scenario, key, &origin, line, err));
+            *is_small = *is_small && is_small_value(key, line);
         }
     }
     return AR_OK;
@@ -262,11 +169,10 @@ static enum ar_status read_keys(const struct fuzz_input *input, struct ar_error 
     struct ar_scenario scenario = ar_scenario_begin(input->arena);
     struct ar_inputs *inputs = ar_inputs_create(input->arena);
     struct ar_row *row = ar_arena_alloc(input->arena, 1, sizeof *row);
-    struct texts *texts = ar_arena_alloc(input->arena, 1, sizeof *texts);
-    take_lines(ar_arena_text(input->arena, input->bytes), texts);
-    AR_TRY(set_keys(texts, &scenario, err));
+    bool is_small;
+    AR_TRY(set_keys(ar_arena_text(input->arena, input->bytes), &scenario, &is_small, err));
     AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
-    if (!texts->is_small) {
+    if (!is_small) {
         return AR_OK;
     }
     AR_TRY(ar_scenario_load(&scenario, inputs, err));
@@ -310,38 +216,13 @@ static enum ar_status read_journal(const struct fuzz_input *input, struct ar_err
 
 /* --- what commands left -------------------------------------------------------------------- */
 
-/* As each of the files that pictures are drawn from. */
-static enum ar_status read_table(const struct fuzz_input *input, struct ar_error *err)
-{
-    enum ar_status status = AR_OK;
-    for (int i = 0; i < AR_PLOT_FILES; i++) {
-        enum ar_plot_file file = (enum ar_plot_file)i;
-        struct ar_plot_table *table = ar_arena_alloc(input->arena, 1, sizeof *table);
-        status = ar_plot_table_read(input->path, &file, input->arena, table, err);
-    }
-    return status;
-}
-
-/* Writes a file of a report, if the input is one of the name. */
-static void write_if_named(const struct fuzz_input *input, const char *directory, const char *name)
-{
-    size_t length = strlen(name);
-    if (input->size > length + 2 && strncmp(input->bytes + 2, name, length) == 0) {
-        fuzz_write(ar_arena_format(input->arena, "%s/%s", directory, name), input->bytes,
-                   input->size);
-    }
-}
-
 /* The first line of the input names the file, such as `# sweep.csv`; beside it lies what others
  * need. */
 static enum ar_status read_report(const struct fuzz_input *input, struct ar_error *err)
 {
-    static const char *const files[] = {
-        "sweep.csv", "payload.csv",   "layouts.csv",    "step.csv",     "pipeline.csv",
-        "train.csv", "reproduce.csv", "compare.csv",    "accuracy.csv", "layers.csv",
-        "kinds.csv", "sets.csv",      "parameters.csv", "command.txt"};
     static const char step[] = "gpus\n4\n";
     struct ar_page page;
+    char name[32];
     const char *directory = ar_arena_format(input->arena, "%s/page", input->directory);
     const struct ar_page_request request = {
         .directory = directory,
@@ -354,8 +235,9 @@ static enum ar_status read_report(const struct fuzz_input *input, struct ar_erro
     fuzz_make_directory(directory);
     fuzz_write(ar_arena_format(input->arena, "%s/step.csv", directory), FUZZ_TEXT(step));
     fuzz_write(ar_arena_format(input->arena, "%s/accuracy.csv", directory), FUZZ_TEXT(step));
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        write_if_named(input, directory, files[i]);
+    if (sscanf(input->bytes, "# %31[a-z_.]", name) == 1 && name[0] != '.') {
+        fuzz_write(ar_arena_format(input->arena, "%s/%s", directory, name), input->bytes,
+                   input->size);
     }
     return ar_page_write(&request, input->arena, &page, err);
 }
@@ -373,7 +255,10 @@ const struct fuzz_target fuzz_targets[] = {
      "topologies/machines/*.topo"},
     {"library", "my.library.csv", read_library, NULL,
      "topologies/machines/abci-v100-nccl2.8.library.csv"},
-    {"discover", NULL, read_discover, NULL, "topologies/readers/fixtures/*"},
+    {"discover", "node", NULL,
+     "discover @ --set nodes=2 --set rack.nodes=0 --set hca.bandwidth=1GB/s --set "
+     "nvlink.bandwidth=1GB/s --set pcie.bandwidth=1GB/s",
+     "topologies/readers/fixtures/*"},
     /* work */
     {"trace", "my.csv", NULL, "predict --trace @" ON STEP, "sim/tools/fuzz/seeds/trace/*"},
     {"layers", "my.csv", NULL, "compare @",
@@ -392,28 +277,23 @@ const struct fuzz_target fuzz_targets[] = {
      "traces/operators/googlenet.operators.csv sim/tools/fuzz/seeds/operators/*"},
     {"placement", "my.csv", NULL, "predict --gpus 2 --operators googlenet --placement @" ON,
      "sim/tools/fuzz/seeds/placement/*"},
-    {"transformers", "my.csv", read_transformers, NULL, "traces/workloads/transformers.csv"},
-    {"evoformers", "my.csv", read_evoformers, NULL, "traces/operators/evoformers.csv"},
     {"run", "my.run.csv", NULL, "train @ --engine closed --gpus 4 --iterations 1",
      "traces/runs/*.run.csv"},
     {"keys", NULL, read_keys, NULL, "sim/tools/fuzz/seeds/keys/*"},
     /* measurements */
     {"logs", NULL, read_logs, NULL, "traces/logs/fixtures/*"},
-    {"calibrate", "my.log", NULL, "calibrate @ --out % --cluster abci-v100",
+    {"calibrate", "my.log", NULL, "calibrate @ --force --out % --cluster abci-v100",
      "traces/logs/fixtures/nccl-13-reduce.txt traces/logs/fixtures/harness.csv "
      "sim/tools/fuzz/seeds/calibrate/*"},
-    {"pair", "my.log", NULL, "calibrate @ --out % --cluster abci-v100 --pair network",
+    {"pair", "my.log", NULL, "calibrate @ --force --out % --cluster abci-v100 --pair network",
      "traces/logs/fixtures/osu-latency-bw.txt"},
     {"compare", "my.log", NULL, "compare @ --cluster abci-v100 --engine closed",
      "traces/logs/fixtures/nccl-1*.txt traces/logs/fixtures/harness.csv "
      "sim/tools/fuzz/seeds/calibrate/*"},
-    {"published", "my.csv", read_published, NULL,
+    {"published", "my.csv", NULL, "reproduce @ --rows none",
      "validate/data/published/sony.csv validate/data/published/mlperf.csv "
      "validate/data/published/context.csv"},
-    {"index", "index.csv", read_index, NULL, "validate/data/index.csv"},
-    {"called", "called.csv", read_called, NULL, "validate/data/called.csv"},
     /* what commands left */
     {"journal", "sweep.journal", read_journal, NULL, "sim/tools/fuzz/seeds/journal/*"},
-    {"table", "my.csv", read_table, NULL, "sim/tools/fuzz/seeds/report/*"},
     {"report", "input", read_report, NULL, "sim/tools/fuzz/seeds/report/*"},
     {NULL}};
