@@ -1,17 +1,12 @@
-/* The yardstick: a ring all-reduce, or a pairwise all-to-all, as anyone would write it with
- * SimGrid's C interface.
+/* The yardstick: a ring all-reduce as anyone would write it with SimGrid's C interface.
  *
  * N actors in a ring, 2(N-1) steps; in each step every actor sends one part to its right, receives
- * one from its left, and waits for both. Pairwise, there are N-1 steps, and in step k it sends to
- * the k-th on its right. Nothing of this project is linked or included. The options
- * and the platform are the `simgrid` engine's, so that both simulate the same thing; the platform
- * is a file that `allreckon export` writes. */
+ * one from its left, and waits for both. Nothing of this project is linked. The options and the
+ * platform are the `simgrid` engine's, so that both simulate the same thing; the platform is a file
+ * that `allreckon export` writes. */
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/comm.h>
@@ -19,13 +14,14 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
+#include "usage.h"
+
 enum { NAME_SIZE = 32, ELEMENT_BYTES = 2 };
 
 struct rank {
     uint64_t index;
     uint64_t ranks;
     uint64_t elements;
-    bool is_pairwise;
 };
 
 static sg_mailbox_t mailbox_of(uint64_t number)
@@ -43,44 +39,23 @@ static uint64_t part_bytes(const struct rank *rank, uint64_t part)
     return (end - begin) * ELEMENT_BYTES;
 }
 
-static void exchange_messages(sg_mailbox_t to, sg_mailbox_t from, uint64_t bytes)
+static void run_rank(int argc, char **argv)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    void *received;
-    sg_comm_t send = sg_mailbox_put_async(to, &payload, (long)bytes);
-    sg_comm_t receive = sg_mailbox_get_async(from, &received);
-    sg_comm_wait(send); /* first: in SimGrid 3.32 a tenth faster than the receive first */
-    sg_comm_wait(receive);
-}
-
-static void run_ring(const struct rank *rank)
-{
+    const struct rank *rank = sg_actor_self_get_data();
     uint64_t ranks = rank->ranks;
     sg_mailbox_t right = mailbox_of((rank->index + 1) % ranks);
     sg_mailbox_t mine = mailbox_of(rank->index);
-    for (uint64_t step = 0; step < 2 * (ranks - 1); step++) {
-        uint64_t part = (rank->index + 2 * ranks - step) % ranks;
-        exchange_messages(right, mine, part_bytes(rank, part));
-    }
-}
-
-/* A mailbox for each pair: a rank that is late must not get what is for the next step. */
-static void run_pairwise(const struct rank *rank)
-{
-    uint64_t ranks = rank->ranks;
-    for (uint64_t step = 1; step < ranks; step++) {
-        uint64_t to = (rank->index + step) % ranks, from = (rank->index + ranks - step) % ranks;
-        exchange_messages(mailbox_of(rank->index * ranks + to),
-                          mailbox_of(from * ranks + rank->index), part_bytes(rank, step));
-    }
-}
-
-static void rank_main(int argc, char **argv)
-{
     (void)argc;
     (void)argv;
-    const struct rank *rank = sg_actor_self_get_data();
-    (rank->is_pairwise ? run_pairwise : run_ring)(rank);
+    for (uint64_t step = 0; step < 2 * (ranks - 1); step++) {
+        uint64_t part = (rank->index + 2 * ranks - step) % ranks;
+        void *received;
+        sg_comm_t send = sg_mailbox_put_async(right, &payload, (long)part_bytes(rank, part));
+        sg_comm_t receive = sg_mailbox_get_async(mine, &received);
+        sg_comm_wait(send); /* first: in SimGrid 3.32 a tenth faster than the receive first */
+        sg_comm_wait(receive);
+    }
 }
 
 static void start_simgrid(void)
@@ -110,35 +85,26 @@ static void simulate(const char *platform_path, struct rank *all, struct rank ea
         all[i].index = i;
         sg_actor_t actor = sg_actor_init("rank", sg_host_by_name(name));
         sg_actor_set_data(actor, &all[i]);
-        sg_actor_start_(actor, rank_main, 0, NULL);
+        sg_actor_start_(actor, run_rank, 0, NULL);
     }
     simgrid_run();
 }
 
-/* simulated_s messages_count cpu_s memory_bytes. */
-static void print_figures(uint64_t messages)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    double cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                   1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    printf("%.17g %" PRIu64 " %.6f %" PRIu64 "\n", simgrid_get_clock(), messages, cpu_s,
-           (uint64_t)usage.ru_maxrss * 1024);
-}
-
+/* Prints simulated_s messages_count cpu_s memory_bytes. */
 int main(int argc, char **argv)
 {
-    struct rank each = {.is_pairwise = argc == 5 && strcmp(argv[4], "pairwise") == 0};
-    each.ranks = argc >= 4 ? strtoull(argv[2], NULL, 10) : 0;
-    each.elements = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
+    struct rank each = {.ranks = argc == 4 ? strtoull(argv[2], NULL, 10) : 0,
+                        .elements = argc == 4 ? strtoull(argv[3], NULL, 10) : 0};
     struct rank *all = each.ranks < 2 ? NULL : calloc(each.ranks, sizeof *all);
+    struct rusage usage;
     if (all == NULL) {
-        fprintf(stderr,
-                "usage: bare_ring PLATFORM.xml RANKS ELEMENTS [pairwise]; at least 2 ranks\n");
+        fprintf(stderr, "usage: bare_ring PLATFORM.xml RANKS ELEMENTS; at least 2 ranks\n");
         return 64;
     }
     simulate(argv[1], all, each);
-    print_figures((each.is_pairwise ? 1 : 2) * (each.ranks - 1) * each.ranks);
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%.17g %" PRIu64 " ", simgrid_get_clock(), 2 * (each.ranks - 1) * each.ranks);
+    write_usage(stdout, &usage);
     free(all);
     return 0;
 }

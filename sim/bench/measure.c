@@ -2,21 +2,13 @@
  *
  * Processor time is that of all its processes; memory is the peak of the largest of them. Ends with
  * the command's exit code, or 128 and its signal. */
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ar_clock.h"
+#include "usage.h"
 
 enum { USAGE = 64, INTERNAL = 70, IO_ERROR = 74, NOT_FOUND = 127 };
-
-static double seconds_of(const struct timeval *time)
-{
-    return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
-}
 
 static int write_figures(const char *path, double wall_s, const struct rusage *usage)
 {
@@ -24,9 +16,8 @@ static int write_figures(const char *path, double wall_s, const struct rusage *u
     if (file == NULL) {
         return IO_ERROR;
     }
-    fprintf(file, "%.6f %.6f %" PRIu64 "\n", wall_s,
-            seconds_of(&usage->ru_utime) + seconds_of(&usage->ru_stime),
-            (uint64_t)usage->ru_maxrss * 1024);
+    fprintf(file, "%.6f ", wall_s);
+    write_usage(file, usage);
     int failed = ferror(file);
     return fclose(file) != 0 || failed != 0 ? IO_ERROR : 0;
 }

@@ -2,13 +2,11 @@
  *
  * Nothing of the data is of interest, so all ranks share one buffer of SMPI's folded memory, which
  * SMPI neither fills nor copies, and the operator does nothing: what is left is the simulation. */
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include <mpi.h>
+
+#include "usage.h"
 
 static void reduce_nothing(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -18,17 +16,7 @@ static void reduce_nothing(void *in, void *inout, int *count, MPI_Datatype *type
     (void)type;
 }
 
-/* simulated_s messages_count cpu_s memory_bytes. */
-static void print_figures(double simulated_s, uint64_t ranks)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    double cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                   1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    printf("%.17g %" PRIu64 " %.6f %" PRIu64 "\n", simulated_s, 2 * (ranks - 1) * ranks, cpu_s,
-           (uint64_t)usage.ru_maxrss * 1024);
-}
-
+/* Prints simulated_s messages_count cpu_s memory_bytes. */
 int main(int argc, char **argv)
 {
     static float *buffer; /* one for all ranks: smpirun -no-privatize */
@@ -52,7 +40,10 @@ int main(int argc, char **argv)
     double latest_s;
     MPI_Reduce(&finish_s, &latest_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        print_figures(latest_s, (uint64_t)ranks);
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        printf("%.17g %" PRIu64 " ", latest_s, 2 * ((uint64_t)ranks - 1) * (uint64_t)ranks);
+        write_usage(stdout, &usage);
     }
     MPI_Op_free(&operation);
     MPI_Finalize();
