@@ -148,12 +148,6 @@ static enum ar_status fill_boxing_rows(const struct boxing_request *request,
         ar_copy_text(rows[i].operation, sizeof rows[i].operation, step->operation->command);
         rows[i].groups = step->groups;
         rows[i].payload_bytes = step->payload_bytes;
-        if (step->operation == &ar_operation_all_to_all) {
-            ar_note(option_notes(request->options),
-                    "as in nccl-tests, the payload of %s is what one GPU has, that of others what "
-                    "a group has",
-                    step->operation->command);
-        }
         if (option_key(request->options, AR_KEY_CLUSTER) != NULL) {
             AR_TRY(is_between ? time_messages(request, &rows[i].time_s, err)
                               : time_collective(request, step, &rows[i].time_s, err));

@@ -6,7 +6,6 @@
 
 #include "ar_cluster.h"
 #include "ar_measured_set.h"
-#include "ar_note.h"
 #include "ar_row.h"
 #include "ar_units.h"
 #include "ar_verify.h"
@@ -15,20 +14,16 @@
 #include "reproduce.h"
 #include "training.h"
 
-static void show_algorithm(const struct ar_algorithm *algorithm)
-{
-    printf("  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n", algorithm->name,
-           algorithm->title, ar_algorithm_shape_help(algorithm), algorithm->formula,
-           algorithm->source);
-}
-
 static void show_algorithms(void)
 {
     for (size_t i = 0; i < ar_operations_count; i++) {
         printf("%s%s (%s)\n", i > 0 ? "\n" : "", ar_operations[i]->name, ar_operations[i]->command);
         for (size_t j = 0; j < ar_algorithms_count; j++) {
-            if (ar_algorithms[j]->operation == ar_operations[i]) {
-                show_algorithm(ar_algorithms[j]);
+            const struct ar_algorithm *algorithm = ar_algorithms[j];
+            if (algorithm->operation == ar_operations[i]) {
+                printf("  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n",
+                       algorithm->name, algorithm->title, ar_algorithm_shape_help(algorithm),
+                       algorithm->formula, algorithm->source);
             }
         }
     }
@@ -162,11 +157,6 @@ static enum ar_status show_published(const struct listed_file *file, struct ar_e
     return AR_OK;
 }
 
-static void show_no_framework(void)
-{
-    printf("%-18s %s\n", "none", "all terms off");
-}
-
 static enum ar_status show_framework(const struct listed_file *file, struct ar_error *err)
 {
     struct ar_framework *framework;
@@ -177,6 +167,7 @@ static enum ar_status show_framework(const struct listed_file *file, struct ar_e
 
 static void show_terms(void)
 {
+    printf("%-18s %s\n", "none", "all terms off");
     puts("terms, to be changed by --term KEY=VALUE:");
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         printf("  %-18s %-10s %s\n", ar_terms[i].key, ar_term_kinds[ar_terms[i].kind],
@@ -215,38 +206,34 @@ static void show_columns(void)
     ar_columns_describe(stdout, ar_row_columns);
 }
 
-/* A topic shows something before its files, one file after the other, something after them. */
+/* A topic shows its files, one after the other, and what there is besides. */
 static const struct topic {
     const char *name;
-    void (*before)(void);
+    void (*show_rest)(void);
     enum ar_status (*show)(const struct listed_file *file, struct ar_error *err);
     enum resource kind; /* of the files, if `show` is set */
-    void (*after)(void);
 } topics[] = {
-    {"algorithms", .before = show_algorithms},
-    {"operations", .before = show_operations},
-    {"clusters", .show = show_cluster, .kind = RESOURCE_CLUSTER},
-    {"fabrics", .before = show_fabrics},
-    {"traces", .show = show_trace, .kind = RESOURCE_TRACE},
-    {"runs", .show = show_run, .kind = RESOURCE_RUN},
-    {"workloads", .show = show_workloads, .kind = RESOURCE_WORKLOADS, .after = show_evoformers},
-    {"operators", .show = show_operators, .kind = RESOURCE_OPERATORS},
-    {"strategies", .before = show_strategies},
-    {"frameworks", show_no_framework, show_framework, RESOURCE_FRAMEWORK, show_terms},
-    {"published", .show = show_published, .kind = RESOURCE_PUBLISHED},
-    {"engines", .before = show_engines},
-    {"sets", .show = show_sets, .kind = RESOURCE_SETS},
-    {"columns", .before = show_columns},
+    {"algorithms", .show_rest = show_algorithms},
+    {"operations", .show_rest = show_operations},
+    {"clusters", NULL, show_cluster, RESOURCE_CLUSTER},
+    {"fabrics", .show_rest = show_fabrics},
+    {"traces", NULL, show_trace, RESOURCE_TRACE},
+    {"runs", NULL, show_run, RESOURCE_RUN},
+    {"workloads", show_evoformers, show_workloads, RESOURCE_WORKLOADS},
+    {"operators", NULL, show_operators, RESOURCE_OPERATORS},
+    {"strategies", .show_rest = show_strategies},
+    {"frameworks", show_terms, show_framework, RESOURCE_FRAMEWORK},
+    {"published", NULL, show_published, RESOURCE_PUBLISHED},
+    {"engines", .show_rest = show_engines},
+    {"sets", NULL, show_sets, RESOURCE_SETS},
+    {"columns", .show_rest = show_columns},
 };
 
 /* A file that cannot be read does not hide the others. */
-static void show_files(const struct topic *topic, FILE *notes)
+static void show_topic(const struct topic *topic)
 {
     char names[RESOURCE_NAMES_MAX][64];
-    size_t count = resource_names(topic->kind, names);
-    if (count == 0) {
-        ar_note(notes, "no %s found beside the program", topic->name);
-    }
+    size_t count = topic->show != NULL ? resource_names(topic->kind, names) : 0;
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
         struct ar_error err;
@@ -257,18 +244,8 @@ static void show_files(const struct topic *topic, FILE *notes)
             printf("%-18s cannot be read: %s\n", names[i], err.text);
         }
     }
-}
-
-static void show_topic(const struct topic *topic, FILE *notes)
-{
-    if (topic->before != NULL) {
-        topic->before();
-    }
-    if (topic->show != NULL) {
-        show_files(topic, notes);
-    }
-    if (topic->after != NULL) {
-        topic->after();
+    if (topic->show_rest != NULL) {
+        topic->show_rest();
     }
 }
 
@@ -277,19 +254,18 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
     enum { TOPICS = sizeof topics / sizeof topics[0] };
     const char *names[TOPICS + 1] = {NULL};
     unsigned asked;
-    FILE *notes = option_notes(options);
     for (size_t i = 0; i < TOPICS; i++) {
         names[i] = topics[i].name;
     }
     if (options->arguments_count == 1) {
         AR_TRY(ar_error_as_usage(ar_parse_choice("list", options->arguments[0], names, &asked, err),
                                  err));
-        show_topic(&topics[asked], notes);
+        show_topic(&topics[asked]);
         return AR_OK;
     }
     for (size_t i = 0; i < TOPICS - 1; i++) { /* the last one, columns, only if it is asked for */
         printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
-        show_topic(&topics[i], notes);
+        show_topic(&topics[i]);
     }
     return AR_OK;
 }
@@ -297,26 +273,6 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
 /* --- verify ----------------------------------------------------------------------------------- */
 
 enum { VERIFIED_RANKS_MAX = 256 }; /* cost grows with the cube of the ranks */
-
-/* Proves the algorithms of an operation. */
-static enum ar_status verify_operation(const struct ar_operation *operation,
-                                       const struct ar_algorithm *const *algorithms, size_t count,
-                                       const uint64_t *ranks, size_t ranks_count,
-                                       struct ar_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t cases = 0;
-        if (algorithms[i]->operation != operation) {
-            continue;
-        }
-        for (size_t j = 0; j < ranks_count; j++) {
-            AR_TRY(ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err));
-        }
-        printf("%-14s %-20s %6" PRIu64 " cases, each contribution exactly once\n", operation->name,
-               algorithms[i]->name, cases);
-    }
-    return AR_OK;
-}
 
 enum ar_status command_verify(const struct options *options, struct ar_error *err)
 {
@@ -331,9 +287,18 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
                            &algorithms, &algorithms_count, err));
     AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, VERIFIED_RANKS_MAX, &ranks,
                        &ranks_count, err));
-    for (size_t i = 0; i < operations_count; i++) {
-        AR_TRY(
-            verify_operation(operations[i], algorithms, algorithms_count, ranks, ranks_count, err));
+    for (size_t i = 0; i < operations_count * algorithms_count; i++) {
+        const struct ar_operation *operation = operations[i / algorithms_count];
+        const struct ar_algorithm *algorithm = algorithms[i % algorithms_count];
+        uint64_t cases = 0;
+        if (algorithm->operation != operation) {
+            continue;
+        }
+        for (size_t j = 0; j < ranks_count; j++) {
+            AR_TRY(ar_verify_ranks(algorithm, (uint32_t)ranks[j], &cases, err));
+        }
+        printf("%-14s %-20s %6" PRIu64 " cases, each contribution exactly once\n", operation->name,
+               algorithm->name, cases);
     }
     puts("cases of shape and number of elements; contributions where the operation wants them");
     return AR_OK;

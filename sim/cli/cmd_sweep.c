@@ -52,20 +52,15 @@ static enum ar_status check_points(const struct options *options, struct ar_erro
 static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
-    const struct {
-        const char *name;
-        bool is_given;
-    } others[] = {{"--payload", options->payloads != NULL},
-                  {"--operation", options->operation != NULL},
-                  {"--algorithms", strcmp(options->algorithms, "all") != 0},
-                  {"--shapes", strcmp(options->shapes, "all") != 0}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (others[i].is_given) {
-            return ar_error_set(
-                err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload",
-                others[i].name,
-                option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
-        }
+    const char *other = options->payloads != NULL                 ? "--payload"
+                        : options->operation != NULL              ? "--operation"
+                        : strcmp(options->algorithms, "all") != 0 ? "--algorithms"
+                        : strcmp(options->shapes, "all") != 0     ? "--shapes"
+                                                                  : NULL;
+    if (other != NULL) {
+        return ar_error_set(
+            err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", other,
+            option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
     }
     return option_key(options, AR_KEY_MESH) == NULL || sweep->tries_meshes
                ? option_required(options, "gpus", options->gpus_list, err)
@@ -161,35 +156,14 @@ static void note_collectives(FILE *notes, const struct space *space)
     }
 }
 
-static bool has_layout(const struct space *space, uint64_t gpus)
-{
-    size_t i = 0;
-    while (i < space->points_count && ar_shape_ranks(&space->points[i].shape) != gpus) {
-        i++;
-    }
-    return i < space->points_count;
-}
-
 static void note_layouts(FILE *notes, const struct sweep_command *sweep)
 {
     const struct space *space = &sweep->space;
-    char text[128];
-    size_t length = 0;
     ar_note(notes,
             "%zu layouts divide the model, %zu of them do not fit into the memory of a GPU; %sthe "
             "fastest first, without the time that a framework adds between kernels",
             space->points_count + space->too_large, space->too_large,
             space->gpus_count > 1 ? "by number of GPUs, " : "");
-    for (size_t i = 0; i < space->gpus_count && length < 80; i++) {
-        if (!has_layout(space, space->gpus[i])) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRIu64,
-                                       length > 0 ? ", " : "", space->gpus[i]);
-        }
-    }
-    if (length > 0) {
-        ar_note(notes, "no layout of these numbers of GPUs divides and fits: %s%s", text,
-                length < 80 ? "" : ", ...");
-    }
     if (sweep->tries_strategies) {
         ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");
     }

@@ -121,59 +121,25 @@ static void write_runs(const struct runs *runs, FILE *file, const struct ar_view
     ar_records_end(&records);
 }
 
-/* Whether the command line replaces a directive of the file. */
-static bool is_overruled(const struct options *options, const struct training *training,
-                         const char *directive)
+/* Adds the directives of a run file and its phases; options win over them. */
+static void add_file(const struct training_file *file, struct parameters *parameters,
+                     struct ar_arena *arena)
 {
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        char name[AR_KEY_TEXT];
-        enum ar_key key = (enum ar_key)i;
-        if (strcmp(ar_key_directive(ar_key_name(key), name), directive) == 0) {
-            return (key == AR_KEY_GPUS && options->gpus_list != NULL) ||
-                   (key == AR_KEY_SHAPE && training->is_shape_dropped) ||
-                   (option_key(options, key) != NULL && !ar_key_is(key, AR_KEY_REPEATS));
-        }
-    }
-    return false;
-}
-
-static void add_parameter(const struct training_file *file, const char *name, const char *value,
-                          struct parameters *parameters, struct ar_arena *arena)
-{
-    const struct parameter parameter = {.parameter =
-                                            ar_arena_format(arena, "%s: %s", file->name, name),
-                                        .value = value,
-                                        .source = file->source != NULL ? file->source : "run file"};
-    parameters_add(parameters, parameter, arena);
-}
-
-/* Adds the parameters of a run file: its directives, but for those of the file itself, and its
- * phases. */
-static void add_file(const struct options *options, const struct training *training,
-                     struct parameters *parameters)
-{
-    static const char *const of_file[] = {"run", "name", "title", "source"};
-    struct ar_arena *arena = options->arena;
-    const struct training_file *file = training->file;
+    const char *source = file->source != NULL ? file->source : "run file";
     for (size_t i = 0; i < file->csv->directives_count; i++) {
         const struct ar_csv_directive *line = &file->csv->directives[i];
-        bool is_left_out = is_overruled(options, training, line->key);
-        for (size_t k = 0; k < sizeof of_file / sizeof of_file[0]; k++) {
-            is_left_out = is_left_out || strcmp(line->key, of_file[k]) == 0;
-        }
-        if (!is_left_out) {
-            add_parameter(file, line->key, line->value, parameters, arena);
-        }
+        const char *name = ar_arena_format(arena, "%s: %s", file->name, line->key);
+        parameters_add(parameters, (struct parameter){name, line->value, source}, arena);
     }
     for (size_t i = 0; i < file->phases_count; i++) {
         const struct training_phase *phase = &file->phases[i];
         bool is_total = phase->batch_total > 0;
         const char *name =
-            ar_arena_format(arena, "epochs %g-%g, %s", phase->first_epoch, phase->last_epoch,
-                            is_total ? "batch_total" : "batch_per_gpu");
+            ar_arena_format(arena, "%s: epochs %g-%g, %s", file->name, phase->first_epoch,
+                            phase->last_epoch, is_total ? "batch_total" : "batch_per_gpu");
         const char *batch = ar_arena_format(arena, "%" PRIu64,
                                             is_total ? phase->batch_total : phase->batch_per_gpu);
-        add_parameter(file, name, batch, parameters, arena);
+        parameters_add(parameters, (struct parameter){name, batch, source}, arena);
     }
 }
 
@@ -188,7 +154,7 @@ static enum ar_status write_train_csv(const struct runs *runs, struct ar_error *
     AR_TRY(ar_output_commit(file, err));
     for (const struct training *at = runs->first; at != NULL; at = at->next) {
         struct ar_scenario step;
-        add_file(runs->options, at, &parameters);
+        add_file(at->file, &parameters, arena);
         AR_TRY(training_step(at, 0, runs->options->inputs, &step, err));
         parameters_add_scenario(&parameters, &step, arena);
     }

@@ -120,9 +120,7 @@ Test(cli_layers, files_and_the_picture_are_written)
     CLI_HAS(run.out, "\nlayers.svg");
     const char *parameters = cli_read("out/parameters.csv");
     CLI_LINES(parameters, "cost table,v100-sxm2,", 1);
-    CLI_LINES(parameters, "conv_forward_rate,12.34e12 flop/s,", 1); /* of fp32 */
-    CLI_LINES(parameters, "multiprocessors,80,", 1);
-    CLI_HAS(run.err, "beside resnet50-v1.5 by cost table v100-sxm2, batch 32");
+    CLI_HAS(run.err, "resnet50-v1.5-recorded, fp32, batch of 32, computed by cost table v100-sxm2");
 }
 
 Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
@@ -132,8 +130,8 @@ Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
         {"compare resnet50-v1.5", 65, "found a table of work"},
         {"compare resnet50-v1.5-recorded --cluster flat", 64,
          "found --cluster; expected none with a trace of measured times"},
-        {"compare resnet50-v1.5-recorded --algorithm ring", 64, "found --algorithm; expected none"},
-        {"compare resnet50-v1.5-recorded --engine closed", 64, "found --engine; expected none"},
+        {"compare resnet50-v1.5-recorded --algorithm ring", 64, "found --algorithm"},
+        {"compare resnet50-v1.5-recorded --engine closed", 64, "or --engine; expected none"},
         {"predict --cluster abci-v100 --gpus 4 --algorithm ring --trace resnet50-v1.5 --precision "
          "fp8",
          64, "found fp8; expected fp16, fp32, of which cost table v100-sxm2 speaks"},

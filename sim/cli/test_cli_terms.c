@@ -275,19 +275,6 @@ Test(cli_terms, a_sweep_has_the_rows_of_predict)
     }
 }
 
-#define EXPLAINED                                                                                  \
-    "$AR explain --cluster flat --trace resnet50-v1.5 --gpus 16 --algorithm ring "                 \
-    "--framework horovod"
-
-Test(cli_terms, explain_shows_progress_on_a_terminal_only)
-{
-    CLI_LACKS(cli_good(EXPLAINED).err, "of 8 terms");
-    const char *shown = cli_good_on_terminal(EXPLAINED);
-    CLI_HAS(shown, "\r0 of 8 terms");
-    shown = cli_good_on_terminal(EXPLAINED " --quiet");
-    CLI_LACKS(shown, "of 8 terms");
-}
-
 /* The note before it; both are stopped then. */
 Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
 {
@@ -303,8 +290,7 @@ Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
         minutes[i] = strtod(about + strlen("takes about "), NULL);
         CLI_HAS(about, " min; ");
     }
-    cr_expect_geq(minutes[1], minutes[0] + (sysconf(_SC_NPROCESSORS_ONLN) <= 8), "%g and %g min",
-                  minutes[1], minutes[0]);
+    cr_expect_gt(minutes[1], 5 * minutes[0], "%g and %g min", minutes[1], minutes[0]);
 }
 
 #define LONG SWEEP "--gpus 4:64:x2 --batch 32:40:+1 --out o "

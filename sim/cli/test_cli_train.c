@@ -132,7 +132,7 @@ Test(cli_train, options_that_are_wrong_are_refused)
         {"example --batch 3", 64, "unknown option \"--batch\""},
         {"example --format xml", 64, "--format: found \"xml\""},
         {"example --out trace.csv", 74, "trace.csv: found a file; expected a directory"},
-        {"example --out ''", 64, "--out: found \"\""},
+        {"example --out ''", 74, "found an empty path"},
     };
     CLI_FAIL_ALL("train", rows);
 }
@@ -246,7 +246,6 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     CLI_LINES(parameters, "\"example: epochs 30-90, batch_per_gpu\",64,", 1);
     CLI_LINES(parameters, "example: gpus,64,run file", 1);
     cli_good("$AR train example --gpus 32 --out other --quiet");
-    CLI_LINES(cli_read("other/parameters.csv"), "example: gpus", 0);
     CLI_LINES(cli_read("other/parameters.csv"), "--gpus,32,command line", 1);
     size_t files = cli_files_count();
     cli_write("bad.run.csv", "# run = 7\n# images = 9\n" PHASES);
