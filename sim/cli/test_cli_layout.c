@@ -362,7 +362,7 @@ Test(cli_layout, a_step_of_another_program_runs_on_a_mesh)
 Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)
 {
     cli_good("sed 's/all_gpus: 8/all_gpus: 921600/' " STEPS "simai.txt > large.txt");
-    cli_fails(64, "is of 921600 GPUs, and cluster dgx-a100 has 4480",
+    cli_fails(64, "found \"921600\"; expected a whole number from 1 to 4480",
               "$AR predict --cluster dgx-a100 --workload ./large.txt");
 }
 

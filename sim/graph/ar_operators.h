@@ -106,8 +106,7 @@ struct ar_placed {
     const uint32_t *devices;              /**< of each operator */
     uint32_t devices_count;
     struct ar_hops hops;
-    double samples;    /**< of a step; 0: nobody knows */
-    bool is_as_greedy; /**< annealing found nothing that ends earlier */
+    double samples; /**< of a step; 0: nobody knows */
 };
 
 /** The graph: a role for each of `devices_count` devices, of which `devices` has one for each
@@ -135,7 +134,6 @@ struct ar_placement_search {
     double room_bytes; /**< of each device; 0: nobody knows, and all fits */
     bool is_annealed;  /**< else greedy */
     uint64_t seed;     /**< of annealing: the same seed finds the same */
-    bool *has_gained;  /**< set if annealing found what ends earlier; NULL */
 };
 
 /** Finds a placement that ends early, in the arena. The end of the task graph is the cost, and what

@@ -208,9 +208,6 @@ static enum ar_status anneal_by_moves(struct search *search, uint32_t *best, str
         if (search->end_s < best_s) {
             best_s = search->end_s;
             memcpy(best, search->devices, count * sizeof *best);
-            if (search->request->has_gained != NULL) {
-                *search->request->has_gained = true;
-            }
         }
     }
     memcpy(search->devices, best, count * sizeof *best);

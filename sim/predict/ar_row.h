@@ -131,7 +131,7 @@ _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stac
 extern const struct ar_columns ar_row_columns;
 
 /** The rows of a table have one kind, which decides its columns. */
-enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_PLACED, AR_ROW_KINDS };
+enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT, AR_ROW_KINDS };
 
 /** The kind of a filled row. */
 enum ar_row_kind ar_row_kind_of(const struct ar_row *row);

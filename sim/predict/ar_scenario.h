@@ -134,6 +134,18 @@ enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_ke
                                   struct ar_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/** A key that must not be set with the strategy, and what is expected in place of it. */
+struct ar_key_check {
+    bool is_wrong;
+    enum ar_key key;
+    const char *expected;
+};
+
+/** Refuses the first of `count` keys that is wrong. */
+enum ar_status ar_scenario_check_strategy(const struct ar_scenario *scenario,
+                                          const struct ar_key_check *checks, size_t count,
+                                          struct ar_error *err);
+
 /** Refuses a scenario without a key that is needed. */
 enum ar_status ar_scenario_require(const struct ar_scenario *scenario, enum ar_key key,
                                    struct ar_error *err);

@@ -105,7 +105,6 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
                                      struct ar_error *err)
 {
     uint32_t *devices = NULL;
-    bool has_gained = false;
     int search = 0;
     while (search < SEARCHES && strcmp(searches[search], scenario->placement) != 0) {
         search++;
@@ -115,8 +114,7 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
         .hops = &placed->hops,
         .room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes,
         .is_annealed = search == 1,
-        .seed = scenario->seed,
-        .has_gained = &has_gained};
+        .seed = scenario->seed};
     if (search == SEARCHES && strpbrk(scenario->placement, "./") == NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
                                   "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
@@ -128,7 +126,6 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
                : ar_placement_load(scenario->placement, operators, scenario->gpus, scenario->arena,
                                    &devices, err));
     placed->devices = devices;
-    placed->is_as_greedy = request.is_annealed && !has_gained;
     return AR_OK;
 }
 
@@ -139,45 +136,26 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
 static enum ar_status check_operators(struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_layout *layout = &scenario->layout;
-    if (scenario->operators_name != NULL && !ar_scenario_has(scenario, AR_KEY_STRATEGY)) {
+    bool has_file = scenario->operators_name != NULL;
+    if (has_file && !ar_scenario_has(scenario, AR_KEY_STRATEGY)) {
         layout->strategy = &ar_strategy_partitioned;
     }
-    if (scenario->operators_name != NULL &&
-        (!layout->strategy->takes_operators || ar_scenario_has(scenario, AR_KEY_TRACE))) {
-        return ar_scenario_refuse(scenario, AR_KEY_OPERATORS, err,
-                                  "found with %s; expected operators alone, and strategy "
-                                  "partitioned",
-                                  layout->strategy->takes_operators ? "a trace"
-                                                                    : layout->strategy->name);
-    }
-    enum ar_key other = layout->strategy->takes_evoformer ? AR_KEY_TRACE : AR_KEY_WORKLOAD;
-    if (ar_scenario_has(scenario, other)) {
-        return ar_scenario_refuse(scenario, other, err, "found with strategy %s; expected a %s",
-                                  layout->strategy->name,
-                                  other == AR_KEY_TRACE ? "workload: an Evoformer" : "trace");
-    }
-    if (!layout->strategy->takes_evoformer && scenario->mesh.axes_count > 0) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found with strategy %s; expected --gpus alone there",
-                                  layout->strategy->name);
-    }
-    if (!layout->strategy->takes_evoformer && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
-        return ar_scenario_refuse(scenario, AR_KEY_ALGORITHM, err,
-                                  "found with strategy %s, which sends messages alone; expected "
-                                  "none there",
-                                  layout->strategy->name);
-    }
-    if (scenario->operators_name == NULL && ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
-        return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
-                                  "found without operators; expected --operators");
-    }
-    if (!layout->strategy->takes_evoformer && ar_engine_times_calls(scenario->engine)) {
-        return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
-                                  "found %s, which knows of no messages between two GPUs; "
-                                  "expected recurrence, simgrid or closed",
-                                  scenario->engine->name);
-    }
-    return AR_OK;
+    bool has_mesh = layout->strategy->takes_evoformer; /* else each GPU has its own messages */
+    bool takes_file = layout->strategy->takes_operators;
+    enum ar_key other = has_mesh ? AR_KEY_TRACE : AR_KEY_WORKLOAD;
+    const struct ar_key_check checks[] = {
+        {has_file && (!takes_file || ar_scenario_has(scenario, AR_KEY_TRACE)), AR_KEY_OPERATORS,
+         "operators alone, without a trace, and strategy partitioned"},
+        {ar_scenario_has(scenario, other), other,
+         has_mesh ? "a workload: an Evoformer" : "a trace"},
+        {!has_mesh && scenario->mesh.axes_count > 0, AR_KEY_MESH, "--gpus alone"},
+        {!has_mesh && ar_scenario_has(scenario, AR_KEY_ALGORITHM), AR_KEY_ALGORITHM,
+         "none with messages alone"},
+        {!has_file && ar_scenario_has(scenario, AR_KEY_PLACEMENT), AR_KEY_PLACEMENT, "--operators"},
+        {!has_mesh && ar_engine_times_calls(scenario->engine), AR_KEY_ENGINE,
+         "recurrence, simgrid or closed, which know of messages between two GPUs"},
+    };
+    return ar_scenario_check_strategy(scenario, checks, sizeof checks / sizeof checks[0], err);
 }
 
 static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -301,25 +279,6 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario)
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     char bytes[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
     double memory_bytes = find_fullest_bytes(placed);
-    bool is_file = scenario->operators_name != NULL;
-    if (is_file && !ar_scenario_has(scenario, AR_KEY_PLACEMENT)) {
-        ar_note(notes, "no --placement: greedy, which looks for one");
-    }
-    uint32_t idle = 0;
-    for (uint32_t device = 0; is_file && device < placed->devices_count; device++) {
-        uint32_t i = 0;
-        while (i < placed->operators->count && placed->devices[i] != device) {
-            i++;
-        }
-        idle += i == placed->operators->count;
-    }
-    if (idle > 0) {
-        ar_note(notes, "%" PRIu32 " of %" PRIu32 " GPUs have no operator", idle,
-                placed->devices_count);
-    }
-    if (placed->is_as_greedy) {
-        ar_note(notes, "anneal found nothing that ends earlier than greedy's placement");
-    }
     if (scenario->layout.strategy->takes_evoformer) {
         ar_note(notes,
                 "%s: the Evoformer stacks alone, kernels by cost table %s: templates, the "

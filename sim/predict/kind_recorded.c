@@ -30,14 +30,6 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
                                   sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_TP],
                                   recorded->path, gpus);
     }
-    uint64_t there = ar_cluster_gpus_count(scenario->cluster);
-    if (scenario->gpus == 0 && gpus > there) {
-        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                  "%.200s is of %" PRIu32 " GPUs, and cluster %s has %" PRIu64
-                                  "; expected --gpus with fewer, or another cluster",
-                                  recorded->path, gpus, ar_cluster_facts(scenario->cluster)->name,
-                                  there);
-    }
     layout->sizes[AR_AXIS_DP] = (uint32_t)(gpus / each);
     scenario->gpus = gpus;
     return AR_OK;

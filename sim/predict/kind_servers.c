@@ -36,44 +36,32 @@ bool ar_scenario_draws(const struct ar_scenario *scenario)
 enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
+    struct ar_key_check checks[ALL_KEYS];
     for (int i = 0; i < ALL_KEYS; i++) {
-        if (ar_scenario_has(scenario, server_keys[i]) &&
-            !ar_key_is_of_strategy(server_keys[i], strategy)) {
-            return ar_scenario_refuse(scenario, server_keys[i], err,
-                                      "found with strategy %s; expected it with %s", strategy->name,
-                                      i < SERVER_KEYS ? "ps-sync, ps-async, ssp:S or work-units"
-                                                      : "work-units");
-        }
+        enum ar_key key = server_keys[i];
+        checks[i] = (struct ar_key_check){
+            .is_wrong = ar_scenario_has(scenario, key) && !ar_key_is_of_strategy(key, strategy),
+            .key = key,
+            .expected = i < SERVER_KEYS ? "it with ps-sync, ps-async, ssp:S or work-units"
+                                        : "it with work-units"};
     }
-    return AR_OK;
+    return ar_scenario_check_strategy(scenario, checks, ALL_KEYS, err);
 }
 
 static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error *err)
 {
-    static const enum ar_key others[] = {AR_KEY_ALGORITHM, AR_KEY_SHAPE};
-    const struct ar_strategy *strategy = scenario->layout.strategy;
     const struct ar_layout *layout = &scenario->layout;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (ar_scenario_has(scenario, others[i])) {
-            return ar_scenario_refuse(scenario, others[i], err,
-                                      "found with strategy %s, whose workers send to servers; "
-                                      "expected none",
-                                      strategy->name);
-        }
-    }
-    if (!ar_engine_has_timeline(scenario->engine)) {
-        return ar_scenario_refuse(scenario, AR_KEY_ENGINE, err,
-                                  "found %s, which does not say when ranks do what; expected "
-                                  "recurrence or simgrid with strategy %s",
-                                  scenario->engine->name, strategy->name);
-    }
-    if (layout->model != NULL && layout->sizes[AR_AXIS_DP] != ar_layout_gpus(layout)) {
-        char text[AR_MESH_TEXT];
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found %s with strategy %s; expected dp alone, since each GPU is "
-                                  "a worker with all parameters",
-                                  ar_mesh_format(&scenario->mesh, text), strategy->name);
-    }
+    bool is_split = layout->model != NULL && layout->sizes[AR_AXIS_DP] != ar_layout_gpus(layout);
+    const struct ar_key_check checks[] = {
+        {ar_scenario_has(scenario, AR_KEY_ALGORITHM), AR_KEY_ALGORITHM,
+         "none where workers send to servers"},
+        {ar_scenario_has(scenario, AR_KEY_SHAPE), AR_KEY_SHAPE,
+         "none where workers send to servers"},
+        {!ar_engine_has_timeline(scenario->engine), AR_KEY_ENGINE,
+         "recurrence or simgrid, which say when ranks do what"},
+        {is_split, AR_KEY_MESH, "dp alone, since each GPU is a worker with all parameters"},
+    };
+    AR_TRY(ar_scenario_check_strategy(scenario, checks, sizeof checks / sizeof checks[0], err));
     if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
         scenario->iterations_count = STEPS_STANDARD;
     }

@@ -51,7 +51,9 @@ static const struct shown_column bare_table[] = {
 
 static const struct shown_column step_table[] = {
     {.name = "gpus"},
+    {.name = "mesh", .is_rare = true},
     {.name = "strategy", .is_rare = true, .usual = "data"},
+    {.name = "schedule", .is_rare = true, .priority = 5},
     {.name = "algorithm", .is_rare = true},
     {.name = "shape", .is_rare = true},
     {.name = "engine", .priority = 1},
@@ -60,11 +62,14 @@ static const struct shown_column step_table[] = {
     {.name = "low_s", .is_rare = true, .priority = 3},
     {.name = "high_s", .is_rare = true, .priority = 3},
     {.name = "compute_s", .priority = 7},
-    {.name = "allreduce_s", .priority = 8},
+    {.name = "allreduce_s", .is_rare = true, .priority = 8},
     {.name = "exposed_s", .priority = 4},
-    {.name = "samples_per_s", .priority = 2},
-    {.name = "efficiency_frac"},
-    {.name = "baseline", .priority = 9},
+    {.name = "bubble_s", .is_rare = true, .priority = 6},
+    {.name = "samples_per_s", .is_rare = true, .priority = 2},
+    {.name = "efficiency_frac", .is_rare = true},
+    {.name = "baseline", .is_rare = true, .priority = 9},
+    {.name = "memory_bytes", .is_rare = true, .priority = 8},
+    {.name = "fits", .is_rare = true},
     {.name = "status", .is_rare = true},
     {.name = NULL},
 };
@@ -94,33 +99,10 @@ static const struct shown_column layout_table[] = {
     {.name = NULL},
 };
 
-static const struct shown_column placed_table[] = {
-    {.name = "trace", .priority = 6, .heading = "operators"},
-    {.name = "gpus"},
-    {.name = "mesh", .is_rare = true},
-    {.name = "strategy", .priority = 5},
-    {.name = "schedule", .is_rare = true, .priority = 1, .heading = "placement"},
-    {.name = "engine", .priority = 9},
-    {.name = "exact", .is_rare = true},
-    {.name = "iteration_s"},
-    {.name = "compute_s", .priority = 7},
-    {.name = "exposed_s", .priority = 4},
-    {.name = "bubble_s", .priority = 4},
-    {.name = "samples_per_s", .is_rare = true, .priority = 2, .heading = "samples/s", .decimals = 1},
-    {.name = "efficiency_frac", .is_rare = true},
-    {.name = "messages_count", .priority = 8},
-    {.name = "memory_bytes", .is_rare = true, .priority = 3, .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 2},
-    {.name = "fits", .is_rare = true},
-    {.name = "status", .is_rare = true},
-    {.name = NULL},
-};
-
 /* clang-format on */
 
-static const struct shown_column *const tables[AR_ROW_KINDS] = {[AR_ROW_BARE] = bare_table,
-                                                                [AR_ROW_STEP] = step_table,
-                                                                [AR_ROW_LAYOUT] = layout_table,
-                                                                [AR_ROW_PLACED] = placed_table};
+static const struct shown_column *const tables[AR_ROW_KINDS] = {
+    [AR_ROW_BARE] = bare_table, [AR_ROW_STEP] = step_table, [AR_ROW_LAYOUT] = layout_table};
 
 void ar_row_table_make(enum ar_row_kind kind, struct ar_row_table *table)
 {
@@ -143,14 +125,12 @@ void ar_row_table_make(enum ar_row_kind kind, struct ar_row_table *table)
     }
 }
 
-/* One collective has no trace, a step of a trace no global batch, one of operators no algorithm. */
+/* One collective has no trace, a step of a trace no global batch. */
 enum ar_row_kind ar_row_kind_of(const struct ar_row *row)
 {
     return row->trace[0] == '\0'                  ? AR_ROW_BARE
            : row->global_batch != AR_ROW_NO_COUNT ? AR_ROW_LAYOUT
-           : row->bucket[0] == '\0' && (row->algorithm[0] == '\0' || row->baseline[0] == '\0')
-               ? AR_ROW_PLACED
-               : AR_ROW_STEP;
+                                                  : AR_ROW_STEP;
 }
 
 void ar_row_clear(struct ar_row *row)

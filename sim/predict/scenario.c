@@ -79,6 +79,20 @@ enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_ke
                         "%s: %s", ar_scenario_where(scenario, key), text);
 }
 
+enum ar_status ar_scenario_check_strategy(const struct ar_scenario *scenario,
+                                          const struct ar_key_check *checks, size_t count,
+                                          struct ar_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].is_wrong) {
+            return ar_scenario_refuse(scenario, checks[i].key, err,
+                                      "found with strategy %s; expected %s",
+                                      scenario->layout.strategy->name, checks[i].expected);
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_scenario_require(const struct ar_scenario *scenario, enum ar_key key,
                                    struct ar_error *err)
 {
