@@ -77,6 +77,14 @@ struct timer_flows {
     const struct ar_flows *flows;
 };
 
+/** Slowdowns of computations and messages by what runs beside them. */
+struct overlap {
+    struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
+    struct ar_sendings *sendings;  /**< [role]; NULL: nothing that is sent does */
+    const double *const *speeds;   /**< as in struct ar_graph_request */
+    bool is_scheduled;             /**< even ranks are, with what is found here */
+};
+
 struct timer {
     const struct ar_job *job;
     struct ar_timing *timing;        /**< what is found out; all lies in its arena */
@@ -89,6 +97,8 @@ struct timer {
     double *series_start_s; /**< and [rank] for its ranks */
     double *series_factor;
     double *rank_finish_s;
+    struct overlap overlap;
+    struct ar_timeline *timeline; /**< of the series; NULL: none */
     double *agreed_s; /**< [call]: all ranks agreed to it; NULL: nothing is negotiated */
 };
 
@@ -115,27 +125,17 @@ double job_input_s(const struct ar_job *job);
 enum ar_status timer_make_graph(struct timer *timer, const struct ar_slowdown *slowdown,
                                 struct ar_error *err);
 
-/** Slowdowns of computations and messages by what runs beside them. */
-struct overlap {
-    struct ar_slowdown *slowdowns; /**< [role], of computations; NULL: none */
-    struct ar_sendings *sendings;  /**< [role]; NULL: nothing that is sent does */
-    const double *const *speeds;   /**< as in struct ar_graph_request */
-    bool is_scheduled;             /**< even ranks are, with what is found here */
-};
-
 /** Whether the engine runs the whole graph, rank by rank. */
 bool timer_runs_ranks(const struct timer *timer);
 
 /** Times all that is sent and schedules the graph; `has_ranks`: on ranks with their starts and
  * factors. */
-enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap, bool has_ranks,
-                              struct ar_timeline *timeline, struct ar_error *err);
+enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_error *err);
 
 /** Finds what goes slower because of what runs beside it: the slowdowns with which even ranks find
  * the times that make them; the graph is made with them. Nothing where the engine runs all ranks.
  * AR_BAD_DATA if times do not settle. */
-enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
-                                  struct ar_error *err);
+enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err);
 
 /** Times a strategy with servers: an asynchronous run (ar_async.h) in place of a graph, all
  * iterations at once; fills in all but what the baseline decides. */

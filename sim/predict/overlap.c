@@ -21,11 +21,8 @@ enum { ROUNDS_MAX = 50, SHARING_ROUNDS_MAX = 12 };
 
 /* Speeds of works beside each other. */
 struct sharing {
-    uint32_t *works;              /* [sent]: those that are sent, */
-    uint32_t *numbers;            /* [work]: and which of them it is */
-    size_t count;                 /* of them */
-    double **speeds;              /* [work][other sent]; 0, NULL: not known */
-    struct ar_link_load **loads;  /* [sent]; NULL: not asked for yet */
+    double **speeds;              /* [work][other work]; 0, NULL: not known */
+    struct ar_link_load **loads;  /* [work]; NULL: not asked for yet */
     struct ar_sendings *sendings; /* [role] */
     struct ar_sending *list;      /* of all roles */
     bool is_needed;               /* some speeds are below 1 */
@@ -35,7 +32,7 @@ struct sharing {
 static enum ar_status find_link_loads(struct timer *timer, uint32_t number, struct sharing *sharing,
                                       struct ar_error *err)
 {
-    const struct ar_work *work = &timer->timing->graph->works[sharing->works[number]];
+    const struct ar_work *work = &timer->timing->graph->works[number];
     struct ar_collective collective = work_collective(timer->job, &timer->timing->layout, work);
     uint64_t elements = work_elements(work, &collective);
     const struct ar_flows *flows;
@@ -45,7 +42,7 @@ static enum ar_status find_link_loads(struct timer *timer, uint32_t number, stru
     sharing->loads[number] =
         ar_arena_alloc(timer->timing->arena, ar_cluster_links_count(collective.cluster),
                        sizeof *sharing->loads[number]);
-    AR_TRY(timer_find_flows(timer, sharing->works[number], &flows, err));
+    AR_TRY(timer_find_flows(timer, number, &flows, err));
     if (flows == NULL) {
         return ar_link_load_add(&collective, &elements, 1, sharing->loads[number], err);
     }
@@ -59,7 +56,7 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
 {
     const struct ar_cluster *cluster = timer->job->collective.cluster;
     const struct ar_work *works = timer->timing->graph->works;
-    double one_s = works[sharing->works[one]].time_s, other_s = works[sharing->works[other]].time_s;
+    double one_s = works[one].time_s, other_s = works[other].time_s;
     double busiest = 1;
     AR_TRY(find_link_loads(timer, one, sharing, err));
     AR_TRY(find_link_loads(timer, other, sharing, err));
@@ -72,9 +69,10 @@ static enum ar_status find_pair_speed(struct timer *timer, uint32_t one, uint32_
     }
     const uint32_t pair[] = {one, other};
     for (int i = 0; i < 2; i++) {
-        double **speeds = &sharing->speeds[sharing->works[pair[i]]];
+        double **speeds = &sharing->speeds[pair[i]];
         if (*speeds == NULL) {
-            *speeds = ar_arena_alloc(timer->timing->arena, sharing->count, sizeof **speeds);
+            *speeds = ar_arena_alloc(timer->timing->arena, timer->timing->graph->works_count,
+                                     sizeof **speeds);
         }
         (*speeds)[pair[1 - i]] = 1 / busiest;
     }
@@ -121,7 +119,7 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
             if (task->start_s < window->end_s && task->end_s > window->begin_s) {
                 sharing->list[count++] = (struct ar_sending){.begin_s = task->start_s,
                                                              .end_s = task->end_s,
-                                                             .work = sharing->numbers[task->work],
+                                                             .work = task->work,
                                                              .task = i,
                                                              .role = ends[end],
                                                              .from = ar_task_from(task)};
@@ -153,7 +151,7 @@ static enum ar_status find_sharing(struct timer *timer, struct sharing *sharing,
             const struct ar_sending *other = one + 1;
             for (; other < sendings->list + sendings->count && other->begin_s < one->end_s;
                  other++) {
-                const double *speeds = sharing->speeds[sharing->works[one->work]];
+                const double *speeds = sharing->speeds[one->work];
                 bool is_known =
                     one->work == other->work || (speeds != NULL && speeds[other->work] > 0);
                 if (ar_sending_shares(one->from, other->from) && !is_known) {
@@ -191,14 +189,13 @@ static bool times_have_settled(const struct ar_graph *graph, double settled_frac
     return is_like && change_s < settled_frac * last_s;
 }
 
-enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
-                                  struct ar_error *err)
+enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
 {
     struct ar_timing *timing = timer->timing;
+    struct overlap *overlap = &timer->overlap;
     bool has[AR_STREAMS_COUNT] = {false}; /* streams on which something is sent */
-    struct sharing sharing = {.count = 0};
+    struct sharing sharing = {.speeds = NULL};
     double speed_frac;
-    *overlap = (struct overlap){.slowdowns = NULL};
     AR_TRY(job_find_speed(timer->job, &speed_frac, err));
     for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
         const struct ar_task *task = &timing->graph->tasks[i];
@@ -210,19 +207,11 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
     if ((speed_frac == 1 && !can_share) || timer_runs_ranks(timer)) {
         return AR_OK;
     }
-    if (can_share) { /* number the works that are sent, which alone share links */
+    if (can_share) {
         const struct ar_graph *graph = timing->graph;
         struct ar_arena *arena = timing->arena;
-        sharing.works = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.works);
-        sharing.numbers = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.numbers);
         sharing.speeds = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.speeds);
-        for (uint32_t i = 0; i < graph->works_count; i++) {
-            if (graph->works[i].kind != AR_TASK_COMPUTE) {
-                sharing.numbers[i] = (uint32_t)sharing.count;
-                sharing.works[sharing.count++] = i;
-            }
-        }
-        sharing.loads = ar_arena_alloc(arena, sharing.count, sizeof *sharing.loads);
+        sharing.loads = ar_arena_alloc(arena, graph->works_count, sizeof *sharing.loads);
         sharing.sendings = ar_arena_alloc(arena, graph->roles_count, sizeof *sharing.sendings);
         sharing.list = ar_arena_alloc(arena, 2 * (size_t)graph->tasks_count,
                                       sizeof *sharing.list); /* a message is of two roles */
@@ -236,7 +225,7 @@ enum ar_status timer_find_overlap(struct timer *timer, struct overlap *overlap,
     int rounds_max = can_share ? SHARING_ROUNDS_MAX : ROUNDS_MAX;
     bool is_settled = false;
     for (int round = 0; !is_settled && round <= rounds_max; round++) {
-        AR_TRY(timer_schedule(timer, overlap, false, NULL, err));
+        AR_TRY(timer_schedule(timer, false, err));
         AR_TRY(can_share ? find_sharing(timer, &sharing, err) : AR_OK);
         double settled_frac = can_share ? SHARING_SETTLED_FRAC : SETTLED_FRAC;
         is_settled = times_have_settled(timing->graph, settled_frac, marks_s, &count) ||

@@ -162,13 +162,12 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
 
 /* Times what is not sent in series and has no time yet; `has_clocks`: ranks are looked at one by
  * one, so that what runs beside computations is timed in series. */
-static enum ar_status time_works(struct timer *timer, const struct overlap *overlap,
-                                 bool has_clocks, struct ar_error *err)
+static enum ar_status time_works(struct timer *timer, bool has_clocks, struct ar_error *err)
 {
     struct ar_graph *graph = timer->timing->graph;
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         struct ar_work *work = &graph->works[graph->tasks[i].work];
-        bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
+        bool may_be_of_series = has_clocks && timer->overlap.sendings == NULL &&
                                 work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
                                 graph->tasks[i].stream != AR_STREAM_COMPUTE;
         if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
@@ -179,11 +178,6 @@ static enum ar_status time_works(struct timer *timer, const struct overlap *over
 }
 
 /* --- series ----------------------------------------------------------------------------------- */
-
-struct series_context {
-    struct timer *timer;
-    struct ar_timeline *timeline;
-};
 
 /* Ranks of a role. */
 static uint32_t count_places(const struct timer *timer)
@@ -204,8 +198,7 @@ static const double *spread_role(const struct timer *timer, const double *of_rol
 static enum ar_status time_series(void *context, const struct ar_graph_series *series,
                                   double *finish_s, struct ar_error *err)
 {
-    const struct series_context *own = context;
-    struct timer *timer = own->timer;
+    struct timer *timer = context;
     struct ar_timing *timing = timer->timing;
     struct ar_task *tasks = timing->graph->tasks;
     const struct ar_work *work = &timing->graph->works[tasks[series->tasks[0]].work];
@@ -221,7 +214,7 @@ static enum ar_status time_series(void *context, const struct ar_graph_series *s
         .band = timer->job->band,
         .times = timer->call_times,
         .rank_finish_s = timer->rank_finish_s,
-        .timeline = own->timeline};
+        .timeline = timer->timeline};
     for (uint32_t i = 0; i < series->count; i++) {
         const struct ar_task *task = &tasks[series->tasks[i]];
         timer->calls[i] = (struct ar_call){
@@ -374,11 +367,10 @@ double ar_job_ranks_messages(const struct ar_job *job)
     return (double)job->iterations_count * (double)ar_graph_trial_messages(&trial);
 }
 
-enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap, bool has_ranks,
-                              struct ar_timeline *timeline, struct ar_error *err)
+enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_error *err)
 {
     struct ar_timing *timing = timer->timing;
-    struct series_context context = {.timer = timer, .timeline = timeline};
+    const struct overlap *overlap = &timer->overlap;
     bool has_clocks = has_ranks || timing->graph->has_series;
     const struct ar_graph_request request = {.slowdowns = overlap->slowdowns,
                                              .sendings = overlap->sendings,
@@ -389,9 +381,9 @@ enum ar_status timer_schedule(struct timer *timer, const struct overlap *overlap
                                              .factor = has_ranks ? timing->rank_factor : NULL,
                                              .end_s = has_ranks ? timing->rank_end_s : NULL,
                                              .time_series = time_series,
-                                             .context = &context};
+                                             .context = timer};
     if (!timer_runs_ranks(timer)) {
-        AR_TRY(time_works(timer, overlap, has_clocks, err));
+        AR_TRY(time_works(timer, has_clocks, err));
         timing->messages_count = timer->works_messages;
         return ar_graph_schedule_with(timing->graph, &request, err);
     }
@@ -491,16 +483,8 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-/* Means over the steps that were run. */
-struct means {
-    struct ar_graph_split split;
-    double exposed_s, deviations; /* and squared deviations from it, after Welford */
-    double busy_s;
-};
-
-/* Runs the steps one after the other. */
-static enum ar_status run_steps(struct timer *timer, const struct overlap *overlap,
-                                struct means *means, struct ar_error *err)
+/* Runs the steps one after the other; in the timing are then means over them. */
+static enum ar_status run_steps(struct timer *timer, struct ar_error *err)
 {
     const struct ar_job *job = timer->job;
     struct ar_timing *timing = timer->timing;
@@ -508,7 +492,8 @@ static enum ar_status run_steps(struct timer *timer, const struct overlap *overl
     bool has_ranks = job_is_uneven(job);
     struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
     struct ar_graph_split *splits = ar_arena_alloc(timing->arena, count, sizeof *splits);
-    double busy_sum_s = 0;
+    double busy_sum_s = 0, deviations = 0; /* squared ones from the mean exposed_s, after Welford */
+    timer->timeline = job->timeline;
     for (uint32_t i = 0; i < count; i++) {
         if (has_ranks) {
             /* Draw how fast ranks are, and let each begin where it ended the last step, the first
@@ -526,14 +511,14 @@ static enum ar_status run_steps(struct timer *timer, const struct overlap *overl
                 timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
             }
         }
-        if (has_ranks || job->timeline != NULL || !overlap->is_scheduled) {
-            AR_TRY(timer_schedule(timer, overlap, has_ranks, job->timeline, err));
+        if (has_ranks || job->timeline != NULL || !timer->overlap.is_scheduled) {
+            AR_TRY(timer_schedule(timer, has_ranks, err));
         }
         splits[i] = split_step(timing);
         double exposed_s = find_exposed(timing, &splits[i]);
-        double before_s = exposed_s - means->exposed_s;
-        means->exposed_s += before_s / (i + 1);
-        means->deviations += before_s * (exposed_s - means->exposed_s);
+        double before_s = exposed_s - timing->exposed_s;
+        timing->exposed_s += before_s / (i + 1);
+        deviations += before_s * (exposed_s - timing->exposed_s);
         /* How long some rank's second stream was busy, of the first role. The first rank may begin
          * a bucket before the last one has finished the one before. */
         double last_s = 0, busy_s = 0;
@@ -544,8 +529,9 @@ static enum ar_status run_steps(struct timer *timer, const struct overlap *overl
         }
         busy_sum_s += busy_s;
     }
-    means->split = ar_graph_split_mean(splits, count);
-    means->busy_s = busy_sum_s / count;
+    timing->split = ar_graph_split_mean(splits, count);
+    timing->allreduce_s = busy_sum_s / count;
+    timing->iteration_ci95_s = ar_confidence95(deviations, count);
     return AR_OK;
 }
 
@@ -565,24 +551,19 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         return servers_run(job, timing, err);
     }
     struct timer timer = {.job = job, .timing = timing};
-    struct overlap overlap;
-    struct means means = {.exposed_s = 0};
     AR_TRY(prepare_timer(&timer, err));
-    AR_TRY(timer_find_overlap(&timer, &overlap, err));
-    timing->contention_s = overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
-    AR_TRY(run_steps(&timer, &overlap, &means, err));
-    timing->split = means.split;
+    AR_TRY(timer_find_overlap(&timer, err));
+    timing->contention_s = timer.overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
+    AR_TRY(run_steps(&timer, err));
     if (timer_runs_ranks(&timer) && !job_is_uneven(job)) {
         timing->contention_s = timing->split.longer_s;
     }
     timing->compute_s = find_compute(timing, &timing->split);
-    timing->exposed_s = means.exposed_s;
     timing->bubble_s = timing->split.bubble_s;
     timing->bubble_frac = timing->bubble_s / timing->compute_s;
     double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
     timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
     timing->iteration_s = wanted_s + timing->input_wait_s;
-    timing->iteration_ci95_s = ar_confidence95(means.deviations, job->iterations_count);
     for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
         const struct ar_task *task = &timing->graph->tasks[i];
         const struct ar_work *work = &timing->graph->works[task->work];
@@ -590,7 +571,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
         bool is_busy = task->stream == AR_STREAM_GRADIENTS; /* counted there */
         timing->statistics_s += work->every > 0 && !is_busy ? work->time_s : 0;
     }
-    timing->allreduce_s = means.busy_s + timing->statistics_s;
+    timing->allreduce_s += timing->statistics_s;
     timing->payload_bytes = job->elements * job->collective.element_bytes;
     if (job->kind->has_baseline) {
         timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
