@@ -236,7 +236,7 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
             "all-gather     dp");
     cli_fails(64, "--sparse: found strategy zero1; expected data",
               "$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
-    cli_fails(64, "--mesh: found \"all\", which only sweep --workload tries",
+    cli_fails(64, "--mesh: found \"all\"",
               "$AR predict --cluster abci-v100 --workload bert-large --mesh all");
     struct cli_run run =
         cli_good("$AR sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
@@ -329,7 +329,7 @@ Test(cli_layout, wrong_lines_are_one_line)
         {"--cluster dgx-a100 --workload mpt-1b --gpus 8 --global-batch 8 --precision fp8",
          "--precision: found fp8, of which cost table"},
         {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
-         "--layers: found without a workload; expected --workload"},
+         "--layers: found with a trace; expected none there"},
     };
     CLI_REFUSE(64, "predict", cases);
     cli_fails(66, "unknown workload \"mpt-2b\"",

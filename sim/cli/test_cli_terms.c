@@ -63,7 +63,6 @@ Test(cli_terms, an_option_wins_over_the_frameworks_default)
     struct cli_run run =
         cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
                 "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
-    CLI_HAS(run.err, "term fusion.rule changes nothing beside --bucket");
     CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms");
 }
 

@@ -153,12 +153,6 @@ KEY_PARSE(operation)
 
 KEY_PARSE(mesh)
 {
-    if (strcmp(text, "all") == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"all\", which only sweep --workload tries; expected axes "
-                            "such as pp=4,dp=16,tp=8",
-                            origin->where);
-    }
     return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
 }
 
@@ -284,26 +278,24 @@ KEY_PARSE(straggler)
 {
     uint32_t count = scenario->stragglers_count;
     struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    char rank_text[24];
+    char *factor = ar_arena_text(scenario->arena, text);
+    const char *rank_text = ar_next_part(&factor, ':');
     uint64_t rank = 0;
-    double factor = 0;
     struct ar_error ignored;
-    size_t length = strcspn(text, ":");
-    ar_copy_text(rank_text, length < sizeof rank_text ? length + 1 : sizeof rank_text, text);
-    if (text[length] == '\0' || length >= sizeof rank_text ||
+    if (factor == NULL ||
         ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-        ar_parse_number("", text + length + 1, 1, 1e6, &factor, &ignored) != AR_OK) {
+        ar_parse_number("", factor, 1, 1e6, &list[count].factor, &ignored) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute "
                             "time from 1 to 1e6, such as 17:1.5",
                             origin->where, text);
     }
-    list[count] = (struct ar_straggler){.rank = (uint32_t)rank, .factor = factor};
+    list[count].rank = (uint32_t)rank;
     for (uint32_t i = 0; i < count; i++) {
         list[i] = scenario->stragglers[i];
-        if (list[i].rank == list[count].rank) {
-            return ar_error_set(err, AR_USAGE, "%s: found rank %" PRIu32 " twice; expected it once",
-                                origin->where, list[i].rank);
+        if (list[i].rank == rank) {
+            return ar_error_set(err, AR_USAGE, "%s: found rank %" PRIu64 " twice; expected it once",
+                                origin->where, rank);
         }
     }
     scenario->stragglers = list;

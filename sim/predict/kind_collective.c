@@ -110,7 +110,7 @@ static enum ar_status collective_make_graph(const struct ar_job *job,
     return AR_OK;
 }
 
-const struct ar_kind ar_kind_collective = {.name = "collective",
+const struct ar_kind ar_kind_collective = {.name = "a collective",
                                            .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
                                            .is_collective = true,
                                            .load = collective_load,

@@ -111,7 +111,7 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
     note_sparse(notes, scenario);
 }
 
-const struct ar_kind ar_kind_recorded = {.name = "recorded",
+const struct ar_kind ar_kind_recorded = {.name = "a recorded workload",
                                          .keys = AR_KEY_OF_LAYOUT,
                                          .has_layout = true,
                                          .load = recorded_load,

@@ -442,7 +442,7 @@ static void note_servers_of_layout(FILE *notes, const struct ar_scenario *scenar
 }
 
 const struct ar_kind ar_kind_servers_of_trace = {.name = "servers",
-                                                 .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+                                                 .keys = AR_KEY_OF_STEP,
                                                  .has_wire = true,
                                                  .has_baseline = true,
                                                  .load = servers_load_trace,

@@ -405,8 +405,8 @@ bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario)
     return is_noted || !fits;
 }
 
-const struct ar_kind ar_kind_trace = {.name = "trace",
-                                      .keys = AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+const struct ar_kind ar_kind_trace = {.name = "a trace",
+                                      .keys = AR_KEY_OF_STEP,
                                       .has_wire = true,
                                       .has_baseline = true,
                                       .load = trace_load,

@@ -352,7 +352,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     note_sparse(notes, scenario);
 }
 
-const struct ar_kind ar_kind_transformer = {.name = "transformer",
+const struct ar_kind ar_kind_transformer = {.name = "a workload",
                                             .keys = AR_KEY_OF_LAYOUT,
                                             .has_layout = true,
                                             .load = transformer_load,

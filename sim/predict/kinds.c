@@ -57,56 +57,28 @@ enum {
     KEYS_OF_LAYOUTS = AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED
 };
 
-/* Rejects a key that has no meaning for a kind. */
-static enum ar_status refuse_key(const struct ar_scenario *scenario, const struct ar_kind *kind,
-                                 enum ar_key key, struct ar_error *err)
-{
-    unsigned uses = ar_keys[key].uses;
-    if (kind == &ar_kind_operators) {
-        bool has_file = scenario->operators_name != NULL;
-        return ar_scenario_refuse(scenario, key, err, "found with %s %s; expected none there",
-                                  has_file ? "operators" : "strategy",
-                                  has_file ? scenario->operators_name
-                                           : scenario->layout.strategy->name);
-    }
-    if ((kind->keys & KEYS_OF_LAYOUTS) != 0 && (uses & KEYS_OF_LAYOUTS) == 0) {
-        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
-                                  "found with --%s, which is for a trace or a payload; "
-                                  "expected one or the other",
-                                  ar_key_name(key));
-    }
-    return ar_scenario_refuse(scenario, key, err,
-                              (uses & AR_KEY_OF_LAYOUT) != 0
-                                  ? "found without a workload; expected --workload"
-                                  : "found without operators; expected --operators, or strategy "
-                                    "partitioned, rotate or star");
-}
-
 enum ar_status kind_check_keys(const struct ar_scenario *scenario, const struct ar_kind *kind,
                                struct ar_error *err)
 {
-    bool has_trace = ar_scenario_has(scenario, AR_KEY_TRACE);
-    if (kind != &ar_kind_operators) {
-        AR_TRY(servers_check_keys(scenario, err));
-    }
-    bool takes_traces = kind == &ar_kind_operators && has_trace;
+    bool is_placed = (kind->keys & AR_KEY_OF_PLACED) != 0;
+    bool has_shape = (kind->keys & KEYS_OF_LAYOUTS) == 0;
+    bool takes_traces = is_placed && ar_scenario_has(scenario, AR_KEY_TRACE);
     unsigned uses = kind->keys | (takes_traces ? (unsigned)AR_KEY_OF_STEP : 0);
+    AR_TRY(is_placed ? AR_OK : servers_check_keys(scenario, err));
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         enum ar_key key = (enum ar_key)i;
         unsigned wanted = ar_keys[key].uses & KEYS_OF_KINDS;
-        bool has_other = (wanted != 0 && (wanted & uses) == 0) ||
-                         ((kind->keys & KEYS_OF_LAYOUTS) != 0 && key == AR_KEY_SHAPE);
-        if (ar_scenario_has(scenario, key) && has_other) {
-            return refuse_key(scenario, kind, key, err);
+        bool has_other = wanted != 0 && (wanted & uses) == 0;
+        if (!ar_scenario_has(scenario, key) ||
+            !(has_other || (key == AR_KEY_SHAPE && !has_shape))) {
+            continue;
         }
-    }
-    for (int i = 0; has_trace && i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
-        if (ar_key_is(key, AR_KEY_OF_BARE) && ar_scenario_has(scenario, key)) {
-            return ar_scenario_refuse(scenario, key, err,
-                                      "found with a trace, whose steps are all-reduces of all "
-                                      "GPUs; expected it with a payload alone");
-        }
+        return has_shape || is_placed || (wanted & KEYS_OF_LAYOUTS) != 0
+                   ? ar_scenario_refuse(scenario, key, err, "found with %s; expected none there",
+                                        kind->name)
+                   : ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                        "found with --%s; expected one or the other",
+                                        ar_key_name(key));
     }
     return AR_OK;
 }

@@ -79,10 +79,6 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
         if (needed != AR_TERMS_COUNT && !ar_framework_is_on(scenario->framework, needed)) {
             ar_note(notes, "term %s changes nothing without %s", ar_terms[term].key,
                     ar_terms[needed].key);
-        } else if (term == AR_TERM_FUSION_RULE && ar_scenario_has(scenario, AR_KEY_BUCKET)) {
-            ar_note(notes, "term %s changes nothing beside --bucket", ar_terms[term].key);
-        } else if (term == AR_TERM_JITTER && ar_scenario_has(scenario, AR_KEY_JITTER)) {
-            ar_note(notes, "term %s changes nothing beside --jitter", ar_terms[term].key);
         } else if (term == AR_TERM_KERNEL_FLOOR && scenario->trace->is_timed) {
             ar_note(notes, "term %s does not change the layers of %s, which is timed",
                     ar_terms[term].key, scenario->trace->name);

@@ -175,40 +175,37 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario)
 /* --- the library of the cluster ----------------------------------------------------------------
  */
 
-static bool rates_differ(double found_Bps, double table_Bps)
-{
-    return found_Bps != 0 && table_Bps > 0 && fabs(found_Bps / table_Bps - 1) > 1e-9;
-}
-
 /* Neither rates nor the choice of a table react to what the cluster says: it must be the same. */
 static enum ar_status check_rates(const struct ar_cluster_facts *facts,
                                   const struct ar_tuning *tuning, struct ar_error *err)
 {
-    char found_rate[AR_UNIT_TEXT], expected_rate[AR_UNIT_TEXT];
-    const char *key = NULL, *found = found_rate, *expected = expected_rate;
-    double net_bus_Bps = ar_library_engine_net_bus(facts);
+    const char *key = "library.release", *found = facts->library_release;
+    const char *expected = tuning->release->release;
     struct ar_tuning named = *tuning;
-    if (rates_differ(facts->library_node_bus_Bps, tuning->node_bus_Bps)) {
-        key = "library.node_bus";
-        ar_format_rate(facts->library_node_bus_Bps, found_rate);
-        ar_format_rate(tuning->node_bus_Bps, expected_rate);
-    } else if (facts->library_release[0] != '\0') {
-        AR_TRY(ar_tuning_find("library.release", facts->library_release, 0, 0, &named, err));
+    const struct {
+        const char *key;
+        double found_Bps, table_Bps;
+    } rates[] = {
+        {"library.node_bus", facts->library_node_bus_Bps, tuning->node_bus_Bps},
+        {"library.net_bus", ar_library_engine_net_bus(facts), tuning->net_bus_Bps},
+    };
+    if (found[0] != '\0') {
+        AR_TRY(ar_tuning_find(key, found, 0, 0, &named, err));
     }
-    if (key == NULL && named.release != tuning->release) {
-        key = "library.release";
-        found = facts->library_release;
-        expected = tuning->release->release;
-    } else if (key == NULL && rates_differ(net_bus_Bps, tuning->net_bus_Bps)) {
-        key = "library.net_bus";
-        ar_format_rate(net_bus_Bps, found_rate);
-        ar_format_rate(tuning->net_bus_Bps, expected_rate);
+    bool differs = named.release != tuning->release;
+    char rate_texts[2][AR_UNIT_TEXT];
+    for (int i = 0; i < 2 && !differs; i++) {
+        differs = rates[i].found_Bps != 0 && rates[i].table_Bps > 0 &&
+                  fabs(rates[i].found_Bps / rates[i].table_Bps - 1) > 1e-9;
+        key = rates[i].key;
+        found = ar_format_rate(rates[i].found_Bps, rate_texts[0]);
+        expected = ar_format_rate(rates[i].table_Bps, rate_texts[1]);
     }
-    return key == NULL ? AR_OK
-                       : ar_error_set(err, AR_BAD_DATA,
-                                      "%s: found %s; expected %s, with which the table %s was "
-                                      "fitted (see 'allreckon calibrate --help')",
-                                      key, found, expected, facts->library_cost);
+    return !differs ? AR_OK
+                    : ar_error_set(err, AR_BAD_DATA,
+                                   "%s: found %s; expected %s, with which the table %s was fitted "
+                                   "(see 'allreckon calibrate --help')",
+                                   key, found, expected, facts->library_cost);
 }
 
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
