@@ -77,6 +77,9 @@ struct ar_plot_table {
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 
+/** Refuses cells that are no numbers in columns that count or have a unit; they may be empty. */
+enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *err);
+
 /** A cell as a number; 0 when the file has no such column. */
 double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *column);
 

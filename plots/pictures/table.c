@@ -90,26 +90,35 @@ static bool has_numbers(const char *column)
                             column);
 }
 
-static enum ar_status read_values(const struct ar_csv *csv, double *values, struct ar_error *err)
+enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *err)
 {
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->cells[i];
-        bool are_numbers = has_numbers(name);
-        bool are_shapes = strcmp(name, "shape") == 0;
-        for (size_t row = 0; row < csv->rows_count; row++) {
+        for (size_t row = 0; row < csv->rows_count && has_numbers(name); row++) {
             const char *cell = ar_csv_cell(csv, row, i);
             double number = ar_plot_number_of(cell);
-            bool is_wrong = !isfinite(number) || (number < 0 && strstr(name, "error") == NULL);
-            if (are_numbers && cell[0] != '\0' && is_wrong) {
-                return ar_csv_error(csv, row, name, "a number >= 0", err);
+            bool may_be_below_0 = strstr(name, "error") != NULL;
+            if (cell[0] != '\0' && (!isfinite(number) || (number < 0 && !may_be_below_0))) {
+                return ar_csv_error(csv, row, name, may_be_below_0 ? "a number" : "a number >= 0",
+                                    err);
             }
-            values[row * csv->columns_count + i] = are_shapes ? grid_x(cell)
-                                                   : are_numbers || !isnan(number)
-                                                       ? number
-                                                       : number_text(csv, row, i);
         }
     }
     return AR_OK;
+}
+
+static void read_values(const struct ar_csv *csv, double *values)
+{
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        bool are_numbers = has_numbers(csv->cells[i]);
+        bool are_shapes = strcmp(csv->cells[i], "shape") == 0;
+        for (size_t row = 0; row < csv->rows_count; row++) {
+            const char *cell = ar_csv_cell(csv, row, i);
+            double number = are_shapes ? grid_x(cell) : ar_plot_number_of(cell);
+            values[row * csv->columns_count + i] =
+                are_numbers || !isnan(number) ? number : number_text(csv, row, i);
+        }
+    }
 }
 
 /* Whether a sweep is one of collectives alone: no row has a trace. */
@@ -145,6 +154,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     if (ar_text_has_word(ar_plot_sources[*file].columns, "status")) {
         AR_TRY(drop_failed_rows(csv, &result, err));
     }
+    AR_TRY(ar_plot_check_numbers(csv, err));
     if (*file == AR_PLOT_STEPS) {
         name_algorithms(csv);
     }
@@ -154,7 +164,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     for (size_t row = 0; row < csv->rows_count; row++) {
         result.rows.rows[result.rows.count++] = row;
     }
-    AR_TRY(read_values(csv, result.values, err));
+    read_values(csv, result.values);
     *table = result;
     return AR_OK;
 }

@@ -1,25 +1,26 @@
 /* Sentences about rows of steps and collectives: which algorithm is the fastest, by how much, and
  * where its time goes. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "ar_plot_table.h"
+#include "ar_text.h"
 #include "ar_units.h"
 #include "page.h"
 
 #define ROW_LIST(X)                                                                                \
-    X(string, cluster)                                                                             \
-    X(string, trace)                                                                               \
-    X(string, algorithm)                                                                           \
-    X(string, shape)                                                                               \
-    X(string, engine)                                                                              \
-    X(string, baseline)                                                                            \
-    X(string, operation)                                                                           \
-    X(string, strategy)                                                                            \
-    X(string, status)                                                                              \
-    X(count, gpus)                                                                                 \
-    X(count, payload_bytes)                                                                        \
+    X(text, cluster)                                                                               \
+    X(text, trace)                                                                                 \
+    X(text, algorithm)                                                                             \
+    X(text, shape)                                                                                 \
+    X(text, engine)                                                                                \
+    X(text, baseline)                                                                              \
+    X(text, operation)                                                                             \
+    X(text, strategy)                                                                              \
+    X(text, status)                                                                                \
+    X(text, exact)                                                                                 \
+    X(number, gpus)                                                                                \
+    X(number, payload_bytes)                                                                       \
     X(number, iteration_s)                                                                         \
     X(number, compute_s)                                                                           \
     X(number, allreduce_s)                                                                         \
@@ -35,80 +36,33 @@
     X(number, high_s)                                                                              \
     X(number, mfu_frac)                                                                            \
     X(number, bubble_s)                                                                            \
-    X(number, memory_bytes)                                                                        \
-    X(flag, exact)
+    X(number, memory_bytes)
 struct row {
-#define X(kind, field) ar_cell_##kind field;
+#define X(kind, field) page_##kind field;
     ROW_LIST(X)
 #undef X
 };
-static const struct ar_column row_columns[] = {
-#define X(kind, field)                                                                             \
-    AR_COLUMN(kind, struct row, field, #field, "", .may_be_empty = true, .may_be_missing = true),
-    ROW_LIST(X)
-#undef X
-        AR_COLUMN_OTHERS};
 
 /* Columns beside the algorithm in which rows may differ; those that differ in one of them are not
  * compared as algorithms. */
-static const struct circumstance {
-    const char *column;
-    const char *usual; /* another value is always named; NULL: values are named if they differ */
-    bool is_key_value; /* its cells name what they mean */
-    bool is_subject;   /* the sentence names it anyway */
-} circumstances[] = {{.column = "cluster", .is_subject = true},
-                     {.column = "trace"},
-                     {.column = "batch_per_gpu"},
-                     {.column = "precision"},
-                     {.column = "baseline"},
-                     {.column = "settings", .is_key_value = true},
-                     {.column = "gradient_scale"},
-                     {.column = "wire"},
-                     {.column = "framework"},
-                     {.column = "jitter_frac"},
-                     {.column = "seed"},
-                     {.column = "engine"},
-                     {.column = "operation", .is_subject = true},
-                     {.column = "mesh"},
-                     {.column = "along"},
-                     {.column = "root"},
-                     {.column = "global_batch"},
-                     {.column = "micro_batch"},
-                     {.column = "strategy", .usual = "data"},
-                     {.column = "schedule"},
-                     {.column = "recompute"},
-                     {.column = "sequence_parallel"},
-                     {.column = "attention"},
-                     {.column = "overlap"},
-                     {.column = "prefetch"},
-                     {.column = "bucket"}};
-
-enum { CIRCUMSTANCES = sizeof circumstances / sizeof circumstances[0] };
+#define CIRCUMSTANCES                                                                              \
+    "cluster trace batch_per_gpu precision baseline settings gradient_scale wire framework "       \
+    "jitter_frac seed engine operation mesh along root global_batch micro_batch strategy "         \
+    "schedule recompute sequence_parallel attention overlap prefetch bucket"
 
 struct rows {
     const struct ar_csv *csv;
     struct row *list;
     size_t count;
-    size_t places[CIRCUMSTANCES]; /* columns of the file; SIZE_MAX: not in it */
-    bool *is_named;               /* [row]: a sentence gives its time */
+    size_t places[AR_CSV_COLUMNS_MAX], places_count; /* of the circumstances that the file has */
+    bool *is_named;                                  /* [row]: a sentence gives its time */
     bool is_step;
 };
 
 bool answer_is_parameter(const char *column)
 {
-    static const char *const others[] = {"gpus",  "nodes",    "algorithm",
-                                         "shape", "channels", "payload_bytes"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(column, others[i]) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        if (strcmp(column, circumstances[i].column) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return ar_text_has_word(CIRCUMSTANCES " gpus nodes algorithm shape channels payload_bytes",
+                            column);
 }
 
 /* --- finding rows ------------------------------------------------------------------------- */
@@ -116,20 +70,25 @@ bool answer_is_parameter(const char *column)
 static bool has_result(const struct rows *rows, size_t i)
 {
     const struct row *row = &rows->list[i];
-    return (row->status == NULL || strcmp(row->status, "ok") == 0) && row->gpus != AR_NO_COUNT &&
+    return (row->status[0] == '\0' || strcmp(row->status, "ok") == 0) && !isnan(row->gpus) &&
            !isnan(rows->is_step ? row->iteration_s : row->allreduce_s);
+}
+
+/* Equal, or both unknown. */
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
 }
 
 static bool rows_are_alike(const struct rows *rows, size_t a, size_t b)
 {
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
+    for (size_t i = 0; i < rows->places_count; i++) {
         size_t place = rows->places[i];
-        if (place != SIZE_MAX &&
-            strcmp(ar_csv_cell(rows->csv, a, place), ar_csv_cell(rows->csv, b, place)) != 0) {
+        if (strcmp(ar_csv_cell(rows->csv, a, place), ar_csv_cell(rows->csv, b, place)) != 0) {
             return false;
         }
     }
-    return rows->is_step || rows->list[a].payload_bytes == rows->list[b].payload_bytes;
+    return rows->is_step || is_same(rows->list[a].payload_bytes, rows->list[b].payload_bytes);
 }
 
 /* The better row has the lower cost: time of a sample, or of a collective. */
@@ -143,28 +102,28 @@ static double row_cost(const struct rows *rows, size_t i)
 
 /* Which rows are looked at. */
 struct choice {
-    uint64_t gpus;
-    uint64_t payload_bytes; /* AR_NO_COUNT: any */
-    size_t alike;           /* in all circumstances of this row; SIZE_MAX: any */
-    size_t but;             /* not this row; SIZE_MAX: any */
+    double gpus;
+    double payload_bytes; /* NAN: any */
+    size_t alike;         /* in all circumstances of this row; SIZE_MAX: any */
+    size_t but;           /* not this row; SIZE_MAX: any */
     const char *algorithm, *operation, *strategy; /* NULL: any */
 };
 
-static struct choice choose_gpus(uint64_t gpus)
+static struct choice choose_gpus(double gpus)
 {
     return (struct choice){
-        .gpus = gpus, .payload_bytes = AR_NO_COUNT, .alike = SIZE_MAX, .but = SIZE_MAX};
+        .gpus = gpus, .payload_bytes = (double)NAN, .alike = SIZE_MAX, .but = SIZE_MAX};
 }
 
 static bool is_chosen(const struct rows *rows, const struct choice *choice, size_t i)
 {
     const struct row *row = &rows->list[i];
     return has_result(rows, i) && i != choice->but && row->gpus == choice->gpus &&
-           (choice->payload_bytes == AR_NO_COUNT || row->payload_bytes == choice->payload_bytes) &&
+           (isnan(choice->payload_bytes) || row->payload_bytes == choice->payload_bytes) &&
            (choice->alike == SIZE_MAX || rows_are_alike(rows, choice->alike, i)) &&
-           (choice->algorithm == NULL || answer_texts_equal(row->algorithm, choice->algorithm)) &&
-           (choice->operation == NULL || answer_texts_equal(row->operation, choice->operation)) &&
-           (choice->strategy == NULL || answer_texts_equal(row->strategy, choice->strategy));
+           (choice->algorithm == NULL || strcmp(row->algorithm, choice->algorithm) == 0) &&
+           (choice->operation == NULL || strcmp(row->operation, choice->operation) == 0) &&
+           (choice->strategy == NULL || strcmp(row->strategy, choice->strategy) == 0);
 }
 
 /* The best row of a choice, the first of equal ones; SIZE_MAX: there is none. */
@@ -195,7 +154,7 @@ static struct others find_others(const struct rows *rows, size_t best)
         choice.alike = best;
         choice.algorithm = rows->list[i].algorithm;
         if (!is_chosen(rows, &choice, i) || find_best_row(rows, &choice) != i ||
-            answer_texts_equal(rows->list[i].algorithm, rows->list[best].algorithm)) {
+            strcmp(rows->list[i].algorithm, rows->list[best].algorithm) == 0) {
             continue;
         }
         bool is_next = others.count == 0 || row_cost(rows, i) < row_cost(rows, others.next);
@@ -207,9 +166,9 @@ static struct others find_others(const struct rows *rows, size_t best)
     return others;
 }
 
-static uint64_t largest_gpus(const struct rows *rows)
+static double largest_gpus(const struct rows *rows)
 {
-    uint64_t most = 0;
+    double most = 0;
     for (size_t i = 0; i < rows->count; i++) {
         most = has_result(rows, i) && rows->list[i].gpus > most ? rows->list[i].gpus : most;
     }
@@ -217,40 +176,49 @@ static uint64_t largest_gpus(const struct rows *rows)
 }
 
 /* The least or the largest payload among rows of so many GPUs. */
-static uint64_t find_payload(const struct rows *rows, uint64_t gpus, bool is_least)
+static double find_payload(const struct rows *rows, double gpus, bool is_least)
 {
-    uint64_t payload = AR_NO_COUNT;
+    double payload = (double)NAN;
     for (size_t i = 0; i < rows->count; i++) {
-        uint64_t bytes = rows->list[i].payload_bytes;
+        double bytes = rows->list[i].payload_bytes;
         if (has_result(rows, i) && rows->list[i].gpus == gpus &&
-            (payload == AR_NO_COUNT || (is_least ? bytes < payload : bytes > payload))) {
+            (isnan(payload) || (is_least ? bytes < payload : bytes > payload))) {
             payload = bytes;
         }
     }
     return payload;
 }
 
-static enum ar_status read_answer_rows(const struct ar_csv *csv, struct ar_arena *arena,
-                                       struct rows *rows, struct ar_error *err)
+static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *arena)
 {
-    *rows = (struct rows){.csv = csv, .count = csv->rows_count};
-    AR_TRY(answer_read(csv, AR_COLUMNS(row_columns), sizeof *rows->list, arena, &rows->list, err));
-    rows->is_named = ar_arena_alloc(arena, rows->count + 1, sizeof *rows->is_named);
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        rows->places[i] = ar_csv_find_column(csv, circumstances[i].column);
+    struct rows rows = {.csv = csv, .count = csv->rows_count};
+    rows.list = ar_arena_alloc(arena, rows.count + 1, sizeof *rows.list);
+    rows.is_named = ar_arena_alloc(arena, rows.count + 1, sizeof *rows.is_named);
+    char column[AR_WORD_SIZE];
+    for (const char *at = CIRCUMSTANCES; ar_next_word(&at, column);) {
+        rows.places[rows.places_count] = ar_csv_find_column(csv, column);
+        rows.places_count += rows.places[rows.places_count] != SIZE_MAX;
     }
-    for (size_t i = 0; i < rows->count; i++) {
-        rows->is_step = rows->is_step || !isnan(rows->list[i].iteration_s);
+    for (size_t i = 0; i < rows.count; i++) {
+#define X(kind, field) rows.list[i].field = page_read_##kind(csv, i, #field);
+        ROW_LIST(X)
+#undef X
+        rows.is_step = rows.is_step || !isnan(rows.list[i].iteration_s);
     }
-    return AR_OK;
+    return rows;
 }
 
 /* --- sentences ---------------------------------------------------------------------------- */
 
+static const char *known(const char *text, const char *otherwise)
+{
+    return text[0] != '\0' ? text : otherwise;
+}
+
 static void write_algorithm(FILE *text, const struct row *row)
 {
-    bool has_shape = row->shape != NULL && row->shape[strspn(row->shape, "-")] != '\0';
-    fprintf(text, "%s%s%s", row->algorithm != NULL ? row->algorithm : "?", has_shape ? " " : "",
+    bool has_shape = row->shape[strspn(row->shape, "-")] != '\0';
+    fprintf(text, "%s%s%s", known(row->algorithm, "?"), has_shape ? " " : "",
             has_shape ? row->shape : "");
 }
 
@@ -275,22 +243,26 @@ static void write_less(FILE *text, const struct rows *rows, size_t best, size_t 
 static void write_circumstances(FILE *text, const struct rows *rows, size_t best)
 {
     const char *between = " (";
-    for (size_t i = 0; i < CIRCUMSTANCES; i++) {
-        const struct circumstance *kind = &circumstances[i];
-        const char *cell =
-            rows->places[i] != SIZE_MAX ? ar_csv_cell(rows->csv, best, rows->places[i]) : "";
-        bool is_written = cell[0] != '\0' && kind->usual != NULL && strcmp(cell, kind->usual) != 0;
-        for (size_t row = 0; row < rows->count && cell[0] != '\0' && !is_written; row++) {
-            is_written = strcmp(ar_csv_cell(rows->csv, row, rows->places[i]), cell) != 0;
+    for (size_t i = 0; i < rows->places_count; i++) {
+        size_t place = rows->places[i];
+        const char *column = rows->csv->cells[place];
+        const char *cell = ar_csv_cell(rows->csv, best, place);
+        bool is_written = strcmp(column, "strategy") == 0 && strcmp(cell, "data") != 0;
+        for (size_t row = 0; row < rows->count && !is_written; row++) {
+            is_written = strcmp(ar_csv_cell(rows->csv, row, place), cell) != 0;
         }
-        if (is_written && !kind->is_subject) {
-            fputs(between, text);
-            for (const char *at = kind->column; !kind->is_key_value && *at != '\0'; at++) {
+        if (!is_written || cell[0] == '\0' || ar_text_has_word("cluster operation", column)) {
+            continue; /* the sentence begins with these two */
+        }
+        fputs(between, text);
+        if (strcmp(column, "settings") != 0) { /* which name what they mean */
+            for (const char *at = column; *at != '\0'; at++) {
                 fputc(*at == '_' ? ' ' : *at, text);
             }
-            fprintf(text, "%s%s", kind->is_key_value ? "" : " ", cell);
-            between = ", ";
+            fputc(' ', text);
         }
+        fputs(cell, text);
+        between = ", ";
     }
     fputs(between[0] == ',' ? ")" : "", text);
 }
@@ -309,16 +281,6 @@ static void write_next(FILE *text, const struct rows *rows, size_t best)
     }
 }
 
-/* The first row of this strategy. */
-static size_t first_row_of_strategy(const struct rows *rows, const char *strategy)
-{
-    size_t i = 0;
-    while (!answer_texts_equal(rows->list[i].strategy, strategy)) {
-        i++;
-    }
-    return i;
-}
-
 /* The best row of each other strategy. */
 static void write_strategies(FILE *text, const struct rows *rows, size_t best)
 {
@@ -327,12 +289,14 @@ static void write_strategies(FILE *text, const struct rows *rows, size_t best)
         const struct row *row = &rows->list[i];
         struct choice choice = choose_gpus(rows->list[best].gpus);
         choice.strategy = row->strategy;
-        size_t found = SIZE_MAX;
+        size_t first = 0;
         char time[AR_UNIT_TEXT];
-        if (row->strategy != NULL && first_row_of_strategy(rows, row->strategy) == i &&
-            !answer_texts_equal(row->strategy, rows->list[best].strategy)) {
-            found = find_best_row(rows, &choice);
+        while (strcmp(rows->list[first].strategy, row->strategy) != 0) {
+            first++;
         }
+        bool is_other = row->strategy[0] != '\0' && first == i &&
+                        strcmp(row->strategy, rows->list[best].strategy) != 0;
+        size_t found = is_other ? find_best_row(rows, &choice) : SIZE_MAX;
         if (found != SIZE_MAX) {
             fprintf(text, "%s%s", before, ar_format_seconds(name_time(rows, found), time));
             write_circumstances(text, rows, found);
@@ -344,7 +308,7 @@ static void write_strategies(FILE *text, const struct rows *rows, size_t best)
 
 static void write_others(FILE *text, const struct rows *rows, size_t best, struct others others)
 {
-    if (others.count == 0 && rows->list[best].algorithm != NULL) {
+    if (others.count == 0 && rows->list[best].algorithm[0] != '\0') {
         fputs(" with ", text);
         write_algorithm(text, &rows->list[best]);
     }
@@ -371,18 +335,18 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
     char bytes[AR_UNIT_TEXT];
     const struct row *row = &rows->list[best];
     struct others others = find_others(rows, best);
-    fprintf(text, "On %" PRIu64 " GPUs of %s ", row->gpus,
-            row->cluster != NULL ? row->cluster : "?");
+    fprintf(text, "On %.0f GPUs of %s ", row->gpus, known(row->cluster, "?"));
     if (others.count > 0) {
         fprintf(text, "the fastest of %zu algorithms is ", others.count + 1);
         write_algorithm(text, row);
         fputs(": ", text);
     }
     if (rows->is_step) {
-        fprintf(text, "a step of %s", row->trace != NULL ? row->trace : "?");
+        fprintf(text, "a step of %s", known(row->trace, "?"));
     } else {
-        fprintf(text, "one %s of %s", row->operation != NULL ? row->operation : "allreduce",
-                ar_format_bytes(row->payload_bytes, bytes));
+        fprintf(text, "one %s of %s", known(row->operation, "allreduce"),
+                isnan(row->payload_bytes) ? "?"
+                                          : ar_format_bytes((uint64_t)row->payload_bytes, bytes));
     }
     write_circumstances(text, rows, best);
     fprintf(text, " takes %s", ar_format_seconds(name_time(rows, best), time));
@@ -407,7 +371,7 @@ static void write_rates(FILE *text, const struct row *row)
                                          : "That is %.0f samples per second",
                 row->samples_per_s);
     }
-    if (has_samples && row->efficiency_frac > 0 && row->baseline != NULL) {
+    if (has_samples && row->efficiency_frac > 0 && row->baseline[0] != '\0') {
         fprintf(text, ", a scaling efficiency of %.3g %% of one %s", 100 * row->efficiency_frac,
                 row->baseline);
     }
@@ -466,11 +430,11 @@ static void write_parts(FILE *text, const struct row *row)
 }
 
 /* The next larger number of GPUs among rows like `best`; 0: none. */
-static uint64_t next_gpus(const struct rows *rows, size_t best, uint64_t after)
+static double next_gpus(const struct rows *rows, size_t best, double after)
 {
-    uint64_t next = 0;
+    double next = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        uint64_t gpus = rows->list[i].gpus;
+        double gpus = rows->list[i].gpus;
         if (has_result(rows, i) && rows_are_alike(rows, best, i) && gpus > after &&
             (next == 0 || gpus < next)) {
             next = gpus;
@@ -479,28 +443,23 @@ static uint64_t next_gpus(const struct rows *rows, size_t best, uint64_t after)
     return next;
 }
 
-static const char *algorithm_name(const struct row *row)
-{
-    return row->algorithm != NULL ? row->algorithm : "?";
-}
-
 /* Which algorithm is the fastest from which number of GPUs on. */
 static void write_winners(FILE *text, const struct rows *rows, size_t best)
 {
     const char *winner = NULL;
     size_t changes = 0;
-    for (uint64_t gpus = 0; (gpus = next_gpus(rows, best, gpus)) != 0;) {
+    for (double gpus = 0; (gpus = next_gpus(rows, best, gpus)) != 0;) {
         struct choice choice = choose_gpus(gpus);
         choice.alike = best;
         size_t fastest = find_best_row(rows, &choice);
-        const struct row *row = &rows->list[fastest];
-        if (winner == NULL || !answer_texts_equal(winner, algorithm_name(row))) {
+        const char *name = known(rows->list[fastest].algorithm, "?");
+        if (winner == NULL || strcmp(winner, name) != 0) {
             fprintf(text,
-                    changes == 0 ? "By number of GPUs the fastest is %s from %" PRIu64 " on"
-                                 : ", %s from %" PRIu64 " on",
-                    algorithm_name(row), gpus);
+                    changes == 0 ? "By number of GPUs the fastest is %s from %.0f on"
+                                 : ", %s from %.0f on",
+                    name, gpus);
             rows->is_named[fastest] = true;
-            winner = algorithm_name(row);
+            winner = name;
             changes++;
         }
     }
@@ -558,7 +517,7 @@ static void write_operation(FILE *text, const struct rows *rows, size_t best)
     write_best_row(text, rows, best);
     write_rates(text, row);
     write_parts(text, row);
-    if (!rows->is_step && least.payload_bytes != row->payload_bytes) {
+    if (!rows->is_step && !is_same(least.payload_bytes, row->payload_bytes)) {
         size_t small = find_best_row(rows, &least);
         if (small != SIZE_MAX) {
             write_best_row(text, rows, small);
@@ -570,26 +529,24 @@ static void write_operation(FILE *text, const struct rows *rows, size_t best)
 }
 
 /* The best row of the operation of a row, which is its first one; SIZE_MAX if it is not. */
-static size_t best_of_operation(const struct rows *rows, size_t row, uint64_t gpus)
+static size_t best_of_operation(const struct rows *rows, size_t row, double gpus)
 {
     const char *operation = rows->list[row].operation;
     for (size_t i = 0; i < row; i++) {
-        if (answer_texts_equal(rows->list[i].operation, operation)) {
+        if (strcmp(rows->list[i].operation, operation) == 0) {
             return SIZE_MAX;
         }
     }
     struct choice choice = choose_gpus(gpus);
-    choice.payload_bytes = rows->is_step ? AR_NO_COUNT : find_payload(rows, gpus, false);
+    choice.payload_bytes = rows->is_step ? (double)NAN : find_payload(rows, gpus, false);
     choice.operation = operation;
     return find_best_row(rows, &choice);
 }
 
-enum ar_status answer_rows(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
-                           const char **title, struct ar_error *err)
+void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
 {
-    struct rows rows;
-    AR_TRY(read_answer_rows(csv, parts->arena, &rows, err));
-    uint64_t gpus = largest_gpus(&rows);
+    const struct rows rows = read_answer_rows(parts->files[file], parts->arena);
+    double gpus = largest_gpus(&rows);
     size_t first = SIZE_MAX;
     size_t operations = 0;
     for (size_t i = 0; i < rows.count; i++) {
@@ -600,14 +557,14 @@ enum ar_status answer_rows(struct page_parts *parts, const struct ar_csv *csv, F
         }
     }
     if (first == SIZE_MAX) {
-        *title = "Predictions";
         fprintf(text, "None of %zu rows has a result. ", rows.count);
-        return AR_OK;
+        return;
     }
     const struct row *row = &rows.list[first];
     const char *work = rows.is_step ? row->trace : operations == 1 ? row->operation : "collectives";
-    *title = ar_arena_format(parts->arena, "%s on %s", work != NULL ? work : "Collectives",
-                             row->cluster != NULL ? row->cluster : "a cluster");
     write_trust(text, &rows);
-    return AR_OK;
+    parts->title = parts->title != NULL
+                       ? parts->title
+                       : ar_arena_format(parts->arena, "%s on %s", known(work, "Collectives"),
+                                         known(row->cluster, "a cluster"));
 }

@@ -80,24 +80,23 @@ static enum ar_status read_command(struct page_parts *parts, struct ar_error *er
 /* Loads the files that are there. accuracy.csv without compare.csv is the data of a picture. */
 static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
 {
+    const char *directory = parts->request->directory;
+    bool has_calls = access(path_below(parts, directory, "compare.csv"), F_OK) == 0;
     bool is_any = false;
     for (size_t i = 0; i < PAGE_FILES; i++) {
-        const char *path = path_below(parts, parts->request->directory, page_sources[i].name);
-        if (i != PAGE_ACCURACY && access(path, F_OK) == 0) {
+        const char *path = path_below(parts, directory, page_sources[i].name);
+        if ((i != PAGE_ACCURACY || has_calls) && access(path, F_OK) == 0) {
             AR_TRY(ar_csv_load(path, parts->arena, &parts->files[i], err));
+            AR_TRY(ar_csv_check(parts->files[i], page_sources[i].columns, err));
+            AR_TRY(ar_plot_check_numbers(parts->files[i], err));
             is_any = is_any || i != PAGE_PARAMETERS;
         }
-    }
-    if (parts->files[PAGE_COMPARED] != NULL) {
-        const char *name = page_sources[PAGE_ACCURACY].name;
-        AR_TRY(ar_csv_load(path_below(parts, parts->request->directory, name), parts->arena,
-                           &parts->files[PAGE_ACCURACY], err));
     }
     return is_any ? AR_OK
                   : ar_error_set(err, AR_NO_INPUT,
                                  "%.200s: found nothing to report; expected what sweep, explain, "
                                  "train, reproduce, compare or accuracy leave with --out",
-                                 parts->request->directory);
+                                 directory);
 }
 
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
@@ -352,7 +351,7 @@ enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_ar
     parts->request = request;
     parts->arena = arena;
     AR_TRY(read_directory(parts, err));
-    AR_TRY(page_answer(parts, err));
+    page_answer(parts);
     AR_TRY(ar_output_begin(request->out, arena, &output, err));
     AR_TRY(draw_page_pictures(parts, err));
     AR_TRY(write_page(output->file, parts, err));

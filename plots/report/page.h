@@ -9,29 +9,30 @@
 #include "ar_csv.h"
 #include "ar_page.h"
 
-struct page_parts;
-
-/** Writes sentences about a file, each with a blank behind it, and says what the file is about. */
-typedef enum ar_status page_sentences(struct page_parts *parts, const struct ar_csv *csv,
-                                      FILE *text, const char **title, struct ar_error *err);
-
 /** The files, in the order of their tables on the page; those up to PAYLOADS have rows of steps and
- * collectives: symbol, name, title of the table, its sentences (NULL: none), and the set of
- * pictures that is drawn from it (-1: none). */
+ * collectives: symbol, name, title of the table, columns that it must have, the set of pictures
+ * that is drawn from it (-1: none), its sentences (NULL: none), and what they are about. */
 #define PAGE_FILE_LIST(X)                                                                          \
-    X(STEP, "step.csv", "The step", answer_rows, -1)                                               \
-    X(SWEEP, "sweep.csv", "Predictions", answer_rows, AR_PLOT_SWEEP)                               \
-    X(LAYOUTS, "layouts.csv", "Layouts", answer_rows, AR_PLOT_LAYOUTS)                             \
-    X(PAYLOADS, "payload.csv", "One collective, by payload", NULL, -1)                             \
-    X(TRAIN, "train.csv", "Runs and their phases", answer_train, -1)                               \
-    X(RESULTS, "reproduce.csv", "Published results", answer_results, AR_PLOT_PUBLISHED)            \
-    X(ACCURACY, "accuracy.csv", "Errors, summed up", answer_compared, -1)                          \
-    X(COMPARED, "compare.csv", "Measured and predicted calls", answer_band, AR_PLOT_COMPARE)       \
-    X(KINDS, "kinds.csv", "Kinds of layers", answer_kinds, -1)                                     \
-    X(LAYERS, "layers.csv", "Layers", NULL, AR_PLOT_LAYERS)                                        \
-    X(SETS, "sets.csv", "Measured sets", answer_sets, AR_PLOT_ACCURACY)                            \
-    X(TASKS, "pipeline.csv", "Tasks", answer_tasks, -1)                                            \
-    X(PARAMETERS, "parameters.csv", "Parameters and their sources", NULL, -1)
+    X(STEP, "step.csv", "The step", "", -1, answer_rows, "Predictions")                            \
+    X(SWEEP, "sweep.csv", "Predictions", "", AR_PLOT_SWEEP, answer_rows, "Predictions")            \
+    X(LAYOUTS, "layouts.csv", "Layouts", "", AR_PLOT_LAYOUTS, answer_rows, "Predictions")          \
+    X(PAYLOADS, "payload.csv", "One collective, by payload", "", -1, NULL, NULL)                   \
+    X(TRAIN, "train.csv", "Runs and their phases", "run cluster", -1, answer_train,                \
+      "Time to train")                                                                             \
+    X(RESULTS, "reproduce.csv", "Published results", "row", AR_PLOT_PUBLISHED, answer_results,     \
+      "Published results, predicted")                                                              \
+    X(ACCURACY, "accuracy.csv", "Errors, summed up", "", -1, answer_compared,                      \
+      "Predicted beside measured")                                                                 \
+    X(COMPARED, "compare.csv", "Measured and predicted calls", "", AR_PLOT_COMPARE, answer_band,   \
+      "Predicted beside measured")                                                                 \
+    X(KINDS, "kinds.csv", "Kinds of layers", "", -1, answer_kinds,                                 \
+      "Layers of a step, measured and computed")                                                   \
+    X(LAYERS, "layers.csv", "Layers", "", AR_PLOT_LAYERS, NULL, NULL)                              \
+    X(SETS, "sets.csv", "Measured sets", "set", AR_PLOT_ACCURACY, answer_sets,                     \
+      "How wrong predictions are")                                                                 \
+    X(TASKS, "pipeline.csv", "Tasks", "stage kind stream begin_s end_s", -1, answer_tasks,         \
+      "A training step")                                                                           \
+    X(PARAMETERS, "parameters.csv", "Parameters and their sources", "", -1, NULL, NULL)
 
 enum page_file {
 #define X(symbol, ...) PAGE_##symbol,
@@ -40,10 +41,16 @@ enum page_file {
         PAGE_FILES
 };
 
+struct page_parts;
+
+/** Writes sentences about a file, each with a blank behind it. May set the title of the page. */
+typedef void page_sentences(struct page_parts *parts, enum page_file file, FILE *text);
+
 extern const struct page_source {
-    const char *name, *title;
-    page_sentences *answer;
+    const char *name, *title, *columns;
     int set; /**< enum ar_plot_set, or -1 */
+    page_sentences *answer;
+    const char *subject;
 } page_sources[PAGE_FILES];
 
 struct page_picture {
@@ -70,7 +77,7 @@ void page_write_parameters(FILE *file, struct page_parts *parts);
 void page_write_timeline(FILE *file, struct page_parts *parts);
 
 /** Finds the title and the answer. */
-enum ar_status page_answer(struct page_parts *parts, struct ar_error *err);
+void page_answer(struct page_parts *parts);
 
 /** Sentences about rows of steps and collectives (`ar_row.h`), the tasks of a step, and the files
  * of `train`, `reproduce`, `compare` and `accuracy`. */
@@ -86,8 +93,8 @@ struct answer_trust {
     const char *engine; /**< of all of them; NULL: there are several, or none */
 };
 
-/** Adds a result; an unknown flag adds nothing. */
-void answer_add_trust(struct answer_trust *trust, ar_cell_flag exact, const char *engine);
+/** Adds a result, which is exact (`yes`) or an estimate (`no`); others add nothing. */
+void answer_add_trust(struct answer_trust *trust, const char *exact, const char *engine);
 
 /** Writes whether what is sent is followed exactly in results, of which there is at least one.
  * \param noun what they are; \param more what follows "every message exactly" */
@@ -97,12 +104,10 @@ void answer_write_trust(FILE *text, const struct answer_trust *trust, const char
 /** Writes a fraction in percent between two texts; nothing for NAN. */
 void answer_write_percent(FILE *text, const char *before, double frac, const char *after);
 
-/** Whether two texts are equal; NULL is an empty one. */
-bool answer_texts_equal(const char *a, const char *b);
-
-/** Reads all rows of a file as records of `size` bytes, in which nothing applies that the file does
- * not give. The last of the columns is AR_COLUMN_OTHERS. */
-enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
-                           struct ar_arena *arena, void *records, struct ar_error *err);
+/** The cells of records: a text, empty if the file has no such column, and a number, then NAN. */
+typedef const char *page_text;
+typedef double page_number;
+page_text page_read_text(const struct ar_csv *csv, size_t row, const char *column);
+page_number page_read_number(const struct ar_csv *csv, size_t row, const char *column);
 
 #endif

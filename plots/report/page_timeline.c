@@ -1,5 +1,4 @@
 /* The tasks of a step over time: a line for each stream of each stage, a bar for each task. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,25 +21,19 @@ static const struct look {
              {"pull", 6, false},     {NULL, 7, false}};
 
 #define TASK_LIST(X)                                                                               \
-    X(count, stage, "")                                                                            \
-    X(string, kind, "what it does")                                                                \
-    X(string, stream, "a stream")                                                                  \
-    X(count, batch, "", .may_be_empty = true, .may_be_missing = true)                              \
-    X(count, chunk, "", .may_be_empty = true, .may_be_missing = true)                              \
-    X(count, tensors, "", .may_be_empty = true, .may_be_missing = true)                            \
-    X(string, name, "", .may_be_empty = true, .may_be_missing = true)                              \
-    X(number, begin_s, "seconds >= 0")                                                             \
-    X(number, end_s, "seconds >= 0")
+    X(number, stage)                                                                               \
+    X(text, kind)                                                                                  \
+    X(text, stream)                                                                                \
+    X(text, batch)                                                                                 \
+    X(text, chunk)                                                                                 \
+    X(text, tensors)                                                                               \
+    X(text, name)                                                                                  \
+    X(number, begin_s)                                                                             \
+    X(number, end_s)
 struct task {
-#define X(kind, field, ...) ar_cell_##kind field;
+#define X(kind, field) page_##kind field;
     TASK_LIST(X)
 #undef X
-};
-static const struct ar_column columns[] = {
-#define X(cell, field, ...) AR_COLUMN(cell, struct task, field, #field, __VA_ARGS__, .max = 1e12),
-    TASK_LIST(X)
-#undef X
-        AR_COLUMN_OTHERS,
 };
 
 struct page_timeline {
@@ -87,45 +80,49 @@ static size_t find_timeline_line(struct page_timeline *timeline, size_t task)
     return timeline->lines_count++;
 }
 
-static enum ar_status read_timeline(const struct ar_csv *csv, struct ar_arena *arena,
-                                    struct page_timeline *timeline, struct ar_error *err)
+static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_arena *arena)
 {
     size_t count = csv->rows_count;
-    *timeline = (struct page_timeline){.count = count};
-    AR_TRY(answer_read(csv, AR_COLUMNS(columns), sizeof *timeline->tasks, arena, &timeline->tasks,
-                       err));
-    timeline->kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds);
-    timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
-    timeline->noun = "stage";
+    struct page_timeline *timeline = ar_arena_alloc(arena, 1, sizeof *timeline);
+    *timeline =
+        (struct page_timeline){.tasks = ar_arena_alloc(arena, count + 1, sizeof *timeline->tasks),
+                               .count = count,
+                               .kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds),
+                               .lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines),
+                               .noun = "stage"};
     for (size_t i = 0; i < count; i++) {
-        const char *kind = timeline->tasks[i].kind;
-        if (find_kind(timeline->kinds, timeline->kinds_count, kind) == timeline->kinds_count) {
-            timeline->kinds[timeline->kinds_count++] = kind;
-            timeline->noun = strcmp(kind, "push") == 0 ? "worker" : timeline->noun;
+        struct task *task = &timeline->tasks[i];
+#define X(kind, field) task->field = page_read_##kind(csv, i, #field);
+        TASK_LIST(X)
+#undef X
+        if (find_kind(timeline->kinds, timeline->kinds_count, task->kind) ==
+            timeline->kinds_count) {
+            timeline->kinds[timeline->kinds_count++] = task->kind;
+            timeline->noun = strcmp(task->kind, "push") == 0 ? "worker" : timeline->noun;
         }
         (void)find_timeline_line(timeline, i);
-        timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
+        timeline->end_s = fmax(timeline->end_s, task->end_s);
     }
-    return AR_OK;
+    return timeline;
 }
 
 /* Writes what is known of a task. */
 static void write_task_text(FILE *file, const struct task *task, const char *noun)
 {
     const struct {
-        const char *name;
-        uint64_t count;
+        const char *name, *count;
     } counts[] = {{"micro-batch", task->batch}, {"chunk", task->chunk}, {"tensors", task->tensors}};
     char begin[AR_UNIT_TEXT];
     char time[AR_UNIT_TEXT];
     ar_plot_write_html(file, task->kind);
-    fputs(task->name != NULL ? ": " : "", file);
-    ar_plot_write_html(file, task->name != NULL ? task->name : "");
-    fprintf(file, "\n%s %" PRIu64 ", ", noun, task->stage);
+    fputs(task->name[0] != '\0' ? ": " : "", file);
+    ar_plot_write_html(file, task->name);
+    fprintf(file, "\n%s %.0f, ", noun, task->stage);
     ar_plot_write_html(file, task->stream);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        if (counts[i].count != AR_NO_COUNT) {
-            fprintf(file, ", %s %" PRIu64, counts[i].name, counts[i].count);
+        if (counts[i].count[0] != '\0') {
+            fprintf(file, ", %s ", counts[i].name);
+            ar_plot_write_html(file, counts[i].count);
         }
     }
     fprintf(file, "\nat %s for %s", ar_format_seconds(task->begin_s, begin),
@@ -156,7 +153,7 @@ static void write_legend(FILE *file, const struct page_timeline *timeline)
     fputs("</ul>\n<div class=\"timeline\"><ol>", file);
     for (size_t i = 0; i < timeline->lines_count; i++) {
         const struct task *task = &timeline->tasks[timeline->lines[i]];
-        fprintf(file, "<li>%" PRIu64 " ", task->stage);
+        fprintf(file, "<li>%.0f ", task->stage);
         ar_plot_write_html(file, task->stream);
         fputs("</li>", file);
     }
@@ -186,7 +183,7 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
 
 /* --- in words ----------------------------------------------------------------------------- */
 
-static double sum_computing(const struct page_timeline *timeline, uint64_t stage)
+static double sum_computing(const struct page_timeline *timeline, double stage)
 {
     double computing_s = 0;
     for (size_t i = 0; i < timeline->count; i++) {
@@ -198,25 +195,19 @@ static double sum_computing(const struct page_timeline *timeline, uint64_t stage
     return computing_s;
 }
 
-enum ar_status answer_tasks(struct page_parts *parts, const struct ar_csv *csv, FILE *text,
-                            const char **title, struct ar_error *err)
+void answer_tasks(struct page_parts *parts, enum page_file file, FILE *text)
 {
-    struct page_timeline *timeline = ar_arena_alloc(parts->arena, 1, sizeof *timeline);
+    struct page_timeline *timeline = read_timeline(parts->files[file], parts->arena);
     char time[AR_UNIT_TEXT];
-    uint64_t stages = 0;
-    *title = "A training step";
-    AR_TRY(read_timeline(csv, parts->arena, timeline, err));
+    double stages = 0, least_s = INFINITY, most_s = 0;
     parts->timeline = timeline;
     for (size_t i = 0; i < timeline->count; i++) {
-        uint64_t stage = timeline->tasks[i].stage;
-        stages = stage >= stages ? stage + 1 : stages;
+        stages = fmax(stages, timeline->tasks[i].stage + 1);
     }
-    fprintf(text, "The timeline has %zu tasks of %" PRIu64 " %s%s and ends after %s",
-            timeline->count, stages, timeline->noun, stages == 1 ? "" : "s",
+    fprintf(text, "The timeline has %zu tasks of %.0f %s%s and ends after %s", timeline->count,
+            stages, timeline->noun, stages == 1 ? "" : "s",
             ar_format_seconds(timeline->end_s, time));
-    double least_s = INFINITY;
-    double most_s = 0;
-    for (uint64_t stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
+    for (double stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
         double computing_s = sum_computing(timeline, stage);
         least_s = fmin(least_s, computing_s);
         most_s = fmax(most_s, computing_s);
@@ -230,5 +221,4 @@ enum ar_status answer_tasks(struct page_parts *parts, const struct ar_csv *csv, 
         fputs(" of that", text);
     }
     fputs(". ", text);
-    return AR_OK;
 }
