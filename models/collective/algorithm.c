@@ -348,40 +348,23 @@ uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struc
     return messages;
 }
 
-static bool move_acts(const struct ar_move *move, bool sends)
-{
-    return sends ? move->sends : move->receive != AR_RECEIVE_NONE;
-}
-
-/* A walk shows what a position does in its first or last step, a tree in one of any `parts`
- * successive periods, since it goes on for so many. */
+/* A walk shows what a position does in its first or last step. */
 uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                 const struct ar_phase *phase, uint32_t first_step,
                                 uint32_t position, uint32_t place, bool sends, struct ar_move *move)
 {
-    if (phase->kind == AR_PHASE_TREE && algorithm->tree_step != NULL) {
+    if (phase->kind == AR_PHASE_TREE) {
         uint32_t step = algorithm->tree_step(shape, first_step, position, place, sends);
         if (step != AR_NEVER) {
             *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
         }
         return step;
     }
-    uint32_t to_last = phase->steps > 1 ? phase->steps - 1 : 1;
-    uint32_t stride = phase->kind == AR_PHASE_TREE ? phase->parts * phase->period : to_last;
-    for (uint32_t step = place; step < phase->steps; step += stride) {
+    for (uint32_t step = place; step<phase->steps; step += phase->steps> 1 ? phase->steps - 1 : 1) {
         *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
-        if (!move_acts(move, sends)) {
-            continue;
+        if (sends ? move->sends : move->receive != AR_RECEIVE_NONE) {
+            return step;
         }
-        while (phase->kind == AR_PHASE_TREE && step >= phase->period) {
-            struct ar_move before =
-                ar_algorithm_move(algorithm, shape, 0, position, first_step + step - phase->period);
-            if (!move_acts(&before, sends)) {
-                break;
-            }
-            step -= phase->period;
-        }
-        return step;
     }
     return AR_NEVER;
 }

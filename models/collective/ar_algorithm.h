@@ -167,7 +167,7 @@ struct ar_algorithm {
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 
     /** Of a phase that is a tree and begins with `first_step`: what ar_algorithm_find_step() finds,
-     * without its move. NULL: moves are tried. */
+     * without its move. */
     uint32_t (*tree_step)(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
                           uint32_t place, bool sends);
 

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
 
-enum { ITEM_SIZE = 64, WHERE_SIZE = 128 };
+enum { WHERE_SIZE = 128 };
 
 /* Numbers of one kind that a list has so far. */
 struct numbers {
@@ -108,49 +109,22 @@ static enum ar_status append_range(struct numbers *numbers, char *item, struct a
     }
 }
 
-static enum ar_status append_item(struct numbers *numbers, char *item, struct ar_error *err)
-{
-    if (strchr(item, ':') != NULL) {
-        return append_range(numbers, item, err);
-    }
-    uint64_t value;
-    AR_TRY(parse_number(numbers, numbers->where, item, &value, err));
-    return append_number(numbers, value, err);
-}
-
-/* Copies the next item of a comma list and moves `text` on; an item that does not fit is an error,
- * since a number cut short is another number. */
-static enum ar_status take_item(const char *where, const char **text, char item[ITEM_SIZE],
-                                struct ar_error *err)
-{
-    size_t length = strcspn(*text, ",");
-    if (length >= ITEM_SIZE) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.*s...\"; expected items of at most %d characters", where,
-                            ITEM_SIZE - 1, *text, ITEM_SIZE - 1);
-    }
-    memcpy(item, *text, length);
-    item[length] = '\0';
-    *text = (*text)[length] == ',' ? *text + length + 1 : NULL;
-    return AR_OK;
-}
-
-static enum ar_status append_items(struct numbers *numbers, const char *text, struct ar_error *err)
-{
-    char item[ITEM_SIZE];
-    while (text != NULL) {
-        AR_TRY(take_item(numbers->where, &text, item, err));
-        AR_TRY(append_item(numbers, item, err));
-    }
-    return AR_OK;
-}
-
 static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbers,
                                    const char *text, uint64_t **values, size_t *values_count,
                                    struct ar_error *err)
 {
+    char *rest = ar_arena_text(arena, text);
     numbers->values = ar_arena_alloc(arena, LIST_MAX, sizeof *numbers->values);
-    AR_TRY(ar_error_as_usage(append_items(numbers, text, err), err));
+    for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+        uint64_t value;
+        if (strchr(item, ':') != NULL) {
+            AR_TRY(ar_error_as_usage(append_range(numbers, item, err), err));
+        } else {
+            AR_TRY(
+                ar_error_as_usage(parse_number(numbers, numbers->where, item, &value, err), err));
+            AR_TRY(append_number(numbers, value, err));
+        }
+    }
     *values = numbers->values;
     *values_count = numbers->count;
     return AR_OK;
@@ -191,10 +165,9 @@ enum ar_status list_operations(struct ar_arena *arena, const char *where, const 
     const struct ar_operation **rows = ar_arena_alloc(arena, ar_operations_count, sizeof *rows);
     bool *is_listed = ar_arena_alloc(arena, ar_operations_count, sizeof *is_listed);
     size_t found = 0;
-    while (text != NULL) {
-        char item[ITEM_SIZE];
+    char *rest = ar_arena_text(arena, text);
+    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         const struct ar_operation *operation = NULL;
-        AR_TRY(take_item(where, &text, item, err));
         if (strcmp(item, "all") != 0) {
             AR_TRY(ar_operation_find(where, item, &operation, err));
         }
@@ -219,9 +192,8 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
     bool *is_listed = ar_arena_alloc(arena, ar_algorithms_count, sizeof *is_listed);
     size_t found = 0;
     bool has_auto = false;
-    while (text != NULL) {
-        char item[ITEM_SIZE];
-        AR_TRY(take_item(where, &text, item, err));
+    char *rest = ar_arena_text(arena, text);
+    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         bool is_all = strcmp(item, "all") == 0;
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
         const struct ar_algorithm *algorithm;
@@ -250,27 +222,19 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
 /* Is it a word for grids of any number of ranks? */
 static bool is_rule(const char *text)
 {
-    return strcmp(text, "all") == 0 || strcmp(text, "square") == 0 || strcmp(text, "node") == 0;
+    return ar_text_has_word("all square node", text);
 }
 
-/* Reads the next grid of a comma list and moves `text` on. */
-static enum ar_status take_grid(const char *where, const char **text, struct ar_shape *shape,
-                                struct ar_error *err)
+static enum ar_status parse_grid(const char *where, const char *item, struct ar_shape *shape,
+                                 struct ar_error *err)
 {
-    char item[64] = ""; /* too long for a grid: refused as the empty text is */
-    size_t length = strcspn(*text, ",");
     struct ar_error ignored;
-    if (length < sizeof item) {
-        memcpy(item, *text, length);
-    }
-    if (ar_shape_parse(where, item, shape, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.*s\"; expected all, square, node or grids such as "
-                            "4x8,32x32",
-                            where, length < 60 ? (int)length : 60, *text);
-    }
-    *text = (*text)[length] == ',' ? *text + length + 1 : NULL;
-    return AR_OK;
+    return ar_shape_parse(where, item, shape, &ignored) == AR_OK
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "%s: found \"%.60s\"; expected all, square, node or grids such as "
+                              "4x8,32x32",
+                              where, item);
 }
 
 static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape shape)
@@ -283,38 +247,26 @@ static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape sh
     shapes[(*count)++] = shape;
 }
 
-static void shapes_by_rule(const char *text, uint32_t ranks, uint32_t gpus_per_node,
-                           struct ar_shape *shapes, size_t *count)
-{
-    if (strcmp(text, "square") == 0) {
-        add_shape(shapes, count, ar_shape_squarest(ranks));
-        return;
-    }
-    bool is_all = strcmp(text, "all") == 0;
-    for (uint32_t x = 1; x <= ranks; x++) {
-        if (ranks % x == 0 && (is_all || x == gpus_per_node)) {
-            add_shape(shapes, count, (struct ar_shape){.x = x, .y = ranks / x});
-        }
-    }
-}
-
 enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
                            uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
                            size_t *count, struct ar_error *err)
 {
-    size_t root = 1;
+    const struct ar_shape squarest = ar_shape_squarest(ranks);
+    size_t root = 1, found_count = 0;
     while (root * root < ranks) {
         root++;
     }
     struct ar_shape *found = ar_arena_alloc(arena, 2 * root, sizeof *found); /* for all divisors */
-    size_t found_count = 0;
-    if (is_rule(text)) {
-        shapes_by_rule(text, ranks, gpus_per_node, found, &found_count);
-        text = NULL;
+    for (uint32_t x = 1; x <= ranks && is_rule(text); x++) {
+        if (ranks % x == 0 && (strcmp(text, "all") == 0 ||
+                               x == (strcmp(text, "node") == 0 ? gpus_per_node : squarest.x))) {
+            found[found_count++] = (struct ar_shape){.x = x, .y = ranks / x};
+        }
     }
-    while (text != NULL) {
+    char *rest = is_rule(text) ? NULL : ar_arena_text(arena, text);
+    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         struct ar_shape shape;
-        AR_TRY(take_grid(where, &text, &shape, err));
+        AR_TRY(parse_grid(where, item, &shape, err));
         if (ar_shape_ranks(&shape) == ranks) {
             add_shape(found, &found_count, shape);
         }
@@ -327,20 +279,20 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
 enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
                                  size_t counts_count, struct ar_error *err)
 {
-    text = is_rule(text) ? NULL : text;
-    while (text != NULL) {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    char *rest = is_rule(text) ? NULL : ar_arena_text(&arena, text);
+    for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         struct ar_shape shape;
         bool is_met = false;
-        AR_TRY(take_grid(where, &text, &shape, err));
+        AR_TRY(parse_grid(where, item, &shape, err));
         for (size_t i = 0; i < counts_count; i++) {
             is_met = is_met || counts[i] == ar_shape_ranks(&shape);
         }
         if (!is_met) {
-            char grid[AR_SHAPE_TEXT];
             return ar_error_set(err, AR_USAGE,
                                 "%s: %s has %" PRIu32
                                 " places; expected X*Y to be one of the GPU counts",
-                                where, ar_shape_format(&shape, grid), ar_shape_ranks(&shape));
+                                where, item, ar_shape_ranks(&shape));
         }
     }
     return AR_OK;

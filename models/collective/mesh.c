@@ -5,14 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
-
-static enum ar_status refuse_mesh(const char *where, const char *text, struct ar_error *err)
-{
-    return ar_error_set(err, AR_USAGE,
-                        "%s: found \"%.80s\"; expected up to %d axes such as pp=4,dp=16,tp=8",
-                        where, text, AR_MESH_AXES_MAX);
-}
 
 static struct ar_mesh_axis *find_axis(struct ar_mesh *mesh, const char *name, size_t length)
 {
@@ -36,28 +30,29 @@ static bool is_name(const char *text, size_t length)
 enum ar_status ar_mesh_parse(const char *where, const char *text, struct ar_mesh *mesh,
                              struct ar_error *err)
 {
-    *mesh = (struct ar_mesh){.axes_count = 0};
+    char copy[AR_MESH_TEXT];
+    char *rest = copy;
     uint64_t ranks = 1;
-    for (const char *item = text; item != NULL;) {
-        size_t length = strcspn(item, ",");
-        size_t name = strcspn(item, "=,");
-        char number[24] = "";
-        uint64_t size;
+    *mesh = (struct ar_mesh){.axes_count = 0};
+    ar_copy_text(copy, sizeof copy, text);
+    for (char *name; (name = strsep(&rest, ",")) != NULL;) {
         struct ar_error ignored;
-        if (mesh->axes_count == AR_MESH_AXES_MAX || item[name] != '=' || !is_name(item, name) ||
-            find_axis(mesh, item, name) != NULL || length - name - 1 >= sizeof number) {
-            return refuse_mesh(where, text, err);
-        }
-        memcpy(number, item + name + 1, length - name - 1);
-        if (ar_parse_count(where, number, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
+        uint64_t size;
+        char *number = strchr(name, '=');
+        size_t length = number != NULL ? (size_t)(number - name) : 0;
+        if (strlen(text) >= sizeof copy || mesh->axes_count == AR_MESH_AXES_MAX ||
+            !is_name(name, length) || find_axis(mesh, name, length) != NULL ||
+            ar_parse_count(where, number + 1, 1, UINT32_MAX, &size, &ignored) != AR_OK ||
             ranks * size > UINT32_MAX) {
-            return refuse_mesh(where, text, err);
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found \"%.80s\"; expected up to %d axes such as "
+                                "pp=4,dp=16,tp=8",
+                                where, text, AR_MESH_AXES_MAX);
         }
         ranks *= size;
         struct ar_mesh_axis *axis = &mesh->axes[mesh->axes_count++];
-        memcpy(axis->name, item, name);
+        memcpy(axis->name, name, length);
         axis->size = (uint32_t)size;
-        item = item[length] == ',' ? item + length + 1 : NULL;
     }
     return AR_OK;
 }

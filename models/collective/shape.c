@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_shape.h"
+#include "ar_text.h"
 #include "ar_units.h"
 
 uint32_t ar_shape_dimensions(const struct ar_shape *shape)
@@ -40,26 +41,22 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
 {
     uint32_t lengths[AR_DIMENSIONS_MAX] = {0};
     uint32_t count = 0;
-    uint64_t ranks = 1;
-    const char *item = text;
-    while (item != NULL && count < AR_DIMENSIONS_MAX) {
-        char number[16] = "";
-        size_t length = strcspn(item, "x");
-        uint64_t value;
+    uint64_t ranks = 1, value;
+    char copy[AR_SHAPE_TEXT];
+    char *rest = copy;
+    bool is_good = strlen(text) < sizeof copy;
+    ar_copy_text(copy, sizeof copy, text);
+    for (const char *item; is_good && (item = strsep(&rest, "x")) != NULL;) {
         struct ar_error ignored;
-        if (length >= sizeof number) {
-            break;
+        is_good = count < AR_DIMENSIONS_MAX &&
+                  ar_parse_count(where, item, 1, UINT32_MAX, &value, &ignored) == AR_OK &&
+                  ranks * value <= UINT32_MAX;
+        if (is_good) {
+            ranks *= value;
+            lengths[count++] = (uint32_t)value;
         }
-        memcpy(number, item, length);
-        if (ar_parse_count(where, number, 1, UINT32_MAX, &value, &ignored) != AR_OK ||
-            ranks * value > UINT32_MAX) {
-            break;
-        }
-        ranks *= value;
-        lengths[count++] = (uint32_t)value;
-        item = item[length] == 'x' ? item + length + 1 : NULL;
     }
-    if (item != NULL || count < 2) {
+    if (!is_good || count < 2) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found \"%s\"; expected columns x rows such as 32x32", where, text);
     }

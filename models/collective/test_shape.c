@@ -109,7 +109,7 @@ Test(shape, what_is_no_shape_is_refused_with_what_was_found)
         "4294967296x1",
         "65536x65536",
         "4294967295x4294967295",
-        "00000000000000000000000000000000000004x4",
+        "00000000000000000000000000000000000000000000000004x4",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct ar_shape shape = {.x = 7, .y = 7};
