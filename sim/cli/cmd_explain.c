@@ -31,16 +31,11 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
     AR_TRY(ar_output_commit(rows, err));
     parameters_add_scenario(&parameters, scenario, options->arena);
     AR_TRY(made_by_sign(options, NULL, &parameters, err));
-    if (scenario->trace == NULL && timing->graph != NULL) {
+    if (scenario->trace == NULL) {
         const char *subject =
             ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row.trace,
                             row.mesh, row.schedule, row.micro_batch, row.cluster);
         AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
-    }
-    if (timing->graph == NULL && timeline_workers_shown(&timing->async) < timing->async.workers) {
-        ar_note(option_notes(options), "--out has the first %" PRIu32 " of %" PRIu32 " workers",
-                timeline_workers_shown(&timing->async), timing->async.workers);
-        ar_note_flush(option_notes(options));
     }
     return AR_OK;
 }
@@ -72,7 +67,10 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
                      (option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                       scenario.rate.batch > 0);
     if (has_servers && options->out != NULL) {
-        AR_TRY(timeline_room(&scenario, "--out", &job.async.spans_room, err));
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found with strategy %s, whose steps have no tasks; "
+                            "expected none",
+                            scenario.layout.strategy->name);
     }
     ar_note_before(option_notes(options), &scenario,
                    (has_times ? ar_run_cost_s(&scenario) : 0) +

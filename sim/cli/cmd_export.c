@@ -54,7 +54,10 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
     AR_TRY(option_require_step(options, err));
     AR_TRY(options_load(options, scenario, err));
     if (ar_scenario_kind(scenario)->graph == NULL) {
-        return AR_OK;
+        return ar_error_set(err, AR_USAGE,
+                            "--strategy: found %s; expected one whose ranks follow a task graph "
+                            "with --format %s",
+                            scenario->layout.strategy->name, options->format);
     }
     scenario->iterations_count = 1;
     if (!shows_ranks(scenario)) {
@@ -69,8 +72,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
                               scenario->engine->name);
 }
 
-/* With servers all steps of some workers are shown, with buckets the last step of some ranks, else
- * all roles of the last step. */
+/* With buckets some ranks are shown, else all roles. */
 static enum ar_status write_timeline(const struct options *options, struct ar_scenario *scenario,
                                      FILE *file, const char *mark, struct ar_error *err)
 {
@@ -80,10 +82,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
     FILE *notes = option_notes(options);
     struct ar_timing timing;
     struct ar_job job = ar_scenario_job(scenario);
-    bool has_servers = job.kind->graph == NULL;
-    if (has_servers) {
-        AR_TRY(timeline_room(scenario, "a timeline", &job.async.spans_room, err));
-    } else if (shows_ranks(scenario)) {
+    if (shows_ranks(scenario)) {
         shown.ranks_count =
             timeline_choose_ranks(ar_shape_ranks(&scenario->shape),
                                   ar_cluster_facts(scenario->cluster)->gpus_per_node, ranks);
@@ -95,7 +94,7 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
             ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *shown.marks_s);
         job.timeline = &shown;
     }
-    ar_note_before(notes, scenario, has_servers ? 0 : ar_run_cost_s(scenario));
+    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
     AR_TRY(ar_run_job(scenario, &job, options->arena, &timing, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     if (job.timeline != NULL) {

@@ -252,15 +252,15 @@ Test(cli_servers, units_of_heavy_tails_are_done_sooner_if_the_slowest_are_done_t
     cr_expect_lt(cli_number(rows, 2, "iteration_s"), 0.8 * cli_number(rows, 1, "iteration_s"));
 }
 
-Test(cli_servers, explain_and_a_timeline_show_where_the_time_of_workers_goes)
+Test(cli_servers, explain_shows_where_the_time_of_workers_goes)
 {
     struct cli_run run = cli_good("$AR explain " RESNET50 "--strategy ssp:1 --jitter 0.2 --quiet");
     CLI_HAS(run.out, "wait for slower workers");
     CLI_HAS(run.out, "the servers' HCAs alone, each way");
-    run = cli_good("$AR export --format chrome-trace " RESNET50 "--strategy ssp:1 --jitter 0.2 "
-                   "--quiet");
-    CLI_LINES(run.out, "\"name\": \"worker ", 32);
-    cr_expect_geq(cli_lines_with(run.out, "\"name\": \"push\", \"ts\""), 32 * 20);
+    cli_fails(64, "--strategy: found ssp; expected one whose ranks follow a task graph",
+              "$AR export --format chrome-trace " RESNET50 "--strategy ssp:1");
+    cli_fails(64, "--out: found with strategy ssp",
+              "$AR explain " RESNET50 "--strategy ssp:1 --out o");
 }
 
 Test(cli_servers, sweeps_of_every_kind_are_drawn_and_reported)
@@ -307,16 +307,12 @@ Test(cli_servers, a_sweep_runs_nothing_twice_that_nothing_reacts_to)
     cli_good("$AR predict " RESNET50 "--strategy zero1");
 }
 
-Test(cli_servers, runs_train_with_servers_and_a_step_is_kept_for_reports)
+Test(cli_servers, runs_train_with_servers)
 {
     struct cli_table *rows = cli_rows("train example --strategy ps-sync --servers 4 --quiet");
     cr_expect_gt(cli_number(rows, 1, "iteration_s"), 0);
     cli_fails(64, "--strategy: found partitioned; expected a strategy",
               "$AR train example --strategy partitioned");
-    cli_good("$AR explain " BERT "--strategy ps-sync --iterations 2 --out o/b && $AR report o/b");
-    cli_good("$AR explain " RESNET50 "--strategy ps-sync --out o/e");
-    rows = cli_table(cli_good("head -3 o/e/pipeline.csv").out);
-    CLI_CELL(rows, 1, "kind", "compute");
 }
 
 Test(cli_servers, wrong_lines_are_one_line)

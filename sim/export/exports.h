@@ -24,7 +24,7 @@ uint32_t timeline_choose_ranks(uint32_t ranks_count, uint32_t gpus_per_node,
                                uint32_t ranks[TIMELINE_RANKS]);
 
 /** Writes a step that was run in the Trace Event Format: its ranks if it ran with a timeline, else
- * the rows of timeline_write_tasks(), of any number: a process for each rank, role or worker, with
+ * the rows of timeline_write_tasks(), of any number: a process for each rank or role, with
  * a track for each stream, on which every task is a slice. The row and `made_by`, the mark of the
  * command, become metadata. A step of one rank has no stream. */
 void timeline_write_trace(FILE *file, const struct ar_timing *timing, const struct ar_row *row,
@@ -32,17 +32,9 @@ void timeline_write_trace(FILE *file, const struct ar_timing *timing, const stru
 
 /** Writes the tasks of a step that was run as CSV: stage, kind (a pass, or the axis along which it
  * sends), stream, micro-batch, chunk, begin and end. AR_USAGE if there are more than a picture
- * shows; with servers the spans of the first workers, as many as it shows. */
+ * shows. */
 enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
                                     struct ar_arena *arena, struct ar_error *err);
-
-/** How many workers that are. */
-uint32_t timeline_workers_shown(const struct ar_async *run);
-
-/** The room for the spans of a step with servers (ar_async.h); AR_USAGE if that is too much for
- * `use`, such as "a timeline". */
-enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use, uint32_t *spans,
-                             struct ar_error *err);
 
 /** Messages and tasks of all ranks of a schedule, at most. */
 enum { GOAL_OPERATIONS_MAX = 10000000 };

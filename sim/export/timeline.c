@@ -238,12 +238,10 @@ enum { TRACKS = 3 };
 
 #define ROW(kind, field, help) AR_COLUMN(kind, struct task_row, field, #field, help)
 static const struct ar_column task_columns[] = {
-    ROW(count, stage, "of the pipeline, or worker, from 0"),
-    ROW(string, kind,
-        "forward, backward, optimizer, or the axis along which it sends; with servers what a "
-        "worker does"),
-    ROW(string, stream, "compute or gradients; with servers compute, push or pull"),
-    ROW(count, batch, "number of the micro-batch, or of the worker's step"),
+    ROW(count, stage, "of the pipeline, from 0"),
+    ROW(string, kind, "forward, backward, optimizer, or the axis along which it sends"),
+    ROW(string, stream, "compute or gradients"),
+    ROW(count, batch, "number of the micro-batch"),
     ROW(count, chunk, "of the layers of the stage"),
     ROW(count, tensors, "of a bucket of gradients"),
     ROW(string, name, "of a task that the others do not tell"),
@@ -266,11 +264,11 @@ static const char *label_task(const struct ar_timing *timing, const struct ar_ta
                                               : ar_arena_format(arena, "%s %u", kind, task->batch);
 }
 
-static uint32_t fill_tasks(const struct ar_timing *timing, struct task_row *rows,
-                           struct ar_arena *arena)
+static const struct task_row *list_task_rows(const struct ar_timing *timing, struct ar_arena *arena)
 {
     static const char *const streams[TRACKS] = {"compute", "gradients", "parts"};
     const struct ar_graph *graph = timing->graph;
+    struct task_row *rows = ar_arena_alloc(arena, (size_t)graph->tasks_count + 1, sizeof *rows);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         const struct ar_work *work = &graph->works[task->work];
@@ -288,74 +286,22 @@ static uint32_t fill_tasks(const struct ar_timing *timing, struct task_row *rows
                                     .label = label_task(timing, task, kind, arena),
                                     .track = task->stream};
     }
-    return graph->tasks_count;
-}
-
-uint32_t timeline_workers_shown(const struct ar_async *run)
-{
-    uint32_t shown = TIMELINE_TASKS_MAX / (run->spans_count / run->workers + 1);
-    return shown < run->workers ? shown : run->workers;
-}
-
-static int compare_task_rows(const void *a, const void *b)
-{
-    const struct task_row *first = a, *second = b;
-    if (first->stage != second->stage) {
-        return first->stage < second->stage ? -1 : 1;
-    }
-    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
-}
-
-static uint32_t fill_workers(const struct ar_async *run, struct task_row *rows)
-{
-    static const uint32_t tracks[AR_ASYNC_DOINGS_COUNT] = {
-        [AR_ASYNC_COMPUTES] = 0, [AR_ASYNC_WAITS] = 0, [AR_ASYNC_PUSHES] = 1, [AR_ASYNC_PULLS] = 2};
-    uint32_t shown = timeline_workers_shown(run), count = 0;
-    for (uint32_t i = 0; i < run->spans_count; i++) {
-        const struct ar_async_span *span = &run->spans[i];
-        const char *kind = ar_async_doing_names[span->doing];
-        if (span->worker < shown && count < TIMELINE_TASKS_MAX) {
-            rows[count++] = (struct task_row){.stage = span->worker,
-                                              .kind = kind,
-                                              .stream = tracks[span->doing] == 0 ? "compute" : kind,
-                                              .batch = span->step,
-                                              .tensors = AR_NO_COUNT,
-                                              .begin_s = span->begin_s,
-                                              .end_s = span->end_s,
-                                              .label = kind,
-                                              .track = tracks[span->doing]};
-        }
-    }
-    qsort(rows, count, sizeof *rows, compare_task_rows);
-    return count;
-}
-
-/* Lists the tasks of a step by role, or with servers the spans of the first workers. */
-static struct task_row *list_task_rows(const struct ar_timing *timing, struct ar_arena *arena,
-                                       uint32_t *count)
-{
-    const struct ar_graph *graph = timing->graph;
-    uint32_t most = graph != NULL ? graph->tasks_count : timing->async.spans_count;
-    struct task_row *rows = ar_arena_alloc(arena, (size_t)most + 1, sizeof *rows);
-    *count = graph != NULL ? fill_tasks(timing, rows, arena) : fill_workers(&timing->async, rows);
     return rows;
 }
 
 static void write_task_rows(struct events *events, const struct ar_timing *timing)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    const char *process = timing->graph != NULL ? "stage" : "worker";
-    uint32_t processes = timing->graph != NULL ? timing->graph->roles_count : timing->async.workers;
-    bool(*is_titled)[TRACKS] = ar_arena_alloc(&arena, processes, sizeof *is_titled);
-    uint32_t count;
-    const struct task_row *rows = list_task_rows(timing, &arena, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    bool(*is_titled)[TRACKS] =
+        ar_arena_alloc(&arena, timing->graph->roles_count, sizeof *is_titled);
+    const struct task_row *rows = list_task_rows(timing, &arena);
+    for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
         const struct task_row *row = &rows[i];
         bool *titled = is_titled[row->stage];
         events->process = row->stage + 1;
         events->thread = events->process * TRACKS_MAX;
         if (!titled[0] && !titled[1] && !titled[2]) {
-            write_title(events, "process", ar_arena_format(&arena, "%s %u", process, row->stage),
+            write_title(events, "process", ar_arena_format(&arena, "stage %u", row->stage),
                         row->stage);
         }
         if (!titled[row->track]) {
@@ -392,32 +338,14 @@ void timeline_write_trace(FILE *file, const struct ar_timing *timing, const stru
 enum ar_status timeline_write_tasks(FILE *file, const struct ar_timing *timing,
                                     struct ar_arena *arena, struct ar_error *err)
 {
-    uint32_t count;
-    if (timing->graph != NULL && timing->graph->tasks_count > TIMELINE_TASKS_MAX) {
+    if (timing->graph->tasks_count > TIMELINE_TASKS_MAX) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found %u tasks; expected at most %d for a picture: fewer "
                             "micro-batches or stages",
                             timing->graph->tasks_count, TIMELINE_TASKS_MAX);
     }
-    const struct task_row *rows = list_task_rows(timing, arena, &count);
-    ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows, count,
-                     sizeof *rows);
-    return AR_OK;
-}
-
-enum ar_status timeline_room(const struct ar_scenario *scenario, const char *use, uint32_t *spans,
-                             struct ar_error *err)
-{
-    enum { SPANS_MAX = 10000000 };
-    uint64_t slices =
-        scenario->layout.model != NULL ? scenario->layout.model->layers : scenario->buckets_count;
-    uint64_t room = (uint64_t)scenario->gpus * scenario->iterations_count * 4 * (slices + 1);
-    if (room > SPANS_MAX) {
-        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
-                                  "found %" PRIu32 " workers, too many for %s of %" PRIu32
-                                  " steps; expected fewer",
-                                  scenario->gpus, use, scenario->iterations_count);
-    }
-    *spans = (uint32_t)room;
+    const struct task_row *rows = list_task_rows(timing, arena);
+    ar_records_write(file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(task_columns), rows,
+                     timing->graph->tasks_count, sizeof *rows);
     return AR_OK;
 }

@@ -58,22 +58,6 @@ struct ar_async_split {
     double compute_s, push_s, wait_s, pull_s;
 };
 
-enum ar_async_doing {
-    AR_ASYNC_COMPUTES,
-    AR_ASYNC_WAITS,
-    AR_ASYNC_PUSHES,
-    AR_ASYNC_PULLS,
-    AR_ASYNC_DOINGS_COUNT
-};
-extern const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT];
-
-/** An interval in which a worker did one thing. */
-struct ar_async_span {
-    uint32_t worker, step;
-    enum ar_async_doing doing;
-    double begin_s, end_s;
-};
-
 struct ar_async {
     /* Parameters. */
     const struct ar_cluster *cluster;
@@ -92,13 +76,10 @@ struct ar_async {
     /** [step][worker]: what compute times are multiplied by; NULL: nothing. */
     const double *factors;
     const double *starts_s; /**< [worker]: when it begins; NULL: all at 0 */
-    uint32_t spans_room;    /**< of a timeline; 0: none */
 
     /* Results; in the arena of ar_async_prepare(). */
     double *end_s;                 /**< [worker]: it could begin the next step, since its start */
     struct ar_async_split *splits; /**< [worker] */
-    struct ar_async_span *spans;
-    uint32_t spans_count;
     uint64_t messages_count;
     double wall_s;
     void *results; /**< all of the above that are arrays, in one piece */

@@ -46,17 +46,6 @@ static uint64_t bytes_of(const struct state *state, const struct pair *pair, uin
     return (uint64_t)(bytes + 0.5);
 }
 
-/* In a timeline the first shard stands for all. */
-static void note_pair(const struct ar_actor_calls *calls, const struct state *state, uint32_t pair,
-                      uint32_t number, enum ar_async_doing doing, double begin_s)
-{
-    struct ar_async *run = state->run;
-    if (pair % state->pairs_each == 0) {
-        async_plan_note(run, state->pairs[pair].worker, number / run->slices_count * run->every,
-                        doing, begin_s, calls->now_s());
-    }
-}
-
 /* --- pushes ----------------------------------------------------------------------------------- */
 
 static void push_slices(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
@@ -66,10 +55,8 @@ static void push_slices(const struct ar_actor_calls *calls, struct state *state,
         uint32_t slice = i % state->run->slices_count;
         (void)calls->receive(0);
         calls->sleep_for(state->run->slices[slice].sum_s);
-        double begin_s = calls->now_s();
         calls->send_and_wait(actor_of(state, RECEIVER, index), 0, bytes_of(state, pair, slice),
                              NULL);
-        note_pair(calls, state, index, i, AR_ASYNC_PUSHES, begin_s);
     }
 }
 
@@ -127,9 +114,7 @@ static void send_pulls(const struct ar_actor_calls *calls, struct state *state, 
             (void)calls->receive(0);
         }
         uint32_t slice = i % slices;
-        double begin_s = calls->now_s();
         calls->send_and_wait(actor_of(state, GETTER, index), 0, bytes_of(state, pair, slice), NULL);
-        note_pair(calls, state, index, i + slices, AR_ASYNC_PULLS, begin_s);
     }
 }
 
@@ -158,15 +143,13 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
     if (needed != UINT32_MAX) {
         cause.allowed_s = state->all_pushed_s[(size_t)needed * run->slices_count + slice];
     }
-    async_plan_waited(run, number, round * run->every, from_s, calls->now_s(), cause);
+    async_plan_waited(run, number, from_s, calls->now_s(), cause);
 }
 
 static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
                             uint32_t number, uint32_t round, const struct async_segment *segment)
 {
     double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
-    async_plan_note(state->run, number, round * state->run->every, AR_ASYNC_COMPUTES,
-                    calls->now_s(), calls->now_s() + time_s);
     state->run->splits[number].compute_s += time_s;
     calls->sleep_for(time_s);
     for (uint32_t i = 0; segment->pushes && i < state->pairs_each; i++) {
@@ -255,9 +238,6 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
                                .results = run->results,
                                .results_size = run->results_size};
     AR_TRY(ar_actors_run(&actors, err));
-    while (run->spans_count < run->spans_room && run->spans[run->spans_count].end_s > 0) {
-        run->spans_count++;
-    }
     run->wall_s = actors.wall_s;
     return AR_OK;
 }

@@ -239,7 +239,6 @@ struct transfer {
     bool is_active;
     double bytes;   /* that remain, */
     double since_s; /* from then on */
-    double begin_s;
     double end_s;
 };
 
@@ -285,7 +284,7 @@ static void begin_transfer(struct events *events, uint32_t worker, uint32_t way)
     struct transfer *transfer = &events->transfers[index];
     uint32_t slice = transfer->begun++ % events->run->slices_count;
     transfer->is_active = true;
-    transfer->begin_s = transfer->since_s = events->now_s;
+    transfer->since_s = events->now_s;
     transfer->bytes = events->share.bytes[(size_t)index * events->run->slices_count + slice];
     events->active[events->active_count++] = index;
     events->is_stale = true;
@@ -340,8 +339,7 @@ static void try_compute(struct events *events, uint32_t number)
             .allowed_s = needed == UINT32_MAX
                              ? 0
                              : events->all_pushed_s[(size_t)needed * run->slices_count + slice]};
-        async_plan_waited(events->run, number, worker->round * run->every, worker->idle_s,
-                          events->now_s, cause);
+        async_plan_waited(events->run, number, worker->idle_s, events->now_s, cause);
     }
     if (worker->round == events->plan.rounds) {
         worker->has_ended = true;
@@ -353,8 +351,6 @@ static void try_compute(struct events *events, uint32_t number)
         segment->time_s * async_plan_factor(events->run, &events->plan, worker->round, number);
     worker->is_computing = true;
     events->run->splits[number].compute_s += time_s;
-    async_plan_note(events->run, number, worker->round * events->run->every, AR_ASYNC_COMPUTES,
-                    events->now_s, events->now_s + time_s);
     push_event(events, events->now_s + time_s, number, COMPUTED);
 }
 
@@ -413,10 +409,6 @@ static void end_transfer(struct events *events, uint32_t index)
     transfer->is_active = false;
     events->share.rate_Bps[index] = 0;
     events->is_stale = true;
-    uint32_t round = (transfer->left - 1) / events->run->slices_count + (way == ASYNC_PULL);
-    async_plan_note(events->run, worker, round * events->run->every,
-                    way == ASYNC_PUSH ? AR_ASYNC_PUSHES : AR_ASYNC_PULLS, transfer->begin_s,
-                    events->now_s);
     push_event(events, events->now_s + latency_s, worker, way == ASYNC_PUSH ? PUSHED : PULLED);
     way == ASYNC_PUSH ? try_push(events, worker) : try_pull(events, worker);
 }

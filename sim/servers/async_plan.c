@@ -8,12 +8,6 @@ const char *const ar_servers_at_names[] = {[AR_SERVERS_AT_NODES] = "nodes",
                                            [AR_SERVERS_AT_BOTH] = "both",
                                            NULL};
 const char *const ar_worker_names[] = {[AR_WORKER_GPU] = "gpu", [AR_WORKER_NODE] = "node", NULL};
-const char *const ar_async_doing_names[AR_ASYNC_DOINGS_COUNT] = {[AR_ASYNC_COMPUTES] = "compute",
-                                                                 [AR_ASYNC_WAITS] =
-                                                                     "wait for slower workers",
-                                                                 [AR_ASYNC_PUSHES] = "push",
-                                                                 [AR_ASYNC_PULLS] = "pull"};
-
 static uint32_t count_gpus(const struct ar_async *run)
 {
     return ar_cluster_facts(run->cluster)->gpus_per_node;
@@ -55,18 +49,16 @@ void ar_async_prepare(struct ar_async *run, struct ar_arena *arena)
 {
     size_t splits = run->workers * sizeof *run->splits;
     size_t ends = run->workers * sizeof *run->end_s;
-    run->results_size = splits + ends + run->spans_room * sizeof *run->spans;
+    run->results_size = splits + ends;
     char *results = ar_arena_alloc(arena, run->results_size, 1);
     run->results = results;
     run->splits = (struct ar_async_split *)results;
     run->end_s = (double *)(results + splits);
-    run->spans = (struct ar_async_span *)(results + splits + ends);
 }
 
 void async_plan_begin(struct ar_async *run)
 {
     memset(run->results, 0, run->results_size);
-    run->spans_count = 0;
     run->messages_count = 0;
 }
 
@@ -164,17 +156,8 @@ void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct 
 
 /* --- where the time went ---------------------------------------------------------------------- */
 
-void async_plan_note(struct ar_async *run, uint32_t worker, uint32_t step,
-                     enum ar_async_doing doing, double begin_s, double end_s)
-{
-    if (run->spans_count < run->spans_room && end_s > begin_s) {
-        run->spans[run->spans_count++] =
-            (struct ar_async_span){worker, step, doing, begin_s, end_s};
-    }
-}
-
-void async_plan_waited(struct ar_async *run, uint32_t worker, uint32_t step, double from_s,
-                       double to_s, struct async_cause cause)
+void async_plan_waited(struct ar_async *run, uint32_t worker, double from_s, double to_s,
+                       struct async_cause cause)
 {
     struct ar_async_split *split = &run->splits[worker];
     double pushed_s = fmin(fmax(cause.pushed_s, from_s), to_s);
@@ -182,7 +165,6 @@ void async_plan_waited(struct ar_async *run, uint32_t worker, uint32_t step, dou
     split->push_s += pushed_s - from_s;
     split->wait_s += allowed_s - pushed_s;
     split->pull_s += to_s - allowed_s;
-    async_plan_note(run, worker, step, AR_ASYNC_WAITS, pushed_s, allowed_s);
 }
 
 double ar_async_iteration_s(const struct ar_async *run)

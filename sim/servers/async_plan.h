@@ -62,11 +62,7 @@ struct async_cause {
 };
 
 /** Puts a wait down to its causes. */
-void async_plan_waited(struct ar_async *run, uint32_t worker, uint32_t step, double from_s,
-                       double to_s, struct async_cause cause);
-
-/** Notes what a worker did, if there is a timeline and room in it. */
-void async_plan_note(struct ar_async *run, uint32_t worker, uint32_t step,
-                     enum ar_async_doing doing, double begin_s, double end_s);
+void async_plan_waited(struct ar_async *run, uint32_t worker, double from_s, double to_s,
+                       struct async_cause cause);
 
 #endif
