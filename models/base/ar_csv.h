@@ -79,9 +79,19 @@ enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_column
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
                                 size_t size, struct ar_error *err);
 
-/** Loads a file of nothing but rows, into an array of the arena of `*count` records. */
-enum ar_status ar_csv_load_rows(const char *path, struct ar_arena *arena, struct ar_columns columns,
-                                size_t size, void **records, size_t *count, struct ar_error *err);
+/** Rows of a file, each a struct of `size` bytes that begins with its name, a const char *. */
+struct ar_csv_list {
+    void *rows;
+    size_t count, size;
+};
+
+/** Loads a file of nothing but such rows into the arena. */
+enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
+                                size_t size, struct ar_csv_list **list, struct ar_error *err);
+
+/** The row of a name; NULL, and AR_NO_INPUT with the nearest known one, if there is none. */
+const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, const char *noun,
+                             const char *name, struct ar_error *err);
 
 /** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA; the column
  * or directive must be there. For what no schema can say. */

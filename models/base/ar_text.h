@@ -21,12 +21,6 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count);
 
-/** The place of a name among `count` records of `size` bytes that begin with theirs, a const char
- * *; else `count`, and the error is that of ar_error_unknown(). */
-size_t ar_find_named(const void *list, size_t count, size_t size, const char *where,
-                     const char *noun, const char *name, enum ar_status status,
-                     struct ar_error *err);
-
 /** The place of `text` among `names`, which NULL ends; AR_BAD_DATA: `WHERE: found "x"; expected a,
  * b or c`. */
 enum ar_status ar_parse_choice(const char *where, const char *text, const char *const *names,

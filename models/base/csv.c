@@ -417,16 +417,33 @@ enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns colu
     return AR_OK;
 }
 
-enum ar_status ar_csv_load_rows(const char *path, struct ar_arena *arena, struct ar_columns columns,
-                                size_t size, void **records, size_t *count, struct ar_error *err)
+enum ar_status ar_csv_load_list(const char *path, struct ar_arena *arena, struct ar_columns columns,
+                                size_t size, struct ar_csv_list **list, struct ar_error *err)
 {
     struct ar_csv *csv;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    void *rows = ar_arena_alloc(arena, csv->rows_count + 1, size);
-    AR_TRY(ar_csv_read_rows(csv, columns, rows, size, err));
-    *records = rows;
-    *count = csv->rows_count;
+    struct ar_csv_list *made = ar_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct ar_csv_list){ar_arena_alloc(arena, csv->rows_count + 1, size), csv->rows_count,
+                                 size};
+    AR_TRY(ar_csv_read_rows(csv, columns, made->rows, size, err));
+    *list = made;
     return AR_OK;
+}
+
+const void *ar_csv_list_find(const struct ar_csv_list *list, const char *where, const char *noun,
+                             const char *name, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const char **names = ar_arena_alloc(&arena, list->count + 1, sizeof *names);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *row = (const char *)list->rows + i * list->size;
+        names[i] = *(const char *const *)(const void *)row;
+        if (strcmp(names[i], name) == 0) {
+            return row;
+        }
+    }
+    ar_error_unknown(err, AR_NO_INPUT, where, noun, name, names, list->count);
+    return NULL;
 }
 
 enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,

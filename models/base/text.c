@@ -106,26 +106,6 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                         name, all);
 }
 
-size_t ar_find_named(const void *list, size_t count, size_t size, const char *where,
-                     const char *noun, const char *name, enum ar_status status,
-                     struct ar_error *err)
-{
-    const char *names[256]; /* more are found, but not named as the nearest */
-    for (size_t i = 0; i < count; i++) {
-        const char *known;
-        memcpy(&known, (const char *)list + i * size, sizeof known);
-        if (strcmp(known, name) == 0) {
-            return i;
-        }
-        if (i < sizeof names / sizeof names[0]) {
-            names[i] = known;
-        }
-    }
-    size_t named = sizeof names / sizeof names[0];
-    (void)ar_error_unknown(err, status, where, noun, name, names, count < named ? count : named);
-    return count;
-}
-
 const char *ar_list_choices(const char *const *names, char *text, size_t size)
 {
     size_t used = 0;

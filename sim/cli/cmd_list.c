@@ -81,10 +81,10 @@ static enum ar_status show_trace(const struct listed_file *file, struct ar_error
 
 static enum ar_status show_workloads(const struct listed_file *file, struct ar_error *err)
 {
-    struct ar_transformers *transformers;
-    AR_TRY(ar_transformers_load(file->path, file->arena, &transformers, err));
-    for (size_t i = 0; i < transformers->count; i++) {
-        struct ar_transformer *model = &transformers->list[i];
+    struct ar_csv_list *list;
+    AR_TRY(ar_transformers_load(file->path, file->arena, &list, err));
+    for (size_t i = 0; i < list->count; i++) {
+        struct ar_transformer *model = (struct ar_transformer *)list->rows + i;
         struct ar_error ignored;
         char size[48] = "by options";
         if (ar_transformer_settle("", model, &ignored) == AR_OK) {
@@ -99,14 +99,15 @@ static enum ar_status show_workloads(const struct listed_file *file, struct ar_e
 static void show_evoformers(void)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_evoformers *evoformers;
+    struct ar_csv_list *list;
     struct ar_error err;
     char path[RESOURCE_PATH];
     if (resource_find(RESOURCE_EVOFORMERS, "list", "evoformers", path, &err) == AR_OK &&
-        ar_evoformers_load(path, &arena, &evoformers, &err) == AR_OK) {
+        ar_evoformers_load(path, &arena, &list, &err) == AR_OK) {
         puts("of --strategy dap:");
-        for (size_t i = 0; i < evoformers->count; i++) {
-            printf("  %-22s %s\n", evoformers->list[i].name, evoformers->list[i].source);
+        for (size_t i = 0; i < list->count; i++) {
+            const struct ar_evoformer *model = (const struct ar_evoformer *)list->rows + i;
+            printf("  %-22s %s\n", model->name, model->source);
         }
     }
 }

@@ -65,9 +65,8 @@ struct ar_input {
         struct ar_device_cost *cost;
         struct ar_framework *framework;
         struct ar_library_table *library;
-        struct ar_transformers *transformers;
+        struct ar_csv_list *list; /**< of workloads, Evoformers */
         struct ar_recorded *recorded;
-        struct ar_evoformers *evoformers;
     };
 };
 

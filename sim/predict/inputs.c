@@ -172,9 +172,9 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
     case RESOURCE_RECORDED:
         return ar_recorded_load(file->path, inputs->arena, &file->recorded, err);
     case RESOURCE_WORKLOADS:
-        return ar_transformers_load(file->path, inputs->arena, &file->transformers, err);
+        return ar_transformers_load(file->path, inputs->arena, &file->list, err);
     case RESOURCE_EVOFORMERS:
-        return ar_evoformers_load(file->path, inputs->arena, &file->evoformers, err);
+        return ar_evoformers_load(file->path, inputs->arena, &file->list, err);
     default:
         return ar_error_set(err, AR_INTERNAL, "%s is no input of a scenario", file->path);
     }

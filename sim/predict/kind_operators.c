@@ -59,8 +59,11 @@ static enum ar_status find_evoformer(struct ar_scenario *scenario, struct ar_inp
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     AR_TRY(ar_scenario_require(scenario, AR_KEY_WORKLOAD, err));
     AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
-    AR_TRY(ar_evoformers_find(input->evoformers, where, scenario->workload_name,
-                              &request->evoformer, err));
+    request->evoformer =
+        ar_csv_list_find(input->list, where, "workload", scenario->workload_name, err);
+    if (request->evoformer == NULL) {
+        return err->status;
+    }
     AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
     request->cost = scenario->cost;
     request->precision = scenario->precision;

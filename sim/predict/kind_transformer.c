@@ -168,17 +168,17 @@ static enum ar_status find_transformer(const struct ar_scenario *scenario, struc
                                        const struct ar_transformer **row, struct ar_error *err)
 {
     const struct ar_input *input;
-    const struct ar_evoformer *evoformer;
     const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
     const char *name = scenario->workload_name;
     struct ar_error ignored;
     AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
-    if (ar_transformers_find(input->transformers, where, name, row, err) == AR_OK) {
+    *row = ar_csv_list_find(input->list, where, "workload", name, err);
+    if (*row != NULL) {
         return AR_OK;
     }
     if (ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, &ignored) ==
             AR_OK &&
-        ar_evoformers_find(input->evoformers, where, name, &evoformer, &ignored) == AR_OK) {
+        ar_csv_list_find(input->list, where, "workload", name, &ignored) != NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
                                   "found %s, an Evoformer; expected --strategy dap with it", name);
     }

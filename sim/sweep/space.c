@@ -423,9 +423,8 @@ static enum ar_status find_experts(const struct space_request *request, bool *ha
     AR_TRY(ar_inputs_find(request->inputs, RESOURCE_WORKLOADS, "--workload", "transformers", &input,
                           err));
     struct ar_error ignored; /* the scenario says what else it is */
-    *has_experts = ar_transformers_find(input->transformers, "--workload", base->workload_name,
-                                        &model, &ignored) == AR_OK &&
-                   (model->experts > 0 || base->model.experts > 0);
+    model = ar_csv_list_find(input->list, "--workload", "workload", base->workload_name, &ignored);
+    *has_experts = model != NULL && (model->experts > 0 || base->model.experts > 0);
     return AR_OK;
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_topo.h"
 #include "lists.h"
 
 enum { VARIANTS_MAX = 1 << 24 };
@@ -78,7 +77,7 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
     return AR_OK;
 }
 
-/* A setting that is a list; a text for people with commas is none. */
+/* A setting that is a list. */
 static enum ar_status add_setting(struct variants *variants, size_t index, struct ar_error *err)
 {
     const struct ar_settings *settings = &variants->request->settings;
@@ -86,7 +85,7 @@ static enum ar_status add_setting(struct variants *variants, size_t index, struc
     int key_length = (int)strcspn(setting.text, "= \t");
     int prefix_length = (int)strcspn(setting.text, "=");
     prefix_length += setting.text[prefix_length] == '=';
-    if (strchr(setting.text, ',') == NULL || ar_topo_setting_is_prose(setting.text)) {
+    if (strchr(setting.text, ',') == NULL) {
         return AR_OK;
     }
     struct axis axis = {.name = ar_arena_format(&variants->arena, "%.*s", key_length, setting.text),

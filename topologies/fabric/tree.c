@@ -12,10 +12,7 @@ static enum ar_status refuse_items(const struct ar_cluster *cluster, enum ar_top
     char expected[160];
     snprintf(expected, sizeof expected, "%u item%s, %s", expected_count,
              expected_count == 1 ? "" : "s", why);
-    return cluster->values.is_given[key]
-               ? ar_topo_refuse(&cluster->entries, key, expected, err)
-               : ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
-                              cluster->entries.path, ar_topo_keys[key].name, expected);
+    return ar_topo_refuse(&cluster->entries, key, expected, err);
 }
 
 /* Lists have an item for each kind of group above racks, switches one for racks, too. */

@@ -42,7 +42,4 @@ enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const c
 /** Writes the file; write errors are left in `file` for ferror(). */
 void ar_topo_write(const struct ar_topo *topo, FILE *file);
 
-/** Whether a setting `KEY=VALUE` has a text for people as value, which may have commas. */
-bool ar_topo_setting_is_prose(const char *setting);
-
 #endif

@@ -253,16 +253,6 @@ Test(topo, all_keys_that_are_missing_are_named_at_once)
     unlink(path);
 }
 
-Test(topo, a_setting_of_prose_may_have_commas)
-{
-    cr_expect(ar_topo_setting_is_prose("description=one, two"));
-    cr_expect(ar_topo_setting_is_prose("gpu.model = V100, SXM2"));
-    cr_expect_not(ar_topo_setting_is_prose("net.latency=2us,4us"));
-    cr_expect_not(ar_topo_setting_is_prose("name=a,b"));
-    cr_expect_not(ar_topo_setting_is_prose("descriptio=4,8"));
-    cr_expect_not(ar_topo_setting_is_prose(""));
-}
-
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static struct ar_arena arena;

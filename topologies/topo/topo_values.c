@@ -139,18 +139,6 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
     return AR_OK;
 }
 
-bool ar_topo_setting_is_prose(const char *setting)
-{
-    size_t length = strcspn(setting, "= \t");
-    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
-        if (strncmp(ar_topo_keys[i].name, setting, length) == 0 &&
-            ar_topo_keys[i].name[length] == '\0') {
-            return ar_topo_keys[i].kind == KIND_TEXT;
-        }
-    }
-    return false;
-}
-
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
                               const char *expected, struct ar_error *err)
 {

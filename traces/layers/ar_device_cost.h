@@ -104,11 +104,6 @@ struct ar_conv_points {
 enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
                                    struct ar_conv_points *points, struct ar_error *err);
 
-/** Points of the precision and shape of `shape` in ascending batch; returns how many, 0 if it was
- * not measured. */
-size_t ar_conv_points_find(const struct ar_conv_points *points, const struct ar_conv_point *shape,
-                           const struct ar_conv_point **found);
-
 /** Groups of quantities; a precision has all of one or none. */
 enum ar_cost_group {
     AR_COST_OF_KERNELS, /**< every precision of a table has them */

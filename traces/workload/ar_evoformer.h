@@ -15,7 +15,7 @@
 #ifndef AR_EVOFORMER_H
 #define AR_EVOFORMER_H
 
-#include "ar_arena.h"
+#include "ar_csv.h"
 #include "ar_device_cost.h"
 
 struct ar_evoformer {
@@ -28,19 +28,9 @@ struct ar_evoformer {
     const char *source;
 };
 
-struct ar_evoformers {
-    struct ar_evoformer *list;
-    size_t count;
-};
-
-/** Reads a CSV of them (traces/operators/evoformers.csv) into the arena. */
+/** Reads named ones, a CSV with a row for each (traces/operators/evoformers.csv). */
 enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
-                                  struct ar_evoformers **evoformers, struct ar_error *err);
-
-/** Finds one by name; the error (AR_NO_INPUT) names the nearest known one. */
-enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const char *where,
-                                  const char *name, const struct ar_evoformer **model,
-                                  struct ar_error *err);
+                                  struct ar_csv_list **list, struct ar_error *err);
 
 /** Parts of a block: computations between two collectives. */
 enum ar_evoformer_part {

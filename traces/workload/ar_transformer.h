@@ -24,6 +24,7 @@
 #ifndef AR_TRANSFORMER_H
 #define AR_TRANSFORMER_H
 
+#include "ar_csv.h"
 #include "ar_device_cost.h"
 
 struct ar_transformer {
@@ -151,19 +152,9 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice);
 
-/** Named transformers: a CSV with a row for each (traces/workloads/transformers.csv). */
-struct ar_transformers {
-    struct ar_transformer *list; /**< as in the file: what is empty there is 0 */
-    size_t count;
-};
-
-/** Reads a file into the arena. */
+/** Reads named transformers, a CSV with a row for each (traces/workloads/transformers.csv): what is
+ * empty there is 0. */
 enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
-                                    struct ar_transformers **transformers, struct ar_error *err);
-
-/** Finds one by name; the error (AR_NO_INPUT) names the nearest known one. */
-enum ar_status ar_transformers_find(const struct ar_transformers *transformers, const char *where,
-                                    const char *name, const struct ar_transformer **model,
-                                    struct ar_error *err);
+                                    struct ar_csv_list **list, struct ar_error *err);
 
 #endif

@@ -1,8 +1,5 @@
 #include "ar_evoformer.h"
 
-#include "ar_csv.h"
-#include "ar_text.h"
-
 /* Constants of all models: heads of both attentions, channels of a head of pairs and of the outer
  * product, how much wider a transition is. Supplement of AlphaFold 2, algorithms 7 to 15. */
 enum { ROW_HEADS = 8, PAIR_HEADS = 4, OUTER_CHANNELS = 32, WIDER = 4 };
@@ -26,28 +23,10 @@ static const struct ar_column evoformer_columns[] = {
 };
 
 enum ar_status ar_evoformers_load(const char *path, struct ar_arena *arena,
-                                  struct ar_evoformers **evoformers, struct ar_error *err)
+                                  struct ar_csv_list **list, struct ar_error *err)
 {
-    struct ar_evoformers *made = ar_arena_alloc(arena, 1, sizeof *made);
-    void *list;
-    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(evoformer_columns), sizeof *made->list, &list,
-                            &made->count, err));
-    made->list = list;
-    *evoformers = made;
-    return AR_OK;
-}
-
-enum ar_status ar_evoformers_find(const struct ar_evoformers *evoformers, const char *where,
-                                  const char *name, const struct ar_evoformer **model,
-                                  struct ar_error *err)
-{
-    size_t place = ar_find_named(evoformers->list, evoformers->count, sizeof *evoformers->list,
-                                 where, "workload", name, AR_NO_INPUT, err);
-    if (place == evoformers->count) {
-        return err->status;
-    }
-    *model = &evoformers->list[place];
-    return AR_OK;
+    return ar_csv_load_list(path, arena, AR_COLUMNS(evoformer_columns), sizeof(struct ar_evoformer),
+                            list, err);
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */

@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#include "ar_csv.h"
-#include "ar_text.h"
-
 const char *const ar_recompute_names[] = {
 #define X(symbol, name) name,
     AR_RECOMPUTE_LIST(X)
@@ -84,29 +81,10 @@ static const struct ar_column transformer_columns[] = {
 };
 
 enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
-                                    struct ar_transformers **transformers, struct ar_error *err)
+                                    struct ar_csv_list **list, struct ar_error *err)
 {
-    struct ar_transformers *made = ar_arena_alloc(arena, 1, sizeof *made);
-    void *list;
-    AR_TRY(ar_csv_load_rows(path, arena, AR_COLUMNS(transformer_columns), sizeof *made->list, &list,
-                            &made->count, err));
-    made->list = list;
-    *transformers = made;
-    return AR_OK;
-}
-
-enum ar_status ar_transformers_find(const struct ar_transformers *transformers, const char *where,
-                                    const char *name, const struct ar_transformer **model,
-                                    struct ar_error *err)
-{
-    size_t place =
-        ar_find_named(transformers->list, transformers->count, sizeof *transformers->list, where,
-                      "workload", name, AR_NO_INPUT, err);
-    if (place == transformers->count) {
-        return err->status;
-    }
-    *model = &transformers->list[place];
-    return AR_OK;
+    return ar_csv_load_list(path, arena, AR_COLUMNS(transformer_columns),
+                            sizeof(struct ar_transformer), list, err);
 }
 
 /* --- what is computed ---------------------------------------------------------------------- */
