@@ -282,16 +282,6 @@ Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice)
     cr_expect_eq(best->rows_count, 1 + 2);
 }
 
-Test(cli_axes, a_value_that_may_hold_commas_is_one_value)
-{
-    struct cli_run run =
-        cli_good("$AR sweep " STEP " --engine closed --gpus 8 --algorithms ring --format json "
-                 "--set 'description=racks, as they are' --set hcas=2,4 --set 'nvlink.pairs=all'");
-    CLI_LINES(run.out, "description=racks, as they are hcas=2 nvlink", 1);
-    CLI_LINES(run.out, "description=racks, as they are hcas=4 nvlink", 1);
-    CLI_LINES(run.out, "\"settings\"", 2);
-}
-
 Test(cli_axes, bare_all_reduces_do_not_repeat_for_axes_of_steps)
 {
     struct cli_run run = cli_good(SWEEP "--algorithms ring --batch 16,32 --bucket ddp,one "

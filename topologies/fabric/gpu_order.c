@@ -63,65 +63,40 @@ static uint32_t hca_of(const struct search *search, uint32_t gpu)
     return gpu * search->hcas / search->gpus;
 }
 
-/* Each HCA is served once by each `hcas` orders in turn. */
-static bool may_start(const struct search *search, uint32_t order, uint32_t gpu)
+/* Notes that an order begins and ends at its HCAs and is closed, if it is a cycle; or forgets it.
+ */
+static void close_order(struct search *search, uint32_t first, uint32_t last, int change)
 {
-    return search->starts[hca_of(search, gpu)] == order / search->hcas;
-}
-
-static bool may_end(const struct search *search, uint32_t order)
-{
-    uint32_t start = hca_of(search, search->gpu[order][0]);
-    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
-    bool is_free = search->ends[end] == order / search->hcas;
-    return is_free && (search->stride == 1 || search->hcas == 1 || start != end);
-}
-
-static void serve_hcas(struct search *search, uint32_t order, int change)
-{
-    uint32_t start = hca_of(search, search->gpu[order][0]);
-    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
+    uint32_t start = hca_of(search, first), end = hca_of(search, last);
     search->starts[start] += (uint32_t)change;
     search->ends[end] += (uint32_t)change;
     if (search->stride == 2) {
         search->starts[end] += (uint32_t)change;
         search->ends[start] += (uint32_t)change;
     }
+    if (search->are_cycles) {
+        use_nvlink(search, last, first, change);
+    }
 }
 
-/* All GPUs have a place in the order: on to the next one. */
+/* All GPUs have a place in the order: on to the next one. Each HCA is served once by each `hcas`
+ * orders in turn. */
 static bool finish_order(struct search *search, uint32_t order)
 {
-    uint32_t first = search->gpu[order][0];
-    uint32_t last = search->gpu[order][search->gpus - 1];
-    if (!may_end(search, order) ||
-        (search->are_cycles && !nvlink_fits(search, order, last, first))) {
+    uint32_t first = search->gpu[order][0], last = search->gpu[order][search->gpus - 1];
+    uint32_t start = hca_of(search, first), end = hca_of(search, last);
+    bool is_free = search->ends[end] == order / search->hcas &&
+                   (search->stride == 1 || search->hcas == 1 || start != end);
+    if (!is_free || (search->are_cycles && !nvlink_fits(search, order, last, first))) {
         return false;
     }
-    if (search->are_cycles) {
-        use_nvlink(search, last, first, 1);
-    }
-    serve_hcas(search, order, 1);
+    close_order(search, first, last, 1);
     bool is_found = order + search->stride >= search->count ||
                     extend_gpu_order(search, order + search->stride, 0, 0);
     if (!is_found) {
-        serve_hcas(search, order, -1);
-        if (search->are_cycles) {
-            use_nvlink(search, last, first, -1);
-        }
+        close_order(search, first, last, -1);
     }
     return is_found;
-}
-
-static bool begin_order(struct search *search, uint32_t order)
-{
-    for (uint32_t gpu = 0; gpu < search->gpus; gpu++) {
-        search->gpu[order][0] = (uint8_t)gpu;
-        if (may_start(search, order, gpu) && extend_gpu_order(search, order, 1, 1ull << gpu)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool extend_gpu_order(struct search *search, uint32_t order, uint32_t place,
@@ -134,21 +109,26 @@ static bool extend_gpu_order(struct search *search, uint32_t order, uint32_t pla
         return false;
     }
     search->steps_left--;
-    if (place == 0) {
-        return begin_order(search, order);
-    }
-    uint32_t here = search->gpu[order][place - 1];
-    for (uint32_t i = 0; i < search->degree[here]; i++) {
-        uint32_t next = search->neighbours[here][i];
-        if ((visited >> next & 1) != 0 || !nvlink_fits(search, order, here, next)) {
+    uint32_t here = place > 0 ? search->gpu[order][place - 1] : 0;
+    uint32_t choices = place > 0 ? search->degree[here] : search->gpus;
+    for (uint32_t i = 0; i < choices; i++) {
+        uint32_t next = place > 0 ? search->neighbours[here][i] : i;
+        bool is_free = place > 0
+                           ? (visited >> next & 1) == 0 && nvlink_fits(search, order, here, next)
+                           : search->starts[hca_of(search, next)] == order / search->hcas;
+        if (!is_free) {
             continue;
         }
         search->gpu[order][place] = (uint8_t)next;
-        use_nvlink(search, here, next, 1);
+        if (place > 0) {
+            use_nvlink(search, here, next, 1);
+        }
         if (extend_gpu_order(search, order, place + 1, visited | 1ull << next)) {
             return true;
         }
-        use_nvlink(search, here, next, -1);
+        if (place > 0) {
+            use_nvlink(search, here, next, -1);
+        }
     }
     return false;
 }

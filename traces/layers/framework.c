@@ -23,23 +23,17 @@ const char *const ar_term_kinds[] = {
     [AR_TERM_RATE] = "rate",     [AR_TERM_BYTES] = "bytes", [AR_TERM_PRECISION] = "precision",
     [AR_TERM_TEXT] = "rule"};
 
-/* Finds a term by its key, `length` bytes of `key`; AR_TERMS_COUNT if there is none. */
-static enum ar_term find_term(const char *key, size_t length)
-{
-    int i = 0;
-    while (i < AR_TERMS_COUNT &&
-           (strlen(ar_terms[i].key) != length || strncmp(ar_terms[i].key, key, length) != 0)) {
-        i++;
-    }
-    return (enum ar_term)i;
-}
-
-/* AR_BAD_DATA with a hint for a key that is no term. */
-static enum ar_status report_unknown_term(const char *where, const char *key, struct ar_error *err)
+/* The term of a key, with a hint for a key that is none. */
+static enum ar_status find_term(const char *where, const char *key, enum ar_term *term,
+                                struct ar_error *err)
 {
     const char *names[AR_TERMS_COUNT];
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         names[i] = ar_terms[i].key;
+        if (strcmp(key, names[i]) == 0) {
+            *term = (enum ar_term)i;
+            return AR_OK;
+        }
     }
     return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
 }
@@ -94,66 +88,54 @@ static enum ar_status parse_term(enum ar_term term, const char *where, const cha
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-enum { WHERE_SIZE = 1024 };
-
-/* `status` is that of errors of the text that are found later. */
-static enum ar_status set_term(struct ar_framework *framework, enum ar_term term, const char *where,
+/* `status` is that of errors of the text that are found later. A second value of a term is refused:
+ * the last one would win in silence. */
+static enum ar_status set_term(struct ar_framework *framework, const char *where, const char *key,
                                const char *text, const char *source, enum ar_status status,
-                               struct ar_error *err)
+                               bool is_given[AR_TERMS_COUNT], struct ar_error *err)
 {
+    enum ar_term term = AR_TERMS_COUNT;
+    AR_TRY(find_term(where, key, &term, err));
     struct ar_term_value value = {.number = ar_terms[term].standard};
+    char place[1024];
+    snprintf(place, sizeof place, "%s: %s", where, key);
+    if (is_given[term]) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found a second time; expected each term once",
+                            place);
+    }
+    is_given[term] = true;
     if (text[0] == '\0' || strlen(text) >= sizeof value.text) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected 1 to %d characters",
-                            where, text, (int)sizeof value.text - 1);
+                            place, text, (int)sizeof value.text - 1);
     }
     if (strcmp(text, "off") != 0) {
-        AR_TRY(parse_term(term, where, text, &value.number, err));
+        AR_TRY(parse_term(term, place, text, &value.number, err));
         ar_copy_text(value.text, sizeof value.text, text);
         ar_copy_text(value.source, sizeof value.source, source);
-        ar_copy_text(value.where, sizeof value.where, where);
+        ar_copy_text(value.where, sizeof value.where, place);
         value.status = status;
     }
     framework->terms[term] = value;
     return AR_OK;
 }
 
-/* `KEY=VALUE` is taken apart; the key must be that of a term. */
-static enum ar_status split_setting(const char *where, const char *text, enum ar_term *term,
-                                    struct ar_error *err)
-{
-    char key[64];
-    size_t length = strcspn(text, "=");
-    if (text[length] == '\0' || length == 0 || length >= sizeof key) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%.60s\"; expected KEY=VALUE, such as cycle.time=1ms",
-                            where, text);
-    }
-    ar_copy_text(key, length + 1, text);
-    *term = find_term(key, length);
-    return *term == AR_TERMS_COUNT ? report_unknown_term(where, key, err) : AR_OK;
-}
-
-/* Refuses a second setting of a term: the last one would win in silence. */
 static enum ar_status set_terms(struct ar_framework *framework, struct ar_settings settings,
-                                struct ar_error *err)
+                                struct ar_arena *arena, struct ar_error *err)
 {
-    const char *given[AR_TERMS_COUNT] = {NULL};
+    bool is_given[AR_TERMS_COUNT] = {false};
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
-        enum ar_term term = AR_TERMS_COUNT;
-        char place[WHERE_SIZE];
-        AR_TRY(ar_error_blame(split_setting(setting->where, setting->text, &term, err),
-                              setting->status, err));
-        snprintf(place, sizeof place, "%s: %s", setting->where, ar_terms[term].key);
-        AR_TRY(ar_error_blame(set_term(framework, term, place, strchr(setting->text, '=') + 1,
-                                       setting->where, setting->status, err),
-                              setting->status, err));
-        if (given[term] != NULL) {
+        char *key = ar_arena_text(arena, setting->text);
+        char *equals = strchr(key, '=');
+        if (equals == NULL || equals == key) {
             return ar_error_set(err, setting->status,
-                                "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,
-                                given[term], setting->text);
+                                "%s: found \"%.60s\"; expected KEY=VALUE, such as cycle.time=1ms",
+                                setting->where, key);
         }
-        given[term] = setting->text;
+        *equals = '\0';
+        AR_TRY(ar_error_blame(set_term(framework, setting->where, key, equals + 1, setting->where,
+                                       setting->status, is_given, err),
+                              setting->status, err));
     }
     return AR_OK;
 }
@@ -168,7 +150,7 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
     } else {
         ar_framework_clear(made);
     }
-    AR_TRY(set_terms(made, settings, err));
+    AR_TRY(set_terms(made, settings, arena, err));
     *framework = made;
     return AR_OK;
 }
@@ -188,26 +170,6 @@ static const struct ar_column framework_directives[] = {
               .may_be_missing = true),
 };
 
-static enum ar_status set_term_of_row(const struct ar_csv *csv, size_t number,
-                                      const struct term_row *row, bool is_given[AR_TERMS_COUNT],
-                                      struct ar_framework *framework, struct ar_error *err)
-{
-    char where[AR_CSV_WHERE];
-    char place[WHERE_SIZE];
-    char shown[64];
-    enum ar_term term = find_term(row->term, strlen(row->term));
-    ar_csv_where(csv, number, where);
-    if (term == AR_TERMS_COUNT) {
-        return report_unknown_term(where, ar_csv_show(row->term, shown), err);
-    }
-    if (is_given[term]) {
-        return ar_csv_error(csv, number, "term", "each term once", err);
-    }
-    is_given[term] = true;
-    snprintf(place, sizeof place, "%s: %s", where, row->term);
-    return set_term(framework, term, place, row->value, row->source, AR_BAD_DATA, err);
-}
-
 enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
                                  struct ar_framework **framework, struct ar_error *err)
 {
@@ -220,7 +182,9 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(framework_directives), made, err));
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(term_columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(set_term_of_row(csv, i, &rows[i], is_given, made, err));
+        char where[AR_CSV_WHERE];
+        AR_TRY(set_term(made, ar_csv_where(csv, i, where), rows[i].term, rows[i].value,
+                        rows[i].source, AR_BAD_DATA, is_given, err));
     }
     ar_copy_stem(made->name, sizeof made->name, path,
                  strstr(path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");
