@@ -5,7 +5,6 @@
 #include "ar_note.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "cmd_run.h"
 #include "commands.h"
 
 #define BOXING_LIST(X)                                                                             \

@@ -6,7 +6,6 @@
 #include "ar_kind.h"
 #include "ar_note.h"
 #include "ar_output.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "explain.h"
 #include "exports.h"

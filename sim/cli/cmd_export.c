@@ -10,7 +10,6 @@
 #include "ar_note.h"
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "exports.h"
 #include "lists.h"

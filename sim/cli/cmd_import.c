@@ -9,7 +9,6 @@
 #include "ar_note.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
 

@@ -5,7 +5,6 @@
 #include "ar_layer_comparison.h"
 #include "ar_note.h"
 #include "ar_output.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
 

@@ -8,7 +8,6 @@
 #include "ar_calibrate.h"
 #include "ar_note.h"
 #include "ar_text.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"

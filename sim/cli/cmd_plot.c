@@ -7,7 +7,6 @@
 #include "ar_inputs.h"
 #include "ar_note.h"
 #include "ar_page.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
 

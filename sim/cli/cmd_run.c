@@ -1,5 +1,4 @@
 /* One collective, and predict: rows on stdout. */
-#include "cmd_run.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "ar_note.h"
 #include "ar_units.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"

@@ -5,7 +5,6 @@
 
 #include "ar_note.h"
 #include "ar_output.h"
-#include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"

@@ -316,51 +316,6 @@ static void write_option_help(FILE *file, const struct command *command,
     write_words(file, text, strlen(text), HELP_INDENT, HELP_INDENT, "");
 }
 
-/* Sections of long lists of options, by the first key of each; AR_KEYS_COUNT: own options. */
-static const struct {
-    enum ar_key first;
-    const char *name;
-} sections[] = {
-    {AR_KEY_CLUSTER, "machine"},
-    {AR_KEY_OPERATION, "GPUs and collectives"},
-    {AR_KEY_TRACE, "what is trained"},
-    {AR_KEY_STRATEGY, "strategy, parameter servers, work units"},
-    {AR_KEY_SCHEDULE, "layout of a transformer"},
-    {AR_KEY_OPERATORS, "operators"},
-    {AR_KEY_GRADIENTS, "gradients, compute, and what is between the layers"},
-    {AR_KEY_ENGINE, "engine"},
-    {AR_KEY_JITTER, "jitter"},
-    {AR_KEYS_COUNT, "of this command"},
-};
-enum { SECTIONS = sizeof sections / sizeof sections[0], SECTIONS_FROM = 30 };
-
-static size_t find_section(enum ar_key key)
-{
-    size_t section = 0;
-    while (section + 1 < SECTIONS && sections[section + 1].first <= key) {
-        section++;
-    }
-    return section;
-}
-
-/* Few options have no sections. */
-static void write_options_help(FILE *file, const struct command *command)
-{
-    struct option_row rows[OPTIONS_MAX];
-    size_t count = options_list(command, rows);
-    size_t before = SECTIONS;
-    fputs("\noptions:\n", file);
-    for (size_t i = 0; i < count; i++) {
-        size_t section = find_section(rows[i].key);
-        if (count >= SECTIONS_FROM && section != before) {
-            fprintf(file, " %s:\n", sections[section].name);
-        }
-        before = section;
-        write_option_help(file, command, &rows[i]);
-    }
-    fputc('\n', file);
-}
-
 /* The help of all collectives. */
 static void write_collective_help(FILE *file, const struct ar_operation *operation)
 {
@@ -389,7 +344,13 @@ static void write_command_help(FILE *file, const struct command *command)
     } else {
         write_paragraphs(file, command->text);
     }
-    write_options_help(file, command);
+    struct option_row rows[OPTIONS_MAX];
+    size_t count = options_list(command, rows);
+    fputs("\noptions:\n", file);
+    for (size_t i = 0; i < count; i++) {
+        write_option_help(file, command, &rows[i]);
+    }
+    fputc('\n', file);
     write_paragraphs(
         file, "Units: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
               "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "

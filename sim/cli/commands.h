@@ -5,6 +5,8 @@
 #ifndef AR_COMMANDS_H
 #define AR_COMMANDS_H
 
+#include "ar_kind.h"
+#include "ar_plot.h"
 #include "options.h"
 
 #define COMMAND_LIST(X)                                                                            \
@@ -39,5 +41,30 @@ COMMAND_LIST(X)
 /** Whether the only argument of compare is a trace of measured times; compares its layers. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
+
+/* --- what commands about one scenario share: from the command line to a loaded one --- */
+
+/** Whether the command line is about a step that needs no trace, or no all-reduce: a workload,
+ * operators, or a strategy that puts parts of a model on workers. */
+bool option_is_laid_out(const struct options *options);
+
+/** Requires a trace, unless the command line is about such a step. */
+enum ar_status option_require_step(const struct options *options, struct ar_error *err);
+
+/** Requires, unless the command line is about such a step, either --payload, for one collective, or
+ * --trace, for a training step. */
+enum ar_status option_require_work(const struct options *options, struct ar_error *err);
+
+/** Refuses an engine without messages, for commands that are about them. */
+enum ar_status option_check_messages(const struct options *options,
+                                     const struct ar_scenario *scenario, struct ar_error *err);
+
+/** The scenario of a command line that has at least a cluster, GPUs and an algorithm, loaded. */
+enum ar_status options_load(const struct options *options, struct ar_scenario *scenario,
+                            struct ar_error *err);
+
+/** Draws the files in --out, and notes what was drawn, or why not. */
+enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
+                           struct ar_error *err);
 
 #endif

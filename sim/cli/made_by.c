@@ -70,24 +70,22 @@ bool made_by_is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static enum ar_status refuse_to_overwrite(const char *path, struct ar_error *err)
+static enum ar_status refuse_file(const char *path, struct ar_error *err)
 {
-    return ar_error_set(
-        err, AR_USAGE,
-        "%.300s: found the output of another command%s; expected --force to overwrite it, or "
-        "another --out",
-        path, file_has_mark(path, ", command ") ? "" : ", or a file of your own");
+    return made_by_is_file(path)
+               ? ar_error_set(err, AR_USAGE,
+                              "%.300s: found the output of another command, or a file of your own; "
+                              "expected --force to overwrite it, or another --out",
+                              path)
+               : AR_OK;
 }
 
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err)
 {
-    if (path == NULL) {
-        return AR_OK;
-    }
-    bool is_kept =
-        !options->force && made_by_is_file(path) && !file_has_mark(path, made_by(options));
-    return is_kept ? refuse_to_overwrite(path, err) : AR_OK;
+    return path == NULL || options->force || file_has_mark(path, made_by(options))
+               ? AR_OK
+               : refuse_file(path, err);
 }
 
 static const char *path_in_out(const struct options *options, const char *name)
@@ -121,46 +119,18 @@ static enum ar_status make_out_directory(const struct options *options, struct a
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err)
 {
-    static const char *const of_all[] = {"command.txt", "parameters.csv", NULL};
     if (options->out == NULL) {
         return AR_OK;
     }
-    bool is_ours = made_by_has_mark(options, made_by(options)) ||
+    bool is_ours = options->force || made_by_has_mark(options, made_by(options)) ||
                    (more != NULL && made_by_has_mark(options, more));
-    const char *const *const lists[] = {of_all, names};
-    for (size_t i = 0; i < 2 && !options->force && !is_ours; i++) {
-        for (const char *const *name = lists[i]; *name != NULL; name++) {
-            const char *path = path_in_out(options, *name);
-            AR_TRY(made_by_is_file(path) ? refuse_to_overwrite(path, err) : AR_OK);
-        }
+    for (const char *name = "command.txt"; name != NULL && !is_ours; name = *names++) {
+        AR_TRY(refuse_file(path_in_out(options, name), err));
     }
     return make_out_directory(options, err);
 }
 
-/* Whether the default of an option counts: it is the command's own, or of the kind of run that the
- * command line asks for. A run file, or a published row, may have other defaults. */
-static bool is_default_known(const struct options *options, const struct option_row *row)
-{
-    bool is_bare = option_key(options, AR_KEY_PAYLOAD) != NULL || options->payloads != NULL;
-    unsigned uses = option_key(options, AR_KEY_WORKLOAD) != NULL ? AR_KEY_OF_LAYOUT
-                    : option_key(options, AR_KEY_TRACE) != NULL  ? AR_KEY_OF_STEP
-                    : is_bare                                    ? AR_KEY_OF_BARE
-                                                                 : 0;
-    uses |= uses != 0 ? AR_KEY_OF_COLLECTIVE : 0;
-    return !row->is_key || (ar_keys[row->key].uses & uses) != 0;
-}
-
-static bool has_parameter(const struct parameters *parameters, const char *name)
-{
-    for (size_t i = 0; parameters != NULL && i < parameters->count; i++) {
-        if (strcmp(parameters->list[i].parameter, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Adds the options that decide the contents, unless `more` has them already. */
+/* Lists the options that were given and decide the contents, and `more` behind them. */
 static void add_options(const struct options *options, const struct parameters *more,
                         struct parameters *parameters)
 {
@@ -172,13 +142,13 @@ static void add_options(const struct options *options, const struct parameters *
         for (size_t j = 0; (next = option_given(options, &rows[i], j)) != NULL; j++) {
             text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
         }
-        const char *source = text != NULL ? "command line" : "default";
-        if (text == NULL && is_default_known(options, &rows[i])) {
-            text = rows[i].standard;
+        if (text != NULL && !rows[i].is_shown_only) {
+            parameters_add(parameters, (struct parameter){name, text, "command line"},
+                           options->arena);
         }
-        if (text != NULL && !rows[i].is_shown_only && !has_parameter(more, name)) {
-            parameters_add(parameters, (struct parameter){name, text, source}, options->arena);
-        }
+    }
+    for (size_t i = 0; more != NULL && i < more->count; i++) {
+        parameters_add(parameters, more->list[i], options->arena);
     }
 }
 
@@ -201,9 +171,6 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
     struct ar_output *output;
     struct parameters all = {0};
     add_options(options, parameters, &all);
-    for (size_t i = 0; parameters != NULL && i < parameters->count; i++) {
-        parameters_add(&all, parameters->list[i], options->arena);
-    }
     AR_TRY(ar_records_save(options->out, "parameters.csv", parameter_columns, all.list, all.count,
                            sizeof *all.list, err));
     AR_TRY(ar_output_begin_in(options->out, "command.txt", options->arena, &output, err));

@@ -35,7 +35,7 @@ bool made_by_is_file(const char *path);
 bool made_by_has_mark(const struct options *options, const char *mark);
 
 /** Signs the directory --out when all files but pictures are there. Writes `parameters.csv`, the
- * options that decide the contents, given or not, and `parameters` (NULL: no others); then
+ * options that were given and decide the contents, and `parameters` (NULL: no others); then
  * `command.txt`, with the mark `more` unless that is NULL. */
 enum ar_status made_by_sign(const struct options *options, const char *more,
                             const struct parameters *parameters, struct ar_error *err);

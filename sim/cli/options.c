@@ -221,12 +221,9 @@ static enum ar_status append_text(const struct option_row *row, const char *text
         return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
                             row->name, REPEATED_MAX, REPEATED_MAX);
     }
-    const char **texts = ar_arena_alloc(options->arena, values->count + 1, sizeof *texts);
-    for (size_t i = 0; i < values->count; i++) {
-        texts[i] = values->texts[i];
-    }
-    texts[values->count] = text;
-    *values = (struct option_values){.texts = texts, .count = values->count + 1};
+    values->texts =
+        ar_arena_grow(options->arena, values->texts, values->count, 1, sizeof *values->texts);
+    values->texts[values->count++] = text;
     return AR_OK;
 }
 

@@ -26,7 +26,7 @@ struct ar_scenario;
 
 /** The texts of a key, in order. */
 struct option_values {
-    const char *const *texts;
+    const char **texts;
     size_t count;
 };
 

@@ -358,8 +358,8 @@ Test(cli_force, a_second_sweep_replaces_the_first_with_all_its_files_if_it_is_to
     cr_expect_eq(access("o/payload.csv", F_OK), 0);
     const char *before = cli_read("o/sweep.csv");
     cli_fails(64,
-              "o/command.txt: found the output of another command; expected --force to overwrite "
-              "it, or another --out",
+              "o/command.txt: found the output of another command, or a file of your own; expected "
+              "--force to overwrite it, or another --out",
               SWEEP_OF "4 --quiet --out o");
     cr_expect_str_eq(cli_read("o/sweep.csv"), before);
     cli_good(SWEEP_OF "4 --out o --force");

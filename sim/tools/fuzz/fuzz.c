@@ -1,10 +1,11 @@
 /* One program for all targets: the variable AR_FUZZ names one, or `list` for what there is. Under
- * libFuzzer (ALLRECKON_FUZZ=ON) it searches; else it is a test (replay.c). */
+ * libFuzzer (ALLRECKON_FUZZ=ON) it searches; else it is a test. */
 #include "fuzz.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -81,7 +82,8 @@ static void list_targets(void)
     exit(0);
 }
 
-void fuzz_begin(const char *name)
+/* Chooses the target of a name. */
+static void fuzz_begin(const char *name)
 {
     const char *folder = getenv("TMPDIR");
     if (name == NULL || strcmp(name, "list") == 0) {
@@ -135,6 +137,8 @@ static enum ar_status run_target_command(struct ar_arena *arena, struct ar_error
     return command.run(options, err);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
 /* A bad input is refused with a reason, and is nobody's fault but its own. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -173,3 +177,67 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     fuzz_begin(getenv("AR_FUZZ"));
     return 0;
 }
+
+#ifdef FUZZ_REPLAY
+/* --- without libFuzzer: every target on its seeds, on beginnings and on damaged copies of them ---
+ */
+
+enum { FILE_BYTES = 1 << 20, STRIDE_MIN = 13, PLACES = 8 };
+
+static void replay_input(uint8_t *bytes, size_t size)
+{
+    size_t stride = size / PLACES > STRIDE_MIN ? size / PLACES : STRIDE_MIN;
+    LLVMFuzzerTestOneInput(bytes, size);
+    for (size_t i = 0; i < size; i += stride) {
+        static const uint8_t damage[] = {'\0', '-', '9', '\n', 0xff};
+        uint8_t kept = bytes[i];
+        LLVMFuzzerTestOneInput(bytes, i);
+        bytes[i] = damage[i % sizeof damage];
+        LLVMFuzzerTestOneInput(bytes, size);
+        bytes[i] = kept;
+    }
+}
+
+static size_t replay_file(const char *path, uint8_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return 0;
+    }
+    size_t size = fread(bytes, 1, FILE_BYTES, file);
+    fclose(file);
+    replay_input(bytes, size);
+    return 1;
+}
+
+static size_t replay_target(const struct fuzz_target *target, uint8_t *bytes)
+{
+    char seeds[512];
+    size_t count = 0;
+    glob_t found;
+    snprintf(seeds, sizeof seeds, "%s", target->seeds);
+    fuzz_begin(target->name);
+    for (char *at = strtok(seeds, " "); at != NULL; at = strtok(NULL, " ")) {
+        if (glob(at, 0, NULL, &found) == 0) {
+            for (size_t i = 0; i < found.gl_pathc; i++) {
+                count += replay_file(found.gl_pathv[i], bytes);
+            }
+            globfree(&found);
+        }
+    }
+    fprintf(stderr, "%-14s%4zu seeds\n", target->name, count);
+    return count;
+}
+
+/* Begins in the source folder. */
+int main(void)
+{
+    uint8_t *bytes = malloc(FILE_BYTES);
+    bool has_all = bytes != NULL;
+    for (const struct fuzz_target *at = fuzz_targets; has_all && at->name != NULL; at++) {
+        has_all = replay_target(at, bytes) > 0;
+    }
+    free(bytes);
+    return has_all ? 0 : 1;
+}
+#endif

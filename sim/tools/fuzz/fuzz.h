@@ -37,10 +37,6 @@ struct fuzz_target {
 void fuzz_write(const char *path, const char *bytes, size_t size);
 void fuzz_make_directory(const char *path);
 
-/** Chooses the target of a name. */
-void fuzz_begin(const char *name);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
 /** Ended by a row without a name. */
 extern const struct fuzz_target fuzz_targets[];
 
