@@ -7,7 +7,6 @@
 #include "ar_note.h"
 #include "ar_output.h"
 #include "commands.h"
-#include "explain.h"
 #include "exports.h"
 #include "made_by.h"
 

@@ -11,7 +11,7 @@
 #define AR_MADE_BY_H
 
 #include "ar_output.h"
-#include "explain.h"
+#include "exports.h"
 #include "options.h"
 
 /** The mark of a command, in the arena of the options. */

@@ -1,4 +1,4 @@
-#include "explain.h"
+#include "exports.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "ar_units.h"
-#include "explain.h"
+#include "exports.h"
 
 enum { STAGES_MAX = 16 }; /* more of them: the first and the last ones */
 

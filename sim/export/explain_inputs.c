@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ar_kind.h"
-#include "explain.h"
+#include "exports.h"
 
 /* --- parameters ------------------------------------------------------------------------------- */
 

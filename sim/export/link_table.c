@@ -4,7 +4,7 @@
  * fraction is that over the time in which the communication stream is busy (`allreduce_s` of a
  * row), which is the engine's.
  */
-#include "explain.h"
+#include "exports.h"
 
 #include <ctype.h>
 #include <inttypes.h>
