@@ -38,12 +38,8 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
     } rows[] = {
         {"--algorithm ring --gpus 8 --payload 4KiB",
          3.6 + 12 * 0.846 + 2 * 2.7 + 4096 * 1.75 / 6e3},
-        {"--algorithm ring --gpus 8 --payload 4KiB --set library.release=2.5.6",
-         3.6 + 14 * 0.9 + 4096 * 1.75 / 6e3},
         {"--algorithm auto --gpus 8 --payload 2MiB --set library.release=2.3.7",
          8.4 + 14 * 6.6 + 2097152 * 1.75 / 24e3},
-        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7",
-         3.6 + 14 * 0.9 + 524288 * 1.75 / 6e3},
         {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7 --set "
          "library.channels=2",
          8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
@@ -98,17 +94,6 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     CLI_LACKS(table.out, "band");
-}
-
-Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
-{
-    static const char line[] = "$AR allreduce --cluster %s --engine nccl --algorithm auto --gpus "
-                               "512 --payload 4MiB --format json";
-    char command[256];
-    snprintf(command, sizeof command, line, "dgx1-v100");
-    CLI_HAS(cli_good("%s", command).out, "nccl-2.8.4: tree/ll128\"");
-    snprintf(command, sizeof command, line, "abci-v100");
-    CLI_LACKS(cli_good("%s", command).out, "/ll128");
 }
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)

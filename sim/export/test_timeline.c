@@ -268,6 +268,43 @@ Test(timeline, of_jitter_is_that_of_one_step)
                             8, "--iterations 1");
 }
 
+/* Begin and duration of a slice of a rank, ns. */
+static void find_slice(const json_t *root, json_int_t rank, const char *name, int64_t ns[2])
+{
+    size_t index;
+    json_t *event;
+    json_array_foreach(json_object_get(root, "traceEvents"), index, event)
+    {
+        if (count_of(event, "pid") == rank + 1 && strcmp(text_of(event, "name"), name) == 0) {
+            ns[0] = ns_of(event, "ts");
+            ns[1] = ns_of(event, "dur");
+            return;
+        }
+    }
+    cr_assert_fail("rank %d has no slice %s", (int)rank, name);
+}
+
+/* Each rank computes at its own speed, and begins the optimizer when it has the sum. */
+Test(timeline, of_a_slower_rank_is_stretched)
+{
+    static const char *const passes[] = {"forward", "backward", "optimizer"};
+    json_t *root = json_loads(cli_good("$AR export --format chrome-trace --cluster flat --gpus 4 "
+                                       "--algorithm ring --straggler 2:1.5 --quiet " RESNET)
+                                  .out,
+                              0, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t even_ns[2], slow_ns[2];
+        find_slice(root, 1, passes[i], even_ns);
+        find_slice(root, 2, passes[i], slow_ns);
+        cr_expect_float_eq((double)slow_ns[1], 1.5 * (double)even_ns[1], 3, "%s", passes[i]);
+    }
+    int64_t wait_ns[2], optimizer_ns[2];
+    find_slice(root, 1, "wait", wait_ns);
+    find_slice(root, 1, "optimizer", optimizer_ns);
+    cr_expect_eq(wait_ns[0] + wait_ns[1], optimizer_ns[0]);
+    json_decref(root);
+}
+
 Test(timeline, of_one_gpu_is_its_compute)
 {
     struct tally tally = read_timeline(cli_good("$AR export --format chrome-trace --cluster "
