@@ -203,11 +203,6 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     struct ar_boxing boxing;
     struct boxing_row rows[AR_BOXING_AXES_MAX];
     struct ar_view view;
-    if (options->arguments_count != 2) {
-        return ar_error_set(err, AR_USAGE,
-                            "boxing: found %zu placement%s; expected two, such as P S0",
-                            options->arguments_count, options->arguments_count == 1 ? "" : "s");
-    }
     AR_TRY(option_required(options, "payload", options->payloads, err));
     AR_TRY(ar_error_as_usage(
         ar_parse_bytes("--payload", options->payloads, &request.tensor_bytes, err), err));

@@ -12,23 +12,6 @@
 #include "commands.h"
 #include "made_by.h"
 
-static enum ar_status read_import_path(const struct options *options, const char **path,
-                                       struct ar_error *err)
-{
-    bool is_import = options->arguments_count > 0 && strcmp(options->arguments[0], "import") == 0;
-    if (!is_import) {
-        return ar_error_set(err, AR_USAGE, "trace: found %s%.100s; expected import FILE",
-                            options->arguments_count > 0 ? "argument " : "no argument",
-                            options->arguments_count > 0 ? options->arguments[0] : "");
-    }
-    if (options->arguments_count < 2) {
-        return ar_error_set(
-            err, AR_USAGE, "trace import: found no file; expected a trace of the PyTorch profiler");
-    }
-    *path = options->arguments[1];
-    return option_required(options, "out", options->out, err);
-}
-
 static enum ar_status read_import_request(const struct options *options,
                                           struct ar_kineto_request *request, struct ar_error *err)
 {
@@ -67,10 +50,14 @@ static enum ar_status write_imported_trace(const struct options *options, const 
 
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
 {
-    const char *path = NULL;
+    const char *path = options->arguments[1];
     struct ar_kineto_request request;
     struct ar_kineto_step *step = NULL;
-    AR_TRY(read_import_path(options, &path, err));
+    if (strcmp(options->arguments[0], "import") != 0) {
+        return ar_error_set(err, AR_USAGE, "trace: found argument %s; expected import FILE",
+                            options->arguments[0]);
+    }
+    AR_TRY(option_required(options, "out", options->out, err));
     AR_TRY(read_import_request(options, &request, err));
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, &request, options->arena, &step, err));
@@ -83,20 +70,7 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
 
 /* --- discover --------------------------------------------------------------------------------- */
 
-/* --fabric is a word that stands for a setting of a key. */
-static enum ar_status read_fabric(const char *word, const char **setting, struct ar_error *err)
-{
-    const char *words[AR_DISCOVER_FABRICS_COUNT + 1] = {NULL};
-    unsigned place;
-    for (size_t i = 0; i < AR_DISCOVER_FABRICS_COUNT; i++) {
-        words[i] = ar_discover_fabrics[i].word;
-    }
-    AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", word, words, &place, err), err));
-    *setting = ar_discover_fabrics[place].setting;
-    return AR_OK;
-}
-
-/* The settings of --nodes, --fabric and --set, in the arena. */
+/* The settings of --nodes, --fabric, a word for a setting of a key, and --set. */
 static enum ar_status list_settings(const struct options *options, struct ar_settings *settings,
                                     struct ar_error *err)
 {
@@ -108,8 +82,15 @@ static enum ar_status list_settings(const struct options *options, struct ar_set
         list[count++] = (struct ar_setting){text, "--nodes", AR_USAGE};
     }
     if (options->fabric != NULL) {
-        list[count] = (struct ar_setting){NULL, "--fabric", AR_USAGE};
-        AR_TRY(read_fabric(options->fabric, &list[count++].text, err));
+        const char *words[AR_DISCOVER_FABRICS_COUNT + 1] = {NULL};
+        unsigned place;
+        for (size_t i = 0; i < AR_DISCOVER_FABRICS_COUNT; i++) {
+            words[i] = ar_discover_fabrics[i].word;
+        }
+        AR_TRY(ar_error_as_usage(ar_parse_choice("--fabric", options->fabric, words, &place, err),
+                                 err));
+        list[count++] =
+            (struct ar_setting){ar_discover_fabrics[place].setting, "--fabric", AR_USAGE};
     }
     for (size_t i = 0; i < sets->count; i++) {
         list[count++] = (struct ar_setting){sets->texts[i], "--set", AR_USAGE};
@@ -126,11 +107,6 @@ enum ar_status command_discover(const struct options *options, struct ar_error *
     struct ar_output *output;
     const char *mark;
     struct ar_topo *topo = NULL;
-    if (options->arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "discover: found no file; expected files that describe a node, such as "
-                            "NCCL's topology file");
-    }
     if (options->out != NULL) {
         ar_copy_stem(name, sizeof name, options->out, ".topo");
         AR_TRY(made_by_check_file(options, options->out, err));

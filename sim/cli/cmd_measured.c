@@ -27,9 +27,7 @@ static enum ar_status read_sets(const struct options *options, struct sets *sets
     *sets = (struct sets){.count = 0};
     AR_TRY(resource_find(RESOURCE_SETS, options->command->name, "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &sets->index, err));
-    if (options->arguments_count > 0) {
-        sets->one = ar_measured_index_find(&sets->index, options->arguments[0], &sets->count);
-    }
+    sets->one = ar_measured_index_find(&sets->index, options->arguments[0], &sets->count);
     return AR_OK;
 }
 
@@ -68,23 +66,15 @@ static void make_rows_request(const struct options *options, const struct sets *
 static enum ar_status expect_cluster(const struct options *options, const struct sets *sets,
                                      struct ar_error *err)
 {
-    if (options->arguments_count == 0) {
-        return option_require_key(options, AR_KEY_CLUSTER, err);
-    }
     const char *path = options->arguments[0];
-    if (sets->count > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %.100s, of %zu measured sets; expected one of them by name "
-                            "('allreckon list sets'), or --cluster, too",
-                            options->command->name, path, sets->count);
-    }
     if (access(path, R_OK) != 0) {
         return ar_error_set(err, AR_NO_INPUT, "%.200s: %s", path, strerror(errno));
     }
     return ar_error_set(err, AR_USAGE,
-                        "%s: option --cluster is missing (%.100s is no measured set: 'allreckon "
-                        "list sets'); expected the cluster that the rows were measured on",
-                        options->command->name, path);
+                        "%s: option --cluster is missing (%.100s is a file of %zu measured sets: "
+                        "'allreckon list sets'); expected the cluster that the rows were measured "
+                        "on, or the name of one set",
+                        options->command->name, path, sets->count);
 }
 
 /* --- calibrate ---------------------------------------------------------------------------- */

@@ -51,10 +51,6 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
     struct ar_plot_report report;
-    if (options->arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "plot: no path; expected the directory of a sweep, or its sweep.csv");
-    }
     AR_TRY(resource_plots("plots/templates", templates, err));
     struct ar_plot_request request = {
         .set = find_plot_set(options),
@@ -95,11 +91,6 @@ enum ar_status command_report(const struct options *options, struct ar_error *er
     char templates[RESOURCE_PATH];
     char pages[RESOURCE_PATH];
     struct ar_page page;
-    if (options->arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "report: no path; expected the directory that a command left with "
-                            "--out");
-    }
     const char *out = options->out;
     if (out == NULL) {
         out = ar_arena_format(options->arena, "%s/report.html", options->arguments[0]);

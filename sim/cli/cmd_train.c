@@ -164,11 +164,6 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
 {
     struct runs runs = {.options = options};
     size_t estimates = 0, rows = 0;
-    if (options->arguments_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "train: no run; expected the name of a shipped run (see 'allreckon "
-                            "list runs') or run files");
-    }
     AR_TRY(option_view(options, (struct ar_columns){0}, &runs.view, err));
     AR_TRY(ar_view_check("--columns", &runs.view, training_columns, err));
     AR_TRY(options_scenario(options, 0, &runs.given, err));

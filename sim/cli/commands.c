@@ -41,7 +41,7 @@ static const struct command commands[] = {
                   KEY_BIT(AR_KEY_MESH) | KEY_BIT(AR_KEY_PRECISION) | KEY_BIT(AR_KEY_ENGINE) |
                   KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
      .summary = "what turns one placement of a tensor on GPUs into another", .arguments = "FROM TO",
-     .arguments_max = 2,
+     .arguments_min = 2, .arguments_max = 2,
      .text =
          "Says which collective turns one placement of a tensor into another, and how many "
          "bytes it sends: S0, S1, ... is split along a dimension of the tensor, B is broadcast, "
@@ -52,7 +52,7 @@ static const struct command commands[] = {
          "  allreckon boxing P S0 --gpus 8 --payload 64MiB --cluster dgx-a100\n"
          "  allreckon boxing S0,P B,S1 --mesh dp=4,tp=8 --payload 64MiB"},
     {COMMAND(train), .key_uses = AR_KEY_IN_RUN, .keys_less = KEY_BIT(AR_KEY_GPUS),
-     .summary = "time to train of a whole run", .arguments = "RUN.csv...",
+     .summary = "time to train of a whole run", .arguments = "RUN.csv...", .arguments_min = 1,
      .arguments_max = ARGUMENTS_MAX,
      .text = "Predicts how long a training run takes, from a run file (traces/README.md has the "
              "form): a phase is one predicted step times its number of steps, and evaluations. "
@@ -82,7 +82,7 @@ static const struct command commands[] = {
              "  allreckon sweep --cluster dgx-h100 --workload llama3-70b --gpus 1024 --mesh all "
              "--micro-batch 1,2,4 --global-batch 2048 --precision bf16 --best"},
     {COMMAND(plot), .summary = "pictures of a sweep (SVG, PNG, text)", .arguments = "DIR|sweep.csv",
-     .arguments_max = 1,
+     .arguments_min = 1, .arguments_max = 1,
      .text =
          "Draws scaling efficiency, samples per second, grid shapes, the parts of an iteration, "
          "time and bus bandwidth against payload, and maps of the fastest algorithm. Rows that "
@@ -92,7 +92,7 @@ static const struct command commands[] = {
          "example:\n"
          "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s"},
     {COMMAND(report), .summary = "one HTML page of what a command left: answer, pictures, tables",
-     .arguments = "DIR", .arguments_max = 1,
+     .arguments = "DIR", .arguments_min = 1, .arguments_max = 1,
      .text =
          "Writes DIR/report.html from what sweep, explain, train, reproduce, compare or "
          "accuracy left there with --out: the answer in words, pictures, a timeline of the "
@@ -126,7 +126,7 @@ static const struct command commands[] = {
     {COMMAND(calibrate),
      .keys_more = KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
      .summary = "fit a cluster to measured collectives, with errors", .arguments = "LOG...|SET",
-     .arguments_max = ARGUMENTS_MAX,
+     .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
      .text = "Fits the cost of NCCL's algorithms and protocols to collectives that were measured "
              "on your machine (logs of nccl-tests, CSV of the harness, tables of published "
              "results) and with --out writes a cluster for --engine library, whose predictions "
@@ -146,7 +146,7 @@ static const struct command commands[] = {
      .keys_more = KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
                   KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
      .summary = "predictions beside measured rows: collectives or layers",
-     .arguments = "LOG...|SET|TRACE", .arguments_max = ARGUMENTS_MAX,
+     .arguments = "LOG...|SET|TRACE", .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
      .text = "Predicts every collective of the logs and prints it beside the measured one, with "
              "NCCL's own tuning model as a yardstick; errors are summed up for node counts that "
              "were fitted and for those that were held out. A file with the name of one of a "
@@ -175,7 +175,7 @@ static const struct command commands[] = {
              "example:\n"
              "  allreckon reproduce mine.csv --rows 'mine-*' --out out/mine"},
     {COMMAND(trace), .summary = "a profile of PyTorch becomes a trace", .arguments = "import FILE",
-     .arguments_max = 2,
+     .arguments_min = 2, .arguments_max = 2,
      .text = "Reads a trace of the PyTorch profiler of one rank (Chrome JSON of Kineto, also .gz) "
              "and writes a trace file for --trace: the layers that ran kernels, times as medians "
              "over the steps without communication, the sizes of the gradients. Notes say what was "
@@ -184,7 +184,7 @@ static const struct command commands[] = {
              "example:\n"
              "  allreckon trace import rank0.json.gz --out mine.csv"},
     {COMMAND(discover), .keys_more = KEY_BIT(AR_KEY_SET),
-     .summary = "a cluster file from what machines say", .arguments = "FILE...",
+     .summary = "a cluster file from what machines say", .arguments = "FILE...", .arguments_min = 1,
      .arguments_max = ARGUMENTS_MAX,
      .text = "Writes a cluster file for --cluster from what a node of a machine says of itself: "
              "NCCL's topology file (NCCL_TOPO_DUMP_FILE=node.xml in any job of NCCL), nvidia-smi "

@@ -260,6 +260,13 @@ static enum ar_status take_arguments(int argc, char **argv, struct options *opti
     const struct command *command = options->command;
     options->arguments = (const char *const *)argv + optind;
     options->arguments_count = (size_t)(argc - optind);
+    if (!options->help && options->arguments_count < command->arguments_min) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %zu arguments; expected %s, see 'allreckon %s "
+                            "--help'",
+                            command->name, options->arguments_count, command->arguments,
+                            command->name);
+    }
     return options->arguments_count <= command->arguments_max
                ? AR_OK
                : ar_error_set(

@@ -80,7 +80,7 @@ struct command {
     key_set keys_less;                    /**< but not these */
     const char *summary;                  /**< one line */
     const char *arguments;                /**< usage of the arguments, NULL if there are none */
-    size_t arguments_max;
+    size_t arguments_min, arguments_max;
     const char *text; /**< paragraphs and worked examples for --help */
 };
 

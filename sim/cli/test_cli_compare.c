@@ -215,7 +215,7 @@ TestSuite(cli_calibrate_bad, .init = enter_damaged, .fini = cli_leave);
 Test(cli_calibrate_bad, logs)
 {
     static const struct cli_case rows[] = {
-        {"calibrate " FIT, 64, "calibrate: no log; expected files"},
+        {"calibrate " FIT, 64, "calibrate: found 0 arguments; expected LOG"},
         {"calibrate nowhere.log " FIT, 66, "nowhere.log: No such file"},
         {"calibrate nowhere.log", 66, "nowhere.log: No such file"},
         {"compare nowhere.csv", 66, "nowhere.csv: No such file"},
@@ -327,12 +327,13 @@ Test(cli_calibrate_bad, the_engine)
 Test(cli_calibrate_bad, compare)
 {
     static const struct cli_case rows[] = {
-        {"compare --cluster fitted.topo", 64, "compare: no log; expected files"},
+        {"compare --cluster fitted.topo", 64, "compare: found 0 arguments; expected LOG"},
         {"compare abci.csv --cluster leonardo-cpu --set gpus_per_node=4", 64,
          "has no library.cost_table"},
         {"compare zero.csv --cluster fitted.topo --out o", 65, "expected a time above zero"},
         {"compare nccl-13-sendrecv.txt --cluster fitted.topo --out o", 65, "a run of send-receive"},
-        {"compare abci.csv", 64, "option --cluster is missing (abci.csv is no measured set"},
+        {"compare abci.csv", 64,
+         "option --cluster is missing (abci.csv is a file of 0 measured sets"},
         {"compare abci_v100_nccl2.8.4_allreduce.csv --engine nccl", 64,
          "found --engine without --cluster"},
         {"accuracy nowhere", 66, "unknown set \"nowhere\""},

@@ -21,7 +21,7 @@ Test(cli_discover, a_discovered_cluster_goes_into_a_prediction)
 Test(cli_discover, wrong_use_and_wrong_files_leave_nothing)
 {
     static const struct cli_case rows[] = {
-        {"discover", 64, "discover: found no file; expected files that describe a node"},
+        {"discover", 64, "discover: found 0 arguments; expected FILE"},
         {"discover missing.xml", 66, "missing.xml"},
         {"discover " MACHINES "static.xml --out mine.topo", 64,
          "discover: found too little; expected also --nodes N --fabric non-blocking|rails"},
@@ -71,9 +71,9 @@ Test(cli_trace, the_same_command_overwrites_its_own_trace_only)
 Test(cli_trace, wrong_use_and_wrong_files_leave_nothing)
 {
     static const struct cli_case rows[] = {
-        {"", 64, "trace: found no argument; expected import FILE"},
+        {"", 64, "trace: found 0 arguments; expected import FILE"},
         {"export x", 64, "trace: found argument export; expected import FILE"},
-        {"import", 64, "trace import: found no file"},
+        {"import", 64, "trace: found 1 arguments; expected import FILE"},
         {"import " PROFILES "ddp.json", 64, "option --out is missing"},
         {"import " PROFILES "ddp.json x --out t.csv", 64, "unexpected argument \"x\""},
         {"import " PROFILES "ddp.json --out t.csv --times x", 64, "expected recorded or kernels"},

@@ -264,7 +264,7 @@ Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
 Test(cli_layout, boxing_refuses_what_is_no_placement)
 {
     static const char *const cases[][2] = {
-        {"P --gpus 8 --payload 1MB", "boxing: found 1 placement; expected two"},
+        {"P --gpus 8 --payload 1MB", "boxing: found 1 arguments; expected FROM TO"},
         {"P X --gpus 8 --payload 1MB", "X: found \"X\"; expected S0"},
         {"P B --mesh a=2,b=4 --payload 1MB", "P: found P for 2 axes"},
         {"P B --payload 1MB", "option --gpus is missing"},

@@ -119,7 +119,7 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
 Test(cli_train, options_that_are_wrong_are_refused)
 {
     static const struct cli_case rows[] = {
-        {"", 64, "train: no run; expected the name of a shipped run"},
+        {"", 64, "train: found 0 arguments; expected RUN.csv"},
         {"exampel", 66, "unknown run \"exampel\"; did you mean \"example\"?"},
         {"gone.run.csv", 66, "gone.run.csv"},
         {"example --gpus 0", 64, "--gpus: found \"0\""},
