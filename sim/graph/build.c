@@ -30,6 +30,10 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) { /* axes of one GPU are dropped */
         axes &= build->layout->sizes[axis] > 1 ? ~0u : ~(1u << axis);
     }
+    if (build->graph
+            ->has_series) { /* buckets are sent also where there is nobody to send them to */
+        axes = 1 << AR_AXIS_DP;
+    }
     if (axes == 0 || !(bytes >= 1) || count == 0) {
         return AR_NO_TASK;
     }
@@ -115,26 +119,8 @@ static double run_time_s(const struct ar_build *build, const struct ar_run *run)
     return time_s;
 }
 
-/* The collective that sums gradients along axes: of sparse ones every rank gathers those of all,
- * values and places, and adds them up itself. */
-static struct ar_work make_sum(const struct ar_layout *layout, const struct ar_operation *operation,
-                               uint32_t axes, double elements, double element_bytes)
-{
-    double ranks = 1;
-    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
-    }
-    if (layout->sparse_frac == 0 || ranks == 1 || operation != &ar_operation_all_reduce) {
-        return (struct ar_work){
-            .operation = operation, .axes = axes, .bytes = (uint64_t)(elements * element_bytes)};
-    }
-    double sent = ceil(layout->sparse_frac * elements);
-    return (struct ar_work){.operation = &ar_operation_all_gather,
-                            .axes = axes,
-                            .bytes = (uint64_t)(ranks * sent * (element_bytes + AR_PLACE_BYTES))};
-}
-
-/* Appends a collective of parameters, or a sum of gradients. */
+/* Appends a collective of parameters, or a sum of gradients: of sparse ones every rank gathers
+ * those of all, values and places, and adds them up itself. */
 static uint32_t add_sum(struct ar_build *build, uint32_t stage,
                         const struct ar_operation *operation, uint32_t axes, double elements,
                         const struct ar_action *action)
@@ -143,10 +129,16 @@ static uint32_t add_sum(struct ar_build *build, uint32_t stage,
     enum ar_precision precision = operation == &ar_operation_all_gather
                                       ? ar_precision_stored(layout->precision)
                                       : layout->gradients;
-    struct ar_work work =
-        make_sum(layout, operation, axes, elements, ar_precision_bytes(precision));
-    return build_collective(build, stage, AR_STREAM_GRADIENTS, work.operation, work.axes,
-                            (double)work.bytes, 1, action);
+    double bytes = elements * ar_precision_bytes(precision), ranks = 1;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+    }
+    if (layout->sparse_frac > 0 && ranks > 1 && operation == &ar_operation_all_reduce) {
+        operation = &ar_operation_all_gather;
+        bytes = ranks * ceil(layout->sparse_frac * elements) *
+                (ar_precision_bytes(precision) + AR_PLACE_BYTES);
+    }
+    return build_collective(build, stage, AR_STREAM_GRADIENTS, operation, axes, bytes, 1, action);
 }
 
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
@@ -160,30 +152,11 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
     return experts != AR_NO_TASK ? experts : dense;
 }
 
-void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
-                  const struct ar_action *action)
-{
-    struct ar_work work =
-        make_sum(build->layout, &ar_operation_all_reduce, 1 << AR_AXIS_DP, (double)bucket->elements,
-                 ar_precision_bytes(build->layout->gradients));
-    work.kind = AR_TASK_COLLECTIVE;
-    work.time_s = AR_GRAPH_UNTIMED;
-    const struct ar_task task = {.work = ar_graph_work(build->graph, &work),
-                                 .count = 1,
-                                 .stream = AR_STREAM_GRADIENTS,
-                                 .duty = build_duty(action),
-                                 .layer = bucket->layer,
-                                 .tensors = bucket->tensors_count,
-                                 .wait_s = bucket->wait_s,
-                                 .copy_s = bucket->copy_s};
-    ar_graph_need(build->graph, ar_graph_add(build->graph, &task), build->ends[0]);
-}
-
 uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
                       enum build_edge edge, const struct ar_action *action, uint32_t after)
 {
     const struct ar_layout *layout = build->layout;
-    bool is_sum = operation == &ar_operation_reduce_scatter;
+    bool is_sum = operation != &ar_operation_all_gather;
     uint32_t last = AR_NO_TASK;
     for (uint32_t i = 0; i < layout->workload->buckets_count; i++) {
         const struct ar_bucket *bucket = &layout->workload->buckets[i];

@@ -42,7 +42,7 @@ uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, en
                        const struct ar_action *action);
 
 /** Appends a collective along axes, `bytes` as nccl-tests counts them; where the axes have one GPU
- * there is nothing to do, and AR_NO_TASK is returned. */
+ * there is nothing to do but for a series, and AR_NO_TASK is returned. */
 uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream stream,
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action);
@@ -66,14 +66,9 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
 
-/** Appends a task of a bucket, which is sent also where there is nobody to send it to, and waits
- * for the run that ended last. */
-void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
-                  const struct ar_action *action);
-
 /** For a trace: appends a collective over all replicas for each bucket that ends at a layer, or
- * begins there, in the order of the backward pass; of gradients, which are reduce-scattered after
- * their negotiations and copies, or of parameters. They begin when the task `after` has ended.
+ * begins there, in the order of the backward pass; of gradients, which are summed after their
+ * negotiations and copies, or of parameters. They begin when the task `after` has ended.
  * Returns the last task; AR_NO_TASK where there is nothing to do. */
 enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
 uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,

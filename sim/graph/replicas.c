@@ -2,11 +2,14 @@
  * sent when layers have gone forward or backward. */
 #include "build.h"
 
-/* --- data ---------------------------------------------------------------------------------------
+/* --- data, zero1 --------------------------------------------------------------------------------
  *
  * Data-parallel: all replicas have everything, and sum all gradients. They do so beside the last
  * backward pass, layer by layer, or after it at once; those of a trace in the buckets that a
- * framework makes of them. */
+ * framework makes of them.
+ *
+ * ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
+ * and gathers the others'; of a trace bucket by bucket. */
 
 /* Layers of a run: one each of the last backward pass, if its gradients are sent beside it; else
  * those of a chunk. */
@@ -17,29 +20,37 @@ static uint32_t build_data_layers(const struct ar_build *build, bool is_backward
     return is_single ? 1 : ar_layout_chunk_layers(build->layout);
 }
 
+static const struct ar_operation *sum_of(const struct ar_build *build)
+{
+    return build->layout->strategy->shards_optimizer ? &ar_operation_reduce_scatter
+                                                     : &ar_operation_all_reduce;
+}
+
 static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    const struct ar_workload *workload = build->layout->workload;
-    bool is_of_trace = workload != NULL && run->action.is_backward;
-    for (uint32_t i = 0; is_of_trace && i < workload->buckets_count; i++) {
-        if (workload->buckets[i].layer == run->first) { /* the last gradient of it is there */
-            build_bucket(build, &workload->buckets[i], &run->action);
-        }
-    }
-    if (!is_of_trace && build->layout->overlaps && run->ends_batches) {
-        (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
-                              build_run_parameters(build, run), &run->action, task);
+    bool is_sent = build->layout->workload != NULL ? run->action.is_backward
+                                                   : build->layout->overlaps && run->ends_batches;
+    if (is_sent) {
+        (void)build_run_shards(build, run, sum_of(build), BUILD_ENDS, task);
     }
 }
 
 static void data_end(struct ar_build *build, uint32_t stage)
 {
+    const struct ar_layout *layout = build->layout;
     const struct ar_action action = {.is_backward = true};
-    if (!build->layout->overlaps) {
-        (void)build_gradients(build, stage, &ar_operation_all_reduce,
-                              build_stage_parameters(build, stage), &action, build->ends[0]);
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    bool shards = layout->strategy->shards_optimizer;
+    if (!layout->overlaps) {
+        (void)build_gradients(build, stage, sum_of(build), all, &action, build->ends[0]);
     }
-    (void)build_optimizer(build, stage, 1, build_last(build, stage, AR_STREAM_GRADIENTS));
+    uint32_t optimizer = build_optimizer(build, stage, shards ? ar_layout_replicas(layout) : 1,
+                                         build_last(build, stage, AR_STREAM_GRADIENTS));
+    if (shards && layout->workload != NULL) {
+        (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
+    } else if (shards) {
+        (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
+    }
 }
 
 const struct ar_strategy ar_strategy_data = {
@@ -51,44 +62,13 @@ const struct ar_strategy ar_strategy_data = {
     .end = data_end,
 };
 
-/* --- zero1 --------------------------------------------------------------------------------------
- *
- * ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
- * and gathers the others'; of a trace bucket by bucket. */
-
-static void zero1_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
-{
-    bool is_sent = build->layout->workload != NULL ? run->action.is_backward
-                                                   : build->layout->overlaps && run->ends_batches;
-    if (is_sent) {
-        (void)build_run_shards(build, run, &ar_operation_reduce_scatter, BUILD_ENDS, task);
-    }
-}
-
-static void zero1_end(struct ar_build *build, uint32_t stage)
-{
-    const struct ar_action action = {.is_backward = true};
-    struct ar_parameters all = build_stage_parameters(build, stage);
-    if (!build->layout->overlaps) {
-        (void)build_gradients(build, stage, &ar_operation_reduce_scatter, all, &action,
-                              build->ends[0]);
-    }
-    uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
-                                         build_last(build, stage, AR_STREAM_GRADIENTS));
-    if (build->layout->workload != NULL) {
-        (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
-    } else {
-        (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
-    }
-}
-
 const struct ar_strategy ar_strategy_zero1 = {
     .name = "zero1",
     .title = "replicas share the optimizer: reduce-scatter of gradients, all-gather of parameters",
     .shards_optimizer = true,
     .run_layers = build_data_layers,
-    .after = zero1_after,
-    .end = zero1_end,
+    .after = data_after,
+    .end = data_end,
 };
 
 /* --- zero3 --------------------------------------------------------------------------------------
