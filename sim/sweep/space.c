@@ -387,45 +387,21 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
 
 /* --- layouts of a workload, or of operators --------------------------------------------------- */
 
-/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. ep is 1 without experts. */
-static void append_meshes(struct ar_arena *arena, uint32_t gpus, bool has_experts,
-                          struct axis *axis)
+/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. */
+static void append_meshes(struct ar_arena *arena, uint32_t gpus, struct axis *axis)
 {
-    uint32_t ep_max = has_experts ? gpus : 1;
     for (uint32_t tp = 1; tp <= gpus; tp++) {
-        for (uint32_t ep = 1; gpus % tp == 0 && ep <= ep_max && ep <= gpus / tp; ep++) {
+        for (uint32_t ep = 1; gpus % tp == 0 && ep <= gpus / tp; ep++) {
             uint32_t rest = gpus / tp / ep;
             for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
                 if (rest % pp == 0) {
-                    axis_append(arena, axis,
-                                ar_arena_format(arena,
-                                                "pp=%" PRIu32 ",dp=%" PRIu32 ",ep=%" PRIu32
-                                                ",tp=%" PRIu32,
-                                                pp, rest / pp, ep, tp));
+                    axis_append(
+                        arena, axis,
+                        ar_arena_format(arena, "pp=%u,dp=%u,ep=%u,tp=%u", pp, rest / pp, ep, tp));
                 }
             }
         }
     }
-}
-
-/* Whether the workload has experts; that of a file may have some. */
-static enum ar_status find_experts(const struct space_request *request, bool *has_experts,
-                                   struct ar_error *err)
-{
-    const struct ar_input *input;
-    const struct ar_transformer *model;
-    const struct ar_scenario *base = &request->base;
-    *has_experts =
-        base->workload_name != NULL && resource_is_path(RESOURCE_RECORDED, base->workload_name);
-    if (*has_experts || base->workload_name == NULL) {
-        return AR_OK;
-    }
-    AR_TRY(ar_inputs_find(request->inputs, RESOURCE_WORKLOADS, "--workload", "transformers", &input,
-                          err));
-    struct ar_error ignored; /* the scenario says what else it is */
-    model = ar_csv_list_find(input->list, "--workload", "workload", base->workload_name, &ignored);
-    *has_experts = model != NULL && (model->experts > 0 || base->model.experts > 0);
-    return AR_OK;
 }
 
 enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
@@ -434,16 +410,12 @@ enum ar_status space_list_meshes(const struct space_request *request, bool has_a
     struct ar_arena *arena = request->base.arena;
     uint64_t *gpus;
     size_t count;
-    bool has_experts = false;
     *first = (struct axis){.name = has_all ? "mesh" : "gpus",
                            .key = has_all ? AR_KEY_MESH : AR_KEY_GPUS};
     AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
-    if (has_all) {
-        AR_TRY(find_experts(request, &has_experts, err));
-    }
     for (size_t i = 0; i < count; i++) {
         if (has_all) {
-            append_meshes(arena, (uint32_t)gpus[i], has_experts, first);
+            append_meshes(arena, (uint32_t)gpus[i], first);
         } else {
             axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
         }
