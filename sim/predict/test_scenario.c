@@ -90,7 +90,6 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_SERVERS] = "0",
     [AR_KEY_SERVERS_AT] = "moon",
     [AR_KEY_WORKER] = "rack",
-    [AR_KEY_PUSH_EVERY] = "0",
     [AR_KEY_UNITS] = "0",
     [AR_KEY_BACKUPS] = "maybe",
     [AR_KEY_TAIL] = "1",
