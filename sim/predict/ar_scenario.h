@@ -189,16 +189,15 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
  * ar_scenario_load(). */
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err);
 
-/** Refuses more GPUs than the cluster has, a shape of another number than a group's, and a root
- * that no group has. */
+/** The mesh, if there is one, says how many GPUs there are. */
+enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err);
+
+/** Refuses more GPUs than the cluster has, a shape of another number than a group's, a root that no
+ * group has, and stragglers that are not among the GPUs. */
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err);
 
 /** Refuses a payload that is not of whole elements. */
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err);
-
-/** Refuses stragglers that are not among the ranks. */
-enum ar_status ar_scenario_check_stragglers(const struct ar_scenario *scenario, uint32_t ranks,
-                                            struct ar_error *err);
 
 /** Refuses an algorithm, a shape and stragglers that the cluster cannot run; not by engine. */
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err);

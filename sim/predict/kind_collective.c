@@ -13,13 +13,7 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
     (void)inputs;
     struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
-    uint64_t ranks = ar_mesh_ranks(mesh);
-    if (mesh->axes_count > 0 && scenario->gpus > 0 && scenario->gpus != ranks) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "%s has %" PRIu64 " places; expected %" PRIu32
-                                  ", the number of --gpus",
-                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
-    }
+    AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG)) {
         return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
                                   "found %s without --along; expected --along with the axis, or "
@@ -27,7 +21,6 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
                                   ar_mesh_format(mesh, text));
     }
     mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
-    scenario->gpus = mesh->axes_count > 0 ? (uint32_t)ranks : scenario->gpus;
     bool has_payload = scenario->payload_bytes > 0;
     AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);
     bool is_known = has_payload || ar_scenario_has(scenario, AR_KEY_ALGORITHM);

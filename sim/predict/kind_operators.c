@@ -28,9 +28,6 @@ struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster)
     return (struct ar_hops){.find = find_hop, .context = cluster};
 }
 
-enum { SEARCHES = 2 };
-static const char *const searches[SEARCHES + 1] = {"greedy", "anneal", NULL};
-
 /* --- operators -------------------------------------------------------------------------------- */
 
 static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -52,51 +49,38 @@ static enum ar_status load_operators(struct ar_scenario *scenario, struct ar_inp
     return ar_operators_settle(*operators, scenario->arena, err);
 }
 
-static enum ar_status find_evoformer(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_parts_request *request, struct ar_error *err)
-{
-    const struct ar_input *input;
-    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
-    AR_TRY(ar_scenario_require(scenario, AR_KEY_WORKLOAD, err));
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
-    request->evoformer =
-        ar_csv_list_find(input->list, where, "workload", scenario->workload_name, err);
-    if (request->evoformer == NULL) {
-        return err->status;
-    }
-    AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
-    request->cost = scenario->cost;
-    request->precision = scenario->precision;
-    request->element_bytes = ar_precision_bytes(ar_precision_stored(scenario->precision));
-    return AR_OK;
-}
-
-static enum ar_status find_parts_of_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                          struct ar_parts_request *request, struct ar_error *err)
-{
-    const struct ar_input *input;
-    AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
-    AR_TRY(trace_load_layers(scenario, inputs, err));
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
-                          scenario->trace_name, &input, err));
-    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
-    request->trace = scenario->trace;
-    request->work = input->trace->work;
-    request->element_bytes = ar_precision_bytes(scenario->wire);
-    return AR_OK;
-}
-
 static enum ar_status make_operators(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                      struct ar_operators **operators, struct ar_error *err)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
+    enum ar_key key = strategy->takes_evoformer ? AR_KEY_WORKLOAD : AR_KEY_TRACE;
+    const char *where = ar_scenario_where(scenario, key);
+    const struct ar_input *input;
     struct ar_parts_request request = {.where = ar_scenario_where(scenario, AR_KEY_STRATEGY),
                                        .devices = scenario->gpus,
                                        .depth = scenario->depth,
                                        .rounds = scenario->rounds};
     memcpy(request.sizes, scenario->layout.sizes, sizeof request.sizes);
-    AR_TRY(strategy->takes_evoformer ? find_evoformer(scenario, inputs, &request, err)
-                                     : find_parts_of_trace(scenario, inputs, &request, err));
+    AR_TRY(ar_scenario_require(scenario, key, err));
+    if (strategy->takes_evoformer) {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_EVOFORMERS, where, "evoformers", &input, err));
+        request.evoformer =
+            ar_csv_list_find(input->list, where, "workload", scenario->workload_name, err);
+        if (request.evoformer == NULL) {
+            return err->status;
+        }
+        AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs, false, err));
+        request.cost = scenario->cost;
+        request.precision = scenario->precision;
+        request.element_bytes = ar_precision_bytes(ar_precision_stored(scenario->precision));
+    } else {
+        AR_TRY(trace_load_layers(scenario, inputs, err));
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, where, scenario->trace_name, &input, err));
+        scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+        request.trace = scenario->trace;
+        request.work = input->trace->work;
+        request.element_bytes = ar_precision_bytes(scenario->wire);
+    }
     AR_TRY(strategy->operators(&request, scenario->arena, operators, err));
     return ar_operators_settle(*operators, scenario->arena, err);
 }
@@ -107,27 +91,24 @@ static enum ar_status find_placement(struct ar_scenario *scenario,
                                      const struct ar_operators *operators, struct ar_placed *placed,
                                      struct ar_error *err)
 {
+    const char *placement = scenario->placement;
     uint32_t *devices = NULL;
-    int search = 0;
-    while (search < SEARCHES && strcmp(searches[search], scenario->placement) != 0) {
-        search++;
-    }
     const struct ar_placement_search request = {
         .devices_count = scenario->gpus,
         .hops = &placed->hops,
         .room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes,
-        .is_annealed = search == 1,
+        .is_annealed = strcmp(placement, "anneal") == 0,
         .seed = scenario->seed};
-    if (search == SEARCHES && strpbrk(scenario->placement, "./") == NULL) {
+    bool is_searched = request.is_annealed || strcmp(placement, "greedy") == 0;
+    if (!is_searched && strpbrk(placement, "./") == NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_PLACEMENT, err,
                                   "found \"%.60s\"; expected greedy, anneal or the path of a CSV "
                                   "file",
-                                  scenario->placement);
+                                  placement);
     }
-    AR_TRY(search < SEARCHES
-               ? ar_placement_find(operators, &request, scenario->arena, &devices, err)
-               : ar_placement_load(scenario->placement, operators, scenario->gpus, scenario->arena,
-                                   &devices, err));
+    AR_TRY(is_searched ? ar_placement_find(operators, &request, scenario->arena, &devices, err)
+                       : ar_placement_load(placement, operators, scenario->gpus, scenario->arena,
+                                           &devices, err));
     placed->devices = devices;
     return AR_OK;
 }
@@ -170,19 +151,17 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
     AR_TRY(check_operators(scenario, err));
     AR_TRY(layout_take_mesh(scenario, err));
     AR_TRY(ar_scenario_check_gpus(scenario, err));
-    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     placed->hops = ar_cluster_hops(scenario->cluster);
     placed->devices_count = 1;
     if (!layout->strategy->takes_evoformer) { /* a role for each GPU */
         layout->sizes[AR_AXIS_PP] = placed->devices_count = scenario->gpus;
         layout->sizes[AR_AXIS_DP] = 1;
     }
-    AR_TRY(scenario->operators_name != NULL ? load_operators(scenario, inputs, &operators, err)
-                                            : make_operators(scenario, inputs, &operators, err));
-    placed->operators = operators;
     if (scenario->operators_name != NULL) {
+        AR_TRY(load_operators(scenario, inputs, &operators, err));
         AR_TRY(find_placement(scenario, operators, placed, err));
     } else {
+        AR_TRY(make_operators(scenario, inputs, &operators, err));
         uint32_t *devices = ar_arena_alloc(scenario->arena, operators->count + 1u, sizeof *devices);
         for (uint32_t i = 0; i < operators->count; i++) {
             devices[i] = operators->list[i].device;
@@ -196,6 +175,7 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
         uint32_t replicas = has_replicas ? layout->strategy->replicas(scenario->gpus) : 1;
         placed->samples = (double)scenario->trace->batch * replicas;
     }
+    placed->operators = operators;
     layout->precision = scenario->precision;
     layout->placed = placed;
     return AR_OK;

@@ -84,8 +84,7 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
                                       axes == 1u << AR_AXIS_TP ? "tp" : "dp");
         }
     }
-    AR_TRY(ar_scenario_check_gpus(scenario, err));
-    return ar_scenario_check_stragglers(scenario, scenario->gpus, err);
+    return ar_scenario_check_gpus(scenario, err);
 }
 
 static void recorded_note(FILE *notes, const struct ar_scenario *scenario)

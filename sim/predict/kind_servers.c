@@ -111,7 +111,6 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 {
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     scenario->shape = (struct ar_shape){.x = scenario->gpus, .y = 1};
-    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     const struct ar_origin *origin = &scenario->origins[AR_KEY_SERVERS];
     const struct ar_async run = scenario_async(scenario);
     if (scenario->gpus % run.gpus_each != 0) {
@@ -126,34 +125,21 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 
 static void servers_note(FILE *notes, const struct ar_scenario *scenario)
 {
-    const struct ar_strategy *strategy = scenario->layout.strategy;
     const struct ar_async run = scenario_async(scenario);
     ar_note(notes,
-            "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers %s%s (--servers, "
-            "--servers-at), which add and store in no time; the optimizer's time counts at the "
+            "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers (--servers) at %s "
+            "(--servers-at), which add and store in no time; the optimizer's time counts at the "
             "workers; means of %" PRIu32 " steps (--iterations)",
-            run.workers, run.worker == AR_WORKER_GPU ? "GPU" : "node", run.servers,
-            run.servers_at == AR_SERVERS_AT_WORKERS ? "beside the workers"
-                                                    : "on nodes of their own",
-            run.servers_at == AR_SERVERS_AT_BOTH ? " and one on each node of workers" : "",
-            scenario->iterations_count);
-    if (run.servers_at == AR_SERVERS_AT_BOTH && scenario->trace != NULL && !strategy->deals_units) {
-        ar_note(notes, "--servers-at both gains where messages are the bound, by pulls beside "
-                       "pushes, slice by slice; slices are "
-                       "the buckets: --bucket 4MiB makes them as small as BytePS does");
-    }
-    if (strategy->deals_units) {
+            run.workers, ar_worker_names[run.worker], run.servers,
+            ar_servers_at_names[run.servers_at], scenario->iterations_count);
+    if (scenario->layout.strategy->deals_units) {
         ar_note(notes,
                 "%" PRIu32 " units of a batch each (--units), %s (--backups); a step ends when "
                 "all workers have pushed and pulled",
                 scenario_units(scenario).count,
                 scenario->units.has_backups ? "the slowest are done twice" : "none is done twice");
     } else if (ar_async_is_loose(&run)) {
-        ar_note(notes,
-                "workers begin scattered over the computation of a step, drawn from --seed: nobody "
-                "starts them in step%s",
-                scenario->jitter_frac > 0 ? ""
-                                          : "; without --jitter they slowly fall in step again");
+        ar_note(notes, "workers begin scattered over the computation of a step, drawn from --seed");
     }
 }
 

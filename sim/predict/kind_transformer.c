@@ -47,32 +47,21 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     struct ar_layout *layout = &scenario->layout;
     const struct ar_mesh *mesh = &scenario->mesh;
     char text[AR_MESH_TEXT];
-    int next = 0;
+    uint32_t next = 0;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        layout->sizes[axis] = 1;
+        bool is_named =
+            next < mesh->axes_count && strcmp(ar_axis_names[axis], mesh->axes[next].name) == 0;
+        layout->sizes[axis] = is_named ? mesh->axes[next++].size : 1;
     }
-    for (uint32_t i = 0; i < mesh->axes_count; i++) {
-        while (next < AR_AXES_COUNT && strcmp(ar_axis_names[next], mesh->axes[i].name) != 0) {
-            next++;
-        }
-        if (next == AR_AXES_COUNT) {
-            return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                      "found %s; expected axes among pp, dp, ep and tp, in this "
-                                      "order",
-                                      ar_mesh_format(mesh, text));
-        }
-        layout->sizes[next] = mesh->axes[i].size;
+    if (next < mesh->axes_count) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found %s; expected axes among pp, dp, ep and tp, in this order",
+                                  ar_mesh_format(mesh, text));
     }
-    uint32_t ranks = ar_layout_gpus(layout);
+    AR_TRY(ar_scenario_take_mesh(scenario, err));
     if (mesh->axes_count == 0) {
         layout->sizes[AR_AXIS_DP] = scenario->gpus;
-    } else if (scenario->gpus > 0 && scenario->gpus != ranks) {
-        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "%s has %" PRIu32 " places; expected %" PRIu32
-                                  ", the number of --gpus",
-                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
     }
-    scenario->gpus = ar_layout_gpus(layout);
     return AR_OK;
 }
 
@@ -201,7 +190,6 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
         layout->gradients = ar_precision_stored(scenario->precision);
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
-    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     for (int i = 0; i < AR_TERMS_COUNT; i++) { /* others add to the layers of traces */
         bool is_known = i == AR_TERM_CONTENTION_SMS || i == AR_TERM_GPU_SMS || i == AR_TERM_JITTER;
         if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {

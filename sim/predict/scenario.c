@@ -330,6 +330,20 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
 /* --- checks ------------------------------------------------------------------------------------
  */
 
+/* Refuses stragglers that are not among the ranks. */
+static enum ar_status check_stragglers(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
+        if (scenario->stragglers[i].rank >= scenario->gpus) {
+            return ar_scenario_refuse(
+                scenario, AR_KEY_STRAGGLER, err,
+                "found rank %" PRIu32 " of %" PRIu32 " GPUs; expected 0 to %" PRIu32,
+                scenario->stragglers[i].rank, scenario->gpus, scenario->gpus - 1);
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err)
 {
     char text[AR_SHAPE_TEXT];
@@ -361,6 +375,21 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
         return ar_scenario_refuse(scenario, AR_KEY_ROOT, err, "found with %s; expected none there",
                                   scenario->operation->command);
     }
+    return check_stragglers(scenario, err);
+}
+
+enum ar_status ar_scenario_take_mesh(struct ar_scenario *scenario, struct ar_error *err)
+{
+    char text[AR_MESH_TEXT];
+    const struct ar_mesh *mesh = &scenario->mesh;
+    uint64_t ranks = mesh->axes_count > 0 ? ar_mesh_ranks(mesh) : scenario->gpus;
+    if (scenario->gpus > 0 && scenario->gpus != ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "%s has %" PRIu64 " places; expected %" PRIu32
+                                  ", the number of --gpus",
+                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
+    }
+    scenario->gpus = (uint32_t)ranks;
     return AR_OK;
 }
 
@@ -380,25 +409,11 @@ struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                       ar_scenario_node_members(scenario, algorithm));
 }
 
-enum ar_status ar_scenario_check_stragglers(const struct ar_scenario *scenario, uint32_t ranks,
-                                            struct ar_error *err)
-{
-    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
-        if (scenario->stragglers[i].rank >= ranks) {
-            return ar_scenario_refuse(scenario, AR_KEY_STRAGGLER, err,
-                                      "found rank %" PRIu32 " of %" PRIu32
-                                      " GPUs; expected 0 to %" PRIu32,
-                                      scenario->stragglers[i].rank, ranks, ranks - 1);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
     AR_TRY(ar_collective_check(&collective, err));
-    return ar_scenario_check_stragglers(scenario, ar_shape_ranks(&scenario->shape), err);
+    return check_stragglers(scenario, err);
 }
 
 enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err)
