@@ -119,8 +119,6 @@ struct ar_key_row {
      * ar_scenario_set()'s matter. */
     enum ar_status (*parse)(struct ar_scenario *scenario, enum ar_key key,
                             const struct ar_origin *origin, const char *text, struct ar_error *err);
-    /** Writes the value. NULL: of a point of a sweep, which no fingerprint covers. */
-    void (*print)(const struct ar_scenario *scenario, enum ar_key key, FILE *file);
     size_t field;             /**< offset in the scenario, of types of any key; else 0 */
     double min, max;          /**< of a count or a number */
     const char *const *words; /**< of a choice, NULL ends them: names of an enum, from 0 on */
@@ -128,7 +126,7 @@ struct ar_key_row {
 
 extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];
 
-/** Writes the value of a key; of one that is a setting ` name=value`, if it is set. */
+/** Writes ` name=text` of a key that is set; `text` as often as it was. */
 void ar_key_print(const struct ar_scenario *scenario, enum ar_key key, FILE *file);
 
 /** The key of a name, with dashes or underscores; AR_KEYS_COUNT if there is none. */

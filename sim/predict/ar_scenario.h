@@ -22,6 +22,7 @@
 struct ar_origin {
     const char *where; /**< begins error lines: `--batch`, `a.run.csv:12: batch`; NULL: not set */
     enum ar_status status; /**< of errors of the value: AR_USAGE, or AR_BAD_DATA in a file */
+    const char *text;      /**< that was set; ar_scenario_set() copies it */
 };
 
 /** The key samples-per-s-at, `B=V`: one GPU was measured to train V samples per second at batch B,

@@ -7,7 +7,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-/* Functions for the columns `parse` and `print`. Not every value needs the key, its origin or an
+/* Functions for the column `parse`. Not every value needs the key, its origin or an
  * error. */
 #define KEY_UNUSED __attribute__((unused))
 #define KEY_PARSE(value)                                                                           \
@@ -15,9 +15,6 @@
                                             enum ar_key key KEY_UNUSED,                            \
                                             const struct ar_origin *origin KEY_UNUSED,             \
                                             const char *text, struct ar_error *err KEY_UNUSED)
-#define KEY_PRINT(value)                                                                           \
-    static void key_print_##value(const struct ar_scenario *scenario, enum ar_key key KEY_UNUSED,  \
-                                  FILE *file)
 
 /* --- values of any key ------------------------------------------------------------------------ */
 
@@ -27,21 +24,10 @@ static void *field_of(struct ar_scenario *scenario, enum ar_key key)
     return (char *)scenario + ar_keys[key].field;
 }
 
-static const void *value_of(const struct ar_scenario *scenario, enum ar_key key)
-{
-    return (const char *)scenario + ar_keys[key].field;
-}
-
 KEY_PARSE(text)
 {
     *(const char **)field_of(scenario, key) = text;
     return AR_OK;
-}
-
-KEY_PRINT(text)
-{
-    const char *text = *(const char *const *)value_of(scenario, key);
-    fputs(text != NULL ? text : "", file);
 }
 
 KEY_PARSE(count)
@@ -53,20 +39,10 @@ KEY_PARSE(count)
     return AR_OK;
 }
 
-KEY_PRINT(count)
-{
-    fprintf(file, "%" PRIu32, *(const uint32_t *)value_of(scenario, key));
-}
-
 KEY_PARSE(number)
 {
     return ar_parse_number(origin->where, text, ar_keys[key].min, ar_keys[key].max,
                            field_of(scenario, key), err);
-}
-
-KEY_PRINT(number)
-{
-    fprintf(file, "%.10g", *(const double *)value_of(scenario, key));
 }
 
 /* The place of a word, as an enum has it. */
@@ -75,24 +51,13 @@ KEY_PARSE(choice)
     return ar_parse_choice(origin->where, text, ar_keys[key].words, field_of(scenario, key), err);
 }
 
-KEY_PRINT(choice)
-{
-    fputs(ar_keys[key].words[*(const unsigned *)value_of(scenario, key)], file);
-}
-
-static const char *const no_or_yes[] = {"no", "yes", NULL};
-
 KEY_PARSE(flag)
 {
+    static const char *const no_or_yes[] = {"no", "yes", NULL};
     unsigned place;
     AR_TRY(ar_parse_choice(origin->where, text, no_or_yes, &place, err));
     *(bool *)field_of(scenario, key) = place == 1;
     return AR_OK;
-}
-
-KEY_PRINT(flag)
-{
-    fputs(no_or_yes[*(const bool *)value_of(scenario, key)], file);
 }
 
 /* Keys that repeat: texts, of which one KEY=VALUE of a KEY is allowed: the last one would win in
@@ -116,26 +81,22 @@ KEY_PARSE(setting)
     return AR_OK;
 }
 
-KEY_PRINT(setting)
-{
-    const struct ar_settings *settings = value_of(scenario, key);
-    for (size_t i = 0; i < settings->count; i++) {
-        fprintf(file, "%s%s%s%s", ftell(file) > 0 ? " " : "",
-                key == AR_KEY_SET ? "" : ar_key_name(key), key == AR_KEY_SET ? "" : "=",
-                settings->list[i].text);
-    }
-}
-
+/* With a space before each but the first; what changes the cluster has a name of its own. */
 void ar_key_print(const struct ar_scenario *scenario, enum ar_key key, FILE *file)
 {
-    bool is_setting = ar_key_is(key, AR_KEY_IS_SETTING);
-    if (is_setting && !ar_scenario_has(scenario, key)) {
+    const char *name = key == AR_KEY_SET ? "" : ar_key_name(key);
+    const char *is = key == AR_KEY_SET ? "" : "=";
+    if (ar_keys[key].parse != key_parse_setting) {
+        if (ar_scenario_has(scenario, key)) {
+            fprintf(file, "%s%s%s%s", ftell(file) > 0 ? " " : "", name, is,
+                    scenario->origins[key].text);
+        }
         return;
     }
-    if (is_setting && !ar_key_is(key, AR_KEY_REPEATS)) {
-        fprintf(file, "%s%s=", ftell(file) > 0 ? " " : "", ar_key_name(key));
+    const struct ar_settings *settings = field_of((struct ar_scenario *)scenario, key);
+    for (size_t i = 0; i < settings->count; i++) {
+        fprintf(file, "%s%s%s%s", ftell(file) > 0 ? " " : "", name, is, settings->list[i].text);
     }
-    ar_keys[key].print(scenario, key, file);
 }
 
 /* --- values of one key ------------------------------------------------------------------------ */
@@ -156,12 +117,6 @@ KEY_PARSE(mesh)
     return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
 }
 
-KEY_PRINT(mesh)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format(&scenario->mesh, text), file);
-}
-
 KEY_PARSE(along)
 {
     return scenario->mesh.axes_count > 0
@@ -170,12 +125,6 @@ KEY_PARSE(along)
                               "%s: found \"%.60s\" without a mesh; expected its axes before, such "
                               "as --mesh dp=32,tp=8",
                               origin->where, text);
-}
-
-KEY_PRINT(along)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format_along(&scenario->mesh, text), file);
 }
 
 KEY_PARSE(shape)
@@ -194,27 +143,10 @@ KEY_PARSE(payload)
                               origin->where, text);
 }
 
-KEY_PRINT(trace)
-{
-    fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
-}
-
-KEY_PRINT(precision)
-{
-    fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
-            ar_precision_names[scenario->wire]);
-}
-
 KEY_PARSE(strategy)
 {
     return ar_strategy_parse(origin->where, text, &scenario->layout.strategy,
                              &scenario->async.staleness, err);
-}
-
-KEY_PRINT(strategy)
-{
-    char text[AR_STRATEGY_TEXT];
-    fputs(ar_strategy_format(scenario->layout.strategy, scenario->async.staleness, text), file);
 }
 
 KEY_PARSE(schedule)
@@ -223,27 +155,9 @@ KEY_PARSE(schedule)
                              &scenario->layout.chunks, err);
 }
 
-KEY_PRINT(schedule)
-{
-    fprintf(file, "%s:%" PRIu32, scenario->layout.schedule->name, scenario->layout.chunks);
-}
-
 KEY_PARSE(bucket)
 {
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
-}
-
-KEY_PRINT(bucket)
-{
-    fputs(scenario->fusion.text, file);
-}
-
-KEY_PRINT(framework)
-{
-    fputs(scenario->framework->name, file);
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
-    }
 }
 
 KEY_PARSE(samples_per_s_at)
@@ -261,11 +175,6 @@ KEY_PARSE(samples_per_s_at)
     }
     scenario->rate.batch = (uint32_t)batch;
     return AR_OK;
-}
-
-KEY_PRINT(samples_per_s_at)
-{
-    fprintf(file, "%" PRIu32 "=%.10g", scenario->rate.batch, scenario->rate.samples_per_s);
 }
 
 KEY_PARSE(engine)
@@ -303,14 +212,6 @@ KEY_PARSE(straggler)
     return AR_OK;
 }
 
-KEY_PRINT(straggler)
-{
-    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
-        fprintf(file, "%sstraggler=%" PRIu32 ":%.10g", ftell(file) > 0 ? " " : "",
-                scenario->stragglers[i].rank, scenario->stragglers[i].factor);
-    }
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define COLLECTIVE  AR_KEY_OF_COLLECTIVE
@@ -329,12 +230,12 @@ KEY_PRINT(straggler)
 #define SERVERS     (AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT | AR_KEY_IN_RUN | AR_KEY_IS_SETTING)
 #define FIELD(name) offsetof(struct ar_scenario, name)
 
-#define TEXT   AR_LIST_OF_TEXTS, key_parse_text, key_print_text
-#define TEXTS  AR_LIST_OF_TEXTS, key_parse_setting, key_print_setting
-#define COUNT  AR_LIST_OF_COUNTS, key_parse_count, key_print_count
-#define REAL   AR_LIST_OF_TEXTS, key_parse_number, key_print_number
-#define CHOSEN AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice
-#define FLAG   AR_LIST_OF_TEXTS, key_parse_flag, key_print_flag
+#define TEXT   AR_LIST_OF_TEXTS, key_parse_text
+#define TEXTS  AR_LIST_OF_TEXTS, key_parse_setting
+#define COUNT  AR_LIST_OF_COUNTS, key_parse_count
+#define REAL   AR_LIST_OF_TEXTS, key_parse_number
+#define CHOSEN AR_LIST_OF_TEXTS, key_parse_choice
+#define FLAG   AR_LIST_OF_TEXTS, key_parse_flag
 
 /* A size of a workload, 0 unless it is set. */
 #define MODEL_SIZE(name) LAYOUT | PUBLISHED, COUNT, FIELD(model.name), 1, 100000000
@@ -355,38 +256,36 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          CLUSTER | SETTING | REPEATS, TEXTS, FIELD(slow_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,
-                          AR_LIST_OF_TEXTS, key_parse_operation, NULL},
+                          AR_LIST_OF_TEXTS, key_parse_operation},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
                      COUNT, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
                      "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
                      "collective runs along some of them, in all groups at once, a workload lies "
                      "on all; of a sweep of layouts also all, which tries each that divides",
-                     BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh,
-                     key_print_mesh},
+                     BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
                       "left out if there is one",
-                      BARE, AR_LIST_OF_TEXTS, key_parse_along, key_print_along},
+                      BARE, AR_LIST_OF_TEXTS, key_parse_along},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
                           "of the operation, see 'allreckon list algorithms'; auto: the fastest, "
                           "or the choice of the library",
-                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_algorithm, NULL},
+                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_algorithm},
     [AR_KEY_SHAPE] = {"--shape", "XxY|best", NULL,
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
                       "of one node",
-                      COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape, NULL},
+                      COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape},
     [AR_KEY_ROOT] = {"--root", "R", "0",
                      "place in its group of the rank that gives or gets all; in a send, that gives",
                      BARE, COUNT, FIELD(root), 0, UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes as nccl-tests counts them, see 'allreckon list operations': "
                         "51.1MB, 64MiB",
-                        0, AR_LIST_OF_SIZES, key_parse_payload, NULL},
+                        0, AR_LIST_OF_SIZES, key_parse_payload},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
-                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_trace,
-                      FIELD(trace_name)},
+                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, FIELD(trace_name)},
     [AR_KEY_WORKLOAD] =
         {"--workload", "W", NULL,
          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
@@ -421,7 +320,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "what becomes of replicas, see 'allreckon list strategies': data, zero1, "
          "zero3, ...; with servers ps-sync, ps-async, ssp:S, work-units; of one model on "
          "all GPUs partitioned, rotate, star, dap",
-         LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
+         LAYOUT | STEP | PLACED | FILES, AR_LIST_OF_TEXTS, key_parse_strategy},
     [AR_KEY_SERVERS] = {"--servers", "N", NULL,
                         "parameter servers; default: as many as nodes of workers", SERVERS, COUNT,
                         FIELD(async.servers), 1, 1000000},
@@ -448,8 +347,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_schedule,
-                         key_print_schedule},
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_schedule},
     [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
                           "activations that the backward pass computes again: none, selective "
                           "(attention) or full (all but the inputs of layers)",
@@ -508,17 +406,17 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); default: "
                           "the trace's own, or fp16",
-                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_choice,
-                          key_print_precision, FIELD(precision), .words = ar_precision_names},
+                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_choice, FIELD(precision),
+                          .words = ar_precision_names},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,
                        "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, groups:K, or "
                        "a size such as 16MiB; default: the framework's, or ddp",
-                       STEP | FILES | CHOICE, AR_LIST_OF_SIZES, key_parse_bucket, key_print_bucket},
+                       STEP | FILES | CHOICE, AR_LIST_OF_SIZES, key_parse_bucket},
     [AR_KEY_FRAMEWORK] = {"--framework", "F", NULL,
                           "what happens between the layers: a shipped framework (see 'allreckon "
                           "list frameworks'), or a CSV file of terms; default: none",
                           STEP | LAYOUT | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text,
-                          key_print_framework, FIELD(framework_name)},
+                          FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
                      STEP | LAYOUT | FILES | SETTING | REPEATS, TEXTS, FIELD(terms)},
@@ -527,8 +425,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "scale compute to the rate V that one GPU was measured to have at "
          "batch B; of a workload: that one replica, pp x tp GPUs, had with B "
          "sequences per step",
-         STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS, key_parse_samples_per_s_at,
-         key_print_samples_per_s_at},
+         STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS, key_parse_samples_per_s_at},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
@@ -537,7 +434,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
                        "model)",
-                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_engine, NULL},
+                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_engine},
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
                          "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
                          "node, flat ring)",
@@ -570,7 +467,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
                           STEP | LAYOUT | PLACED | SETTING | REPEATS, AR_LIST_OF_TEXTS,
-                          key_parse_straggler, key_print_straggler, 0},
+                          key_parse_straggler, 0},
 };
 
 /* --- names ------------------------------------------------------------------------------------ */

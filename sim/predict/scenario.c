@@ -52,7 +52,11 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
     origin = origin != NULL ? origin : &option;
     AR_TRY(
         ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err), origin->status, err));
+    const char *before = ar_key_is(key, AR_KEY_REPEATS) ? scenario->origins[key].text : NULL;
     scenario->origins[key] = *origin;
+    scenario->origins[key].text = before == NULL ? ar_arena_text(scenario->arena, text)
+                                                 : ar_arena_format(scenario->arena, "%s %s=%s",
+                                                                   before, ar_key_name(key), text);
     return AR_OK;
 }
 
@@ -445,20 +449,24 @@ enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, str
 
 void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
-    for (int i = 0; file != NULL && i < AR_KEYS_COUNT; i++) {
-        if (ar_keys[i].print != NULL && i != AR_KEY_GPUS) {
-            ar_key_print(scenario, (enum ar_key)i, file);
-            fputc('\n', file);
+    static const enum ar_key of_points[] = {AR_KEY_OPERATION, AR_KEY_GPUS,    AR_KEY_ALGORITHM,
+                                            AR_KEY_SHAPE,     AR_KEY_PAYLOAD, AR_KEY_ENGINE};
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        bool is_of_points = false;
+        for (size_t j = 0; j < sizeof of_points / sizeof of_points[0]; j++) {
+            is_of_points = is_of_points || of_points[j] == (enum ar_key)i;
+        }
+        if (!is_of_points && scenario->origins[i].text != NULL) {
+            ar_hash_text(hash, ar_keys[i].option);
+            ar_hash_text(hash, scenario->origins[i].text);
         }
     }
-    if (file == NULL || fclose(file) != 0) {
-        ar_memory_fail("a fingerprint");
+    ar_hash_text(hash, scenario->fusion.text);
+    ADD(scenario->wire);
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        double number = ar_framework_number(scenario->framework, (enum ar_term)i);
+        ADD(number);
     }
-    ar_hash_bytes(hash, text, bytes);
-    free(text);
     const struct ar_library *library = ar_scenario_fitted(scenario);
     const struct ar_trace *trace = scenario->trace;
     for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
