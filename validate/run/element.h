@@ -36,13 +36,4 @@ extern const struct element_type element_fp16;
 enum ar_status element_find(const char *where, const char *name, const struct element_type **type,
                             struct ar_error *err);
 
-/** IEEE 754 binary16 to single, exact. */
-float half_to_float(uint16_t half);
-
-/** Single to binary16, rounded to nearest even; too large becomes infinite, NaN stays NaN. */
-uint16_t half_from_float(float value);
-
-/** The portable loop behind element_fp16, which uses F16C where the processor has it. */
-void half_reduce_portable(unsigned char *sum, const unsigned char *addend, uint64_t count);
-
 #endif
