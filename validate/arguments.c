@@ -141,27 +141,19 @@ static const struct backend *const backends[] = {
 
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
-/* The error lists the backends, or says that this one is not in the build. */
 static enum ar_status find_by_name(const char *name, const struct backend **backend,
                                    struct ar_error *err)
 {
-    static const char *const all[] = {"host", "mpi", "cuda", "nccl"};
-    enum { ALL_COUNT = sizeof all / sizeof all[0] };
+    const char *names[BACKENDS];
     for (size_t i = 0; i < BACKENDS; i++) {
-        if (strcmp(name, backends[i]->name) == 0) {
+        names[i] = backends[i]->name;
+        if (strcmp(name, names[i]) == 0) {
             *backend = backends[i];
             return AR_OK;
         }
     }
-    for (size_t i = 0; i < ALL_COUNT; i++) {
-        if (strcmp(name, all[i]) == 0) {
-            return ar_error_set(err, AR_USAGE,
-                                "--backend: this program was built without %s; expected one that "
-                                "--help lists",
-                                name);
-        }
-    }
-    return ar_error_unknown(err, AR_USAGE, "--backend", "backend", name, all, ALL_COUNT);
+    return ar_error_unknown(err, AR_USAGE, "--backend", "backend of this build", name, names,
+                            BACKENDS);
 }
 
 static enum ar_status find_memory(const struct backend *backend, struct arguments *arguments,

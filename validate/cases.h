@@ -21,9 +21,6 @@ enum ar_status cases_create(const struct arguments *arguments, const struct back
                             const struct machine *machine, struct ar_arena *arena,
                             struct cases *cases, struct ar_error *err);
 
-/** Appends, for each tier and size, the probes of all its pairs as one row. */
-void cases_join_tiers(struct cases *cases);
-
 /** Writes machine, system, versions, date and command, and what the backend has to say. */
 void result_write_provenance(FILE *file, const struct backend *backend,
                              const struct run_config *config, int argc, char *const *argv);

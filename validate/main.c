@@ -1,7 +1,6 @@
 /* allreckon-validate: plans, runs, checks, writes. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,20 +19,6 @@ struct session {
     size_t wrong;     /* cases with wrong elements */
     bool fails_alone; /* this process failed, perhaps without the others */
 };
-
-/* Whether a launcher of processes has started this one as another than the first. MPI is not asked
- * yet, so that a wrong option is reported once. */
-static bool is_later_process(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *rank = getenv(names[i]);
-        if (rank != NULL) {
-            return strcmp(rank, "0") != 0;
-        }
-    }
-    return false;
-}
 
 static int report_failure(enum ar_status status, const struct ar_error *err)
 {
@@ -76,9 +61,6 @@ static enum ar_status run_rows(struct session *session, struct ar_error *err)
         }
     }
     show_progress(session, cases->count);
-    if (session->arguments.probes) {
-        cases_join_tiers(cases);
-    }
     return AR_OK;
 }
 
@@ -154,8 +136,7 @@ int main(int argc, char **argv)
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = arguments_parse(argc, argv, &session.arguments, &session.backend, &err);
     if (status != AR_OK) {
-        /* A later process that fails first would have the launcher end the one that reports. */
-        return is_later_process() ? 0 : report_failure(status, &err);
+        return report_failure(status, &err);
     }
     if (session.arguments.help) {
         help_write(stdout);

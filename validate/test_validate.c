@@ -1,4 +1,4 @@
-/* Rows as they are printed, and the joined probes of a tier. */
+/* Rows as they are printed. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -47,37 +47,4 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
     cr_expect_str_eq(text, "host,broadcast,torus2d,3x2,5,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
                            "2.8e-06,500000000,500000000,7,node\n");
     free(text);
-}
-
-static void add(struct cases *cases, enum probe probe, const char *tier, double time_s)
-{
-    struct measurement row = {.name = probe_name(probe),
-                              .probe = probe,
-                              .ranks = 3,
-                              .repetitions = 1,
-                              .type = &element_fp32};
-    snprintf(row.tier, sizeof row.tier, "%s", tier);
-    row.times_s = ar_arena_alloc(cases->arena, 1, sizeof time_s);
-    row.times_s[0] = time_s;
-    cases->rows = ar_arena_grow(cases->arena, cases->rows, cases->count, 1, sizeof row);
-    cases->rows[cases->count++] = row;
-}
-
-Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct cases cases = {.arena = &arena};
-    add(&cases, PROBE_LATENCY, "node:0-1", 1);
-    add(&cases, PROBE_BANDWIDTH, "node:0-1", 9);
-    add(&cases, PROBE_LATENCY, "network:0-2", 5);
-    add(&cases, PROBE_LATENCY, "node:1-2", 3);
-    add(&cases, PROBE_COPY, "host", 4);
-    cases_join_tiers(&cases);
-    cr_assert_eq(cases.count, 5 + 3);
-    cr_expect_str_eq(cases.rows[5].tier, "node");
-    cr_expect_eq(cases.rows[5].repetitions, 2);
-    cr_expect(cases.rows[5].times_s[0] == 1.0 && cases.rows[5].times_s[1] == 3.0);
-    cr_expect(cases.rows[6].probe == PROBE_BANDWIDTH && cases.rows[6].times_s[0] == 9.0);
-    cr_expect_str_eq(cases.rows[7].tier, "network");
-    cr_expect_eq(cases.rows[7].times_s[0], 5.0);
 }

@@ -155,36 +155,26 @@ void kineto_nest(struct ar_kineto *kineto)
 
 /* --- in order of time ---------------------------------------------------------------------- */
 
-struct begin {
-    double start_s;
-    uint32_t op;
-};
-
-static int compare_op_begins(const void *a, const void *b)
+static int compare_begins(const void *a, const void *b, void *context)
 {
-    const struct begin *left = a, *right = b;
-    int order = (left->start_s > right->start_s) - (left->start_s < right->start_s);
-    return order != 0 ? order : (left->op > right->op) - (left->op < right->op);
+    const struct kineto_op *ops = context;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    int order = compare_times(ops[left].start_s, ops[right].start_s);
+    return order != 0 ? order : (left > right) - (left < right);
 }
 
 /* Ops of some kinds in the order of their begin, in the arena. */
 static uint32_t *list_ops(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
                           size_t *count)
 {
-    struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct begin *begins = ar_arena_alloc(&scratch, kineto->ops_count + 1, sizeof *begins);
-    size_t found = 0;
-    for (size_t i = 0; i < kineto->ops_count; i++) {
+    uint32_t *ops = ar_arena_alloc(arena, kineto->ops_count + 1, sizeof *ops);
+    *count = 0;
+    for (uint32_t i = 0; i < kineto->ops_count; i++) {
         if ((kinds & BIT(kineto->ops[i].kind)) != 0) {
-            begins[found++] = (struct begin){kineto->ops[i].start_s, (uint32_t)i};
+            ops[(*count)++] = i;
         }
     }
-    uint32_t *ops = ar_arena_alloc(arena, found + 1, sizeof *ops);
-    qsort(begins, found, sizeof *begins, compare_op_begins);
-    for (size_t i = 0; i < found; i++) {
-        ops[i] = begins[i].op;
-    }
-    *count = found;
+    qsort_r(ops, *count, sizeof *ops, compare_begins, kineto->ops);
     return ops;
 }
 
@@ -228,14 +218,10 @@ static enum ar_status find_marked_steps(struct kineto_steps *steps, struct ar_ar
 /* The step in which a time of the processor lies, or NULL. */
 static struct kineto_step *find_step_at(const struct kineto_steps *steps, double time_s)
 {
-    size_t first = 0, last = steps->count;
-    while (first < last) {
-        size_t middle = (first + last) / 2;
-        bool is_before = steps->list[middle].start_s <= time_s;
-        first = is_before ? middle + 1 : first;
-        last = is_before ? last : middle;
+    struct kineto_step *step = NULL;
+    for (size_t i = 0; i < steps->count && steps->list[i].start_s <= time_s; i++) {
+        step = &steps->list[i];
     }
-    struct kineto_step *step = first > 0 ? &steps->list[first - 1] : NULL;
     return step != NULL && time_s <= step->end_s ? step : NULL;
 }
 
@@ -318,21 +304,14 @@ struct interval {
     double start_s, end_s;
 };
 
-/* A node of a step and the number that the forward pass gave it. */
-struct numbered {
-    int64_t number;
-    uint32_t node;
-};
-
 struct timeline {
     struct kineto_steps *steps;
     enum ar_kineto_times times;
     struct interval *busy; /* times of collectives, disjoint, in order */
     size_t busy_count;
-    size_t busy_next;          /* those before it end before `covered_s` */
-    struct numbered *numbered; /* of each step as its nodes lie, sorted */
-    double covered_s;          /* end of all kernels so far */
-    bool is_begun;             /* a step was */
+    size_t busy_next; /* those before it end before `covered_s` */
+    double covered_s; /* end of all kernels so far */
+    bool is_begun;    /* a step was */
 };
 
 /* --- collectives on the time line ---------------------------------------------------------- */
@@ -370,46 +349,20 @@ static double count_collective_s(struct timeline *timeline, double until_s)
 
 /* --- owners -------------------------------------------------------------------------------- */
 
-static int compare_numbered(const void *a, const void *b)
-{
-    const struct numbered *left = a, *right = b;
-    int order = (left->number > right->number) - (left->number < right->number);
-    return order != 0 ? order : (left->node > right->node) - (left->node < right->node);
-}
-
-/* Numbers count for each thread of the forward pass; the first node is of the loss's. */
-static void number_nodes(struct timeline *timeline)
-{
-    const struct kineto_steps *steps = timeline->steps;
-    const struct kineto_op *ops = steps->kineto->ops;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct kineto_step *step = &steps->list[i];
-        for (size_t k = 0; k < step->nodes_count; k++) {
-            const struct kineto_op *node = &ops[steps->nodes[step->nodes_first + k]];
-            bool is_of_loss =
-                node->forward_thread == ops[steps->nodes[step->nodes_first]].forward_thread;
-            timeline->numbered[step->nodes_first + k] =
-                (struct numbered){is_of_loss ? node->number : -1, (uint32_t)k};
-        }
-        qsort(timeline->numbered + step->nodes_first, step->nodes_count, sizeof *timeline->numbered,
-              compare_numbered);
-    }
-}
-
-/* The node of a step that an operator of the forward pass made, or KINETO_NONE. */
-static uint32_t find_numbered_node(const struct timeline *timeline, const struct kineto_step *step,
+/* The node of a step that an operator of the forward pass made, or KINETO_NONE. Numbers count for
+ * each thread of the forward pass; the first node is of the loss's. */
+static uint32_t find_numbered_node(const struct kineto_steps *steps, const struct kineto_step *step,
                                    int64_t number)
 {
-    const struct numbered *list = timeline->numbered + step->nodes_first;
-    size_t first = 0, last = step->nodes_count;
-    while (first < last) {
-        size_t middle = (first + last) / 2;
-        bool is_before = list[middle].number < number;
-        first = is_before ? middle + 1 : first;
-        last = is_before ? last : middle;
+    const struct kineto_op *ops = steps->kineto->ops;
+    const uint32_t *nodes = steps->nodes + step->nodes_first;
+    for (uint32_t i = 0; number >= 0 && i < step->nodes_count; i++) {
+        if (ops[nodes[i]].number == number &&
+            ops[nodes[i]].forward_thread == ops[nodes[0]].forward_thread) {
+            return i;
+        }
     }
-    bool is_found = number >= 0 && first < step->nodes_count && list[first].number == number;
-    return is_found ? list[first].node : KINETO_NONE;
+    return KINETO_NONE;
 }
 
 /* Counts the nodes of a step that have begun. */
@@ -467,7 +420,7 @@ static void add_time(struct timeline *timeline, struct kineto_step *step,
         if (op == KINETO_NONE) {
             break;
         }
-        node = find_numbered_node(timeline, step, kineto->ops[op].number);
+        node = find_numbered_node(steps, step, kineto->ops[op].number);
     }
     bool is_before = step->nodes_count == 0 ||
                      kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
@@ -513,14 +466,8 @@ static void time_steps(struct kineto_steps *steps, enum ar_kineto_times times,
 {
     const struct ar_kineto *kineto = steps->kineto;
     struct timeline timeline = {.steps = steps, .times = times};
-    size_t nodes = 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        nodes += steps->list[i].nodes_count;
-    }
     timeline.busy = ar_arena_alloc(arena, kineto->kernels_count + 1, sizeof *timeline.busy);
-    timeline.numbered = ar_arena_alloc(arena, nodes + 1, sizeof *timeline.numbered);
     join_collectives(&timeline, kineto);
-    number_nodes(&timeline);
     timeline.covered_s = kineto->kernels[0].start_s;
     for (size_t i = 0; i < kineto->kernels_count; i++) {
         if (!kineto->kernels[i].is_collective) {

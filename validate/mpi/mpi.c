@@ -158,8 +158,6 @@ void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
  * CUDA-aware library sends from one GPU's memory to another's. Buffers are in GPU memory if the
  * program was built with CUDA, and the library says that it is CUDA-aware. */
 
-static const double BARRIER_PATIENCE_S = 0.2;
-
 /* Requests, and the slots of a receiving port, are used in turn. */
 struct mpi_port {
     struct port port;
@@ -247,43 +245,23 @@ static bool mpi_wait(struct transport *transport, uint32_t seen)
     return true;
 }
 
-/* One round: tells a rank ahead, waits for one behind. The later the round, the longer it waits in
- * vain: who is behind may itself wait, and the rank that waits for the missing one speaks first. */
-static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance, uint32_t round,
-                                    double timeout_s, struct ar_error *err)
-{
-    uint32_t rank = mpi->transport.rank;
-    uint32_t ranks = mpi->transport.ranks;
-    uint32_t behind = (rank + ranks - distance) % ranks;
-    int tag = AR_CHANNELS_MAX + (int)round;
-    double until_s = ar_clock_s() + timeout_s + round * BARRIER_PATIENCE_S;
-    MPI_Request requests[2];
-    int is_done = 0;
-    MPI_Irecv(NULL, 0, MPI_BYTE, (int)behind, tag, mpi->ranks, &requests[0]);
-    MPI_Isend(NULL, 0, MPI_BYTE, (int)((rank + distance) % ranks), tag, mpi->ranks, &requests[1]);
-    MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
-    while (!is_done) {
-        if (ar_clock_s() > until_s) {
-            return ar_error_set(err, AR_INTERNAL,
-                                "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
-                                "; expected all %" PRIu32 " ranks",
-                                rank, timeout_s, behind, ranks);
-        }
-        sched_yield();
-        MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
-    }
-    return AR_OK;
-}
-
-/* Dissemination: after round k a rank knows of 2^(k+1) ranks that they are here. MPI_Barrier would
- * not say who is not. */
+/* MPI does not say which rank is missing. */
 static enum ar_status mpi_barrier(struct transport *transport, double timeout_s,
                                   struct ar_error *err)
 {
-    uint32_t round = 0;
-    for (uint32_t distance = 1; distance < transport->ranks; distance *= 2) {
-        AR_TRY(barrier_round(owner_of(transport), distance, round, timeout_s, err));
-        round++;
+    double until_s = ar_clock_s() + timeout_s;
+    MPI_Request request;
+    int is_done = 0;
+    MPI_Ibarrier(owner_of(transport)->ranks, &request);
+    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
+         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE)) {
+        if (ar_clock_s() > until_s) {
+            return ar_error_set(err, AR_INTERNAL,
+                                "rank %" PRIu32 " waited %g s at a barrier; expected all %" PRIu32
+                                " ranks",
+                                transport->rank, timeout_s, transport->ranks);
+        }
+        sched_yield();
     }
     return AR_OK;
 }
