@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ar_clock.h"
 #include "backend.h"
 #include "runner.h"
 
@@ -47,8 +48,7 @@ struct host_group {
     uint32_t ranks;
     uint32_t looks; /* before a rank sleeps */
     _Atomic bool has_failed;
-    pthread_mutex_t mutex;
-    pthread_cond_t opened;
+    pthread_mutex_t mutex;                         /* of the error */
     alignas(CACHE_LINE) _Atomic uint32_t waiting;  /* ranks in the barrier */
     alignas(CACHE_LINE) _Atomic uint32_t barriers; /* opened so far, modulo 2^32 */
     struct ar_error error;
@@ -57,16 +57,6 @@ struct host_group {
 static struct host_rank *host_rank_of(struct transport *transport)
 {
     return (struct host_rank *)(void *)transport; /* its first member */
-}
-
-static struct timespec time_after(int64_t after_ns)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + after_ns;
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    return until;
 }
 
 /* A sleeper is counted before it looks at the bell, and the bell is rung before anyone looks for
@@ -78,6 +68,13 @@ static void ring_bell(struct host_rank *rank)
         pthread_mutex_lock(&rank->mutex);
         pthread_cond_signal(&rank->awake);
         pthread_mutex_unlock(&rank->mutex);
+    }
+}
+
+static void ring_all(struct host_group *group)
+{
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        ring_bell(&group->members[rank]);
     }
 }
 
@@ -124,19 +121,6 @@ static void pause_core(void)
 #endif
 }
 
-/* Looks at a counter that others write, a bounded number of times; true: it is another one. */
-static bool look_at_counter(const struct host_group *group, _Atomic uint32_t *counter,
-                            uint32_t seen)
-{
-    for (uint32_t i = 0; i < group->looks; i++) {
-        if (atomic_load_explicit(counter, memory_order_acquire) != seen) {
-            return true;
-        }
-        pause_core();
-    }
-    return false;
-}
-
 static uint32_t host_ticket(struct transport *transport)
 {
     return atomic_load(&host_rank_of(transport)->bell);
@@ -145,17 +129,25 @@ static uint32_t host_ticket(struct transport *transport)
 static bool host_wait(struct transport *transport, uint32_t seen)
 {
     struct host_rank *rank = host_rank_of(transport);
-    if (!look_at_counter(rank->group, &rank->bell, seen)) {
-        struct timespec until = time_after(NAP_NS);
-        int timed_out = 0;
-        pthread_mutex_lock(&rank->mutex);
-        atomic_fetch_add(&rank->sleepers, 1);
-        while (atomic_load(&rank->bell) == seen && timed_out == 0) {
-            timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
+    for (uint32_t i = 0; i < rank->group->looks; i++) {
+        if (atomic_load_explicit(&rank->bell, memory_order_acquire) != seen) {
+            return !atomic_load(&rank->group->has_failed);
         }
-        atomic_fetch_sub(&rank->sleepers, 1);
-        pthread_mutex_unlock(&rank->mutex);
+        pause_core();
     }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += NAP_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int timed_out = 0;
+    pthread_mutex_lock(&rank->mutex);
+    atomic_fetch_add(&rank->sleepers, 1);
+    while (atomic_load(&rank->bell) == seen && timed_out == 0) {
+        timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
+    }
+    atomic_fetch_sub(&rank->sleepers, 1);
+    pthread_mutex_unlock(&rank->mutex);
     return !atomic_load(&rank->group->has_failed);
 }
 
@@ -174,43 +166,28 @@ static enum ar_status report_missing(const struct host_rank *rank, double timeou
                         rank->transport.rank, timeout_s, missing, group->ranks);
 }
 
-/* Called by the last rank that enters. Sleepers look at the number of barriers under the mutex. */
-static void open_barrier(struct host_group *group, uint32_t entered)
-{
-    atomic_store(&group->waiting, 0);
-    pthread_mutex_lock(&group->mutex);
-    atomic_store(&group->barriers, entered + 1);
-    pthread_cond_broadcast(&group->opened);
-    pthread_mutex_unlock(&group->mutex);
-}
-
-static void sleep_at_barrier(struct host_group *group, uint32_t entered, double timeout_s)
-{
-    struct timespec until = time_after((int64_t)(timeout_s * 1e9));
-    int timed_out = 0;
-    pthread_mutex_lock(&group->mutex);
-    while (atomic_load(&group->barriers) == entered && timed_out == 0 &&
-           !atomic_load(&group->has_failed)) {
-        timed_out = pthread_cond_timedwait(&group->opened, &group->mutex, &until);
-    }
-    pthread_mutex_unlock(&group->mutex);
-}
-
+/* The last rank that enters wakes all. */
 static enum ar_status host_barrier(struct transport *transport, double timeout_s,
                                    struct ar_error *err)
 {
     struct host_rank *rank = host_rank_of(transport);
     struct host_group *group = rank->group;
     uint32_t entered = atomic_fetch_add(&rank->barriers, 1); /* as many as were opened */
+    double until_s = ar_clock_s() + timeout_s;
+    bool is_alive = !atomic_load(&group->has_failed);
     if (atomic_fetch_add(&group->waiting, 1) + 1 == group->ranks) {
-        open_barrier(group, entered);
-    } else if (!look_at_counter(group, &group->barriers, entered)) {
-        sleep_at_barrier(group, entered, timeout_s);
+        atomic_store(&group->waiting, 0);
+        atomic_store(&group->barriers, entered + 1);
+        ring_all(group);
     }
-    if (atomic_load(&group->has_failed)) {
-        return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
+    for (uint32_t seen = host_ticket(transport);
+         is_alive && atomic_load(&group->barriers) == entered; seen = host_ticket(transport)) {
+        if (ar_clock_s() > until_s) {
+            return report_missing(rank, timeout_s, err);
+        }
+        is_alive = host_wait(transport, seen);
     }
-    return atomic_load(&group->barriers) != entered ? AR_OK : report_missing(rank, timeout_s, err);
+    return is_alive ? AR_OK : ar_error_set(err, AR_INTERRUPTED, "another rank failed");
 }
 
 static const struct transport_calls calls = {
@@ -222,16 +199,6 @@ static const struct transport_calls calls = {
     .wait = host_wait,
     .barrier = host_barrier,
 };
-
-static void init_waiting(pthread_mutex_t *mutex, pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(mutex, NULL);
-}
 
 static void init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
                       uint32_t window, size_t slot_bytes, struct ar_arena *arena)
@@ -246,7 +213,12 @@ static void init_rank(struct host_group *group, uint32_t rank, const struct port
                            .eager_bytes = EAGER_BYTES,
                            .sent = ar_arena_alloc(arena, ports->count + 1, sizeof(uint32_t))};
     member->group = group;
-    init_waiting(&member->mutex, &member->awake);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&member->awake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&member->mutex, NULL);
     member->boxes = ar_arena_alloc(arena, ports->count + 1, sizeof(struct mailbox *));
     member->ports = ports->ports;
 }
@@ -287,7 +259,6 @@ static void destroy_waiting(void *destroyed)
         pthread_cond_destroy(&group->members[i].awake);
         pthread_mutex_destroy(&group->members[i].mutex);
     }
-    pthread_cond_destroy(&group->opened);
     pthread_mutex_destroy(&group->mutex);
 }
 
@@ -303,7 +274,7 @@ struct host_group *host_group_create(const struct ports *ports, uint32_t ranks, 
     group->boxes = allocate_lines(arena, ports_count, sizeof *group->boxes);
     group->ranks = ranks;
     group->looks = usable_cores() >= ranks ? LOOKS : 0;
-    init_waiting(&group->mutex, &group->opened);
+    pthread_mutex_init(&group->mutex, NULL);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         init_rank(group, rank, &ports[rank], window, slot_bytes, arena);
     }
@@ -325,11 +296,8 @@ void host_group_fail(struct host_group *group, const struct ar_error *err)
         group->error = *err;
     }
     atomic_store(&group->has_failed, true);
-    pthread_cond_broadcast(&group->opened);
     pthread_mutex_unlock(&group->mutex);
-    for (uint32_t rank = 0; rank < group->ranks; rank++) {
-        ring_bell(&group->members[rank]);
-    }
+    ring_all(group);
 }
 
 enum ar_status host_group_status(const struct host_group *group, struct ar_error *err)
