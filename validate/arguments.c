@@ -1,4 +1,4 @@
-#include "arguments.h"
+#include "cases.h"
 
 #include <getopt.h>
 #include <stddef.h>

@@ -66,9 +66,8 @@ static enum ar_status run_rows(struct session *session, struct ar_error *err)
 
 static void write_rows(FILE *file, struct session *session)
 {
-    result_write_provenance(file, session->backend, &session->arguments.config, session->argc,
-                            session->argv);
-    result_write_header(file);
+    result_write_head(file, session->backend, &session->arguments.config, session->argc,
+                      session->argv);
     for (size_t i = 0; i < session->cases.count; i++) {
         result_write_row(file, session->backend, &session->cases.rows[i]);
     }
@@ -152,6 +151,8 @@ int main(int argc, char **argv)
     if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
         code = report_failure(status, &err);
     }
-    session.backend->stop(session.fails_alone ? code : 0);
+    if (session.backend->stop != NULL) {
+        session.backend->stop(session.fails_alone ? code : 0);
+    }
     return code;
 }

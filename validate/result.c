@@ -56,8 +56,8 @@ static void write_command(FILE *file, int argc, char *const *argv)
     fputc('\n', file);
 }
 
-void result_write_provenance(FILE *file, const struct backend *backend,
-                             const struct run_config *config, int argc, char *const *argv)
+void result_write_head(FILE *file, const struct backend *backend, const struct run_config *config,
+                       int argc, char *const *argv)
 {
     struct utsname system = {.sysname = "unknown"};
     uname(&system);
@@ -73,10 +73,6 @@ void result_write_provenance(FILE *file, const struct backend *backend,
     fprintf(file, "# window: %" PRIu32 " slots of at most %" PRIu32 " bytes\n", config->window,
             config->slot_bytes);
     fprintf(file, "# warmup: %" PRIu32 "\n", config->warmup);
-}
-
-void result_write_header(FILE *file)
-{
     fputs("backend,operation,algorithm,shape,root,channels,ranks,nodes,datatype,element_bytes,"
           "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,algbw_Bps,"
           "busbw_Bps,wrong,tier\n",

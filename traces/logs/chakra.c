@@ -251,8 +251,7 @@ static enum ar_status read_chakra_nodes(struct chakra_reader *reader)
 static int compare_places(const void *a, const void *b)
 {
     const struct place *first = a, *second = b;
-    return first->id != second->id ? (first->id > second->id ? 1 : -1)
-                                   : (first->node > second->node) - (first->node < second->node);
+    return (first->id > second->id) - (first->id < second->id);
 }
 
 /* Numbers in order; one that is there twice is refused. */
@@ -274,19 +273,13 @@ static enum ar_status sort_places(struct chakra_reader *reader, struct ar_arena 
     return AR_OK;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct place *first = a, *second = b;
-    return (first->id > second->id) - (first->id < second->id);
-}
-
 /* Finds a node by its number. A need that is not in the file, such as the whole program, does not
  * count. */
 static struct node *find_node(const struct chakra_reader *reader, uint64_t id)
 {
     const struct place key = {.id = id};
     const struct place *place =
-        bsearch(&key, reader->places, reader->nodes_count, sizeof *reader->places, compare_ids);
+        bsearch(&key, reader->places, reader->nodes_count, sizeof *reader->places, compare_places);
     return place != NULL ? &reader->nodes[place->node] : NULL;
 }
 

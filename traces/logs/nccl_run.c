@@ -199,19 +199,6 @@ static enum ar_status refuse_second_rank(const struct ar_log *log, uint64_t numb
                          second->pid, second->host, number, first->pid, first->host, first->line);
 }
 
-/* Makes room for a rank; all that are not listed are zero. */
-static void make_room_for_rank(struct ar_arena *arena, struct ar_nccl_run *run, size_t number)
-{
-    if (number >= run->ranks_capacity) {
-        struct ar_nccl_rank *ranks = ar_arena_alloc(arena, 2 * (number + 1), sizeof *ranks);
-        if (run->ranks_capacity > 0) {
-            memcpy(ranks, run->ranks, run->ranks_capacity * sizeof *ranks);
-        }
-        run->ranks = ranks;
-        run->ranks_capacity = 2 * (number + 1);
-    }
-}
-
 enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
                                 const struct ar_nccl_rank *rank, struct ar_error *err)
 {
@@ -219,7 +206,10 @@ enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *ru
         return ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
                              number, AR_NCCL_RANKS_MAX);
     }
-    make_room_for_rank(log->arena, run, number);
+    while (number >= run->ranks_capacity) { /* those that are not listed are zero */
+        run->ranks = ar_arena_grow(log->arena, run->ranks, run->ranks_capacity, 1, sizeof *rank);
+        run->ranks[run->ranks_capacity++] = (struct ar_nccl_rank){.line = 0};
+    }
     if (run->ranks[number].line != 0) {
         return refuse_second_rank(log, number, &run->ranks[number], rank, err);
     }

@@ -20,7 +20,7 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
     bool is_memory = code == cudaErrorMemoryAllocation;
     return ar_error_set(err, is_memory ? AR_NO_MEMORY : AR_INTERNAL, "%s: %s (%s)%s", call,
                         cudaGetErrorString(code), cudaGetErrorName(code),
-                        is_memory ? "; try a smaller --window or --payload" : "");
+                        is_memory ? "; try a smaller --payload" : "");
 }
 
 static void free_memory(void *memory)
@@ -54,10 +54,9 @@ enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, st
     return AR_OK;
 }
 
-enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
-                               struct ar_error *err)
+enum ar_status cuda_make_event(struct ar_arena *arena, cudaEvent_t *event, struct ar_error *err)
 {
-    CUDA_TRY(cudaEventCreateWithFlags, event, is_timed ? cudaEventDefault : cudaEventDisableTiming);
+    CUDA_TRY(cudaEventCreateWithFlags, event, cudaEventDefault);
     ar_arena_own(arena, *event, destroy_event);
     return AR_OK;
 }
@@ -203,11 +202,6 @@ static enum ar_status cuda_start(const struct run_config *config, struct machine
     return AR_OK;
 }
 
-static void cuda_stop(int code)
-{
-    (void)code;
-}
-
 static void cuda_describe_run(FILE *file)
 {
     cuda_describe(file, gpus);
@@ -220,7 +214,6 @@ const struct backend backend_cuda = {
     .summary = "GPUs of this machine, several virtual ranks on one if asked for more",
     .memories = {&memory_device},
     .start = cuda_start,
-    .stop = cuda_stop,
     .describe = cuda_describe_run,
     .tier = cuda_tier,
     .run = host_run,

@@ -23,12 +23,11 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
 #define CUDA_TRY(function, ...) AR_TRY(cuda_check(function(__VA_ARGS__), #function, err))
 
 /** Make memory (at least one byte), streams and events on the current GPU; they end with the arena.
- * A timed event is for cudaEventElapsedTime(). */
+ */
 enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
                              struct ar_error *err);
 enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err);
-enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
-                               struct ar_error *err);
+enum ar_status cuda_make_event(struct ar_arena *arena, cudaEvent_t *event, struct ar_error *err);
 
 /** Waits for an event without blocking, so that a hang is noticed: cudaErrorNotReady after
  * `timeout_s`. */

@@ -210,8 +210,8 @@ static enum ar_status make_nccl_rank(struct nccl_ranks *ranks, struct nccl_rank 
     size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
     CUDA_TRY(cudaSetDevice, rank->device);
     AR_TRY(cuda_make_stream(arena, &rank->stream, err));
-    AR_TRY(cuda_make_event(arena, true, &rank->begin, err));
-    AR_TRY(cuda_make_event(arena, true, &rank->end, err));
+    AR_TRY(cuda_make_event(arena, &rank->begin, err));
+    AR_TRY(cuda_make_event(arena, &rank->end, err));
     AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
     CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
     AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));

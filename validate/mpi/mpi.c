@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -119,15 +120,23 @@ void mpi_world_broadcast(unsigned char *data, uint32_t bytes)
     MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-/* Waits for all processes; sleeps in between, so that others may compute meanwhile. */
-static void await_processes(void)
+/* Waits for all processes of a communicator; with naps, others may compute meanwhile. False: it
+ * took too long. */
+static bool await_processes(MPI_Comm processes, double timeout_s, bool naps)
 {
+    double until_s = ar_clock_s() + timeout_s;
     MPI_Request request;
     int is_done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
-         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE)) {
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    MPI_Ibarrier(processes, &request);
+    for (;;) {
+        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+        if (is_done || ar_clock_s() > until_s) {
+            return is_done;
+        } else if (naps) {
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        } else {
+            sched_yield();
+        }
     }
 }
 
@@ -138,7 +147,7 @@ void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
     bool is_member = world->rank < ranks;
     int first = is_member && mismatch->wrong > 0 ? (int)world->rank : INT_MAX;
     uint64_t wrong = mismatch->wrong;
-    await_processes();
+    await_processes(MPI_COMM_WORLD, INFINITY, true);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first != INT_MAX) {
@@ -249,21 +258,12 @@ static bool mpi_wait(struct transport *transport, uint32_t seen)
 static enum ar_status mpi_barrier(struct transport *transport, double timeout_s,
                                   struct ar_error *err)
 {
-    double until_s = ar_clock_s() + timeout_s;
-    MPI_Request request;
-    int is_done = 0;
-    MPI_Ibarrier(owner_of(transport)->ranks, &request);
-    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
-         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE)) {
-        if (ar_clock_s() > until_s) {
-            return ar_error_set(err, AR_INTERNAL,
-                                "rank %" PRIu32 " waited %g s at a barrier; expected all %" PRIu32
-                                " ranks",
-                                transport->rank, timeout_s, transport->ranks);
-        }
-        sched_yield();
-    }
-    return AR_OK;
+    return await_processes(owner_of(transport)->ranks, timeout_s, false)
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL,
+                              "rank %" PRIu32 " waited %g s at a barrier; expected all %" PRIu32
+                              " ranks",
+                              transport->rank, timeout_s, transport->ranks);
 }
 
 static const struct transport_calls calls = {

@@ -330,11 +330,6 @@ static enum ar_status host_start(const struct run_config *config, struct machine
     return AR_OK;
 }
 
-static void host_stop(int code)
-{
-    (void)code;
-}
-
 static void host_describe(FILE *file)
 {
     fputs("# ranks: threads of one process, one core each where there are enough\n", file);
@@ -455,7 +450,6 @@ const struct backend backend_host = {
     .summary = "threads and shared memory, any number of ranks",
     .memories = {&memory_host},
     .start = host_start,
-    .stop = host_stop,
     .describe = host_describe,
     .tier = host_tier,
     .run = host_run,
