@@ -57,7 +57,6 @@ static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_mes
 
 /** Hops that follow each other: around a ring, or along a chain. */
 struct ar_walk {
-    uint32_t lane;
     uint32_t first; /**< in ar_pattern.hops */
     uint32_t count;
     bool is_ring;
@@ -176,6 +175,7 @@ struct ar_pattern {
     uint32_t *lane_hops; /**< first hop of each lane, and the end */
     struct ar_walk *walks;
     uint32_t walks_count;       /**< 0 in a tree */
+    uint32_t *lane_walks;       /**< first walk of each lane, and the end */
     uint32_t *step_hops;        /**< in a tree: first hop of a lane that begins in each step of the
                                      phase, and the end, counted from the lane's first; else NULL */
     struct ar_tree_rates *tree; /**< of a tree, for ar_flows_tree_shares(); else NULL */

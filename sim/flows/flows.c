@@ -64,7 +64,7 @@ static void walk_append(const struct flows_scratch *scratch, uint32_t lane, uint
     size_t base = (size_t)lane * ar_shape_ranks(&scratch->collective->shape);
     struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
     size_t place = base + start;
-    *walk = (struct ar_walk){.lane = lane, .first = pattern->hops_count};
+    *walk = (struct ar_walk){.first = pattern->hops_count};
     while (peers[place] != AR_NEVER && !scratch->is_visited[place]) {
         scratch->is_visited[place] = true;
         pattern->hops[pattern->hops_count++] = hop_of_place(scratch, place, pattern);
@@ -138,16 +138,20 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     pattern->walks = ar_arena_alloc(scratch->arena, flows, sizeof *pattern->walks);
     pattern->lane_hops =
         ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_hops);
+    pattern->lane_walks =
+        ar_arena_alloc(scratch->arena, (size_t)lanes + 1, sizeof *pattern->lane_walks);
     ar_maxmin_find(&scratch->rates, scratch->peers.flows, flows, 0);
     if (phase->kind == AR_PHASE_TREE) {
         tree_lay_out(scratch, phase, pattern);
     } else {
         for (uint32_t lane = 0; lane < lanes; lane++) {
             pattern->lane_hops[lane] = pattern->hops_count;
+            pattern->lane_walks[lane] = pattern->walks_count;
             lane_find_walks(scratch, lane, pattern);
         }
     }
     pattern->lane_hops[lanes] = pattern->hops_count;
+    pattern->lane_walks[lanes] = pattern->walks_count;
     if (phase->kind == AR_PHASE_TREE) {
         pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
     }

@@ -4,6 +4,7 @@
 struct path_load {
     uint64_t elements;
     uint64_t messages_count;
+    uint32_t peer; /* position to which they go */
 };
 
 /* Flows on a link at the time of one of them; the others are of earlier times. */
@@ -23,7 +24,7 @@ struct phase_load {
     size_t count;
     struct ar_order order;
     uint32_t first_step;
-    uint64_t *sums;            /* [2 * positions + 1]: room for a ring */
+    uint64_t *sums;            /* [positions + 1]: room for a ring */
     struct together *together; /* [link] */
     uint32_t time;             /* of messages that are under way together */
     struct ar_phase_flows flows;
@@ -35,16 +36,8 @@ static uint64_t lane_elements(const struct phase_load *load, size_t collective, 
     return ar_collective_part(load->collective, load->elements[collective], lane).count;
 }
 
-static struct ar_move load_move(const struct phase_load *load, uint64_t elements, uint32_t position,
-                                uint32_t step)
-{
-    const struct ar_collective *collective = load->collective;
-    return ar_algorithm_move(collective->algorithm, &collective->shape, elements, position,
-                             load->first_step + step);
-}
-
 /* Adds up what a position sends, or receives, in every `stride`-th step from `first` to before
- * `end`. */
+ * `end`; it sends to `peer`. */
 static struct path_load moves_load(const struct phase_load *load, uint32_t lane, uint32_t position,
                                    uint32_t first, uint32_t end, uint32_t stride, bool is_sent)
 {
@@ -52,11 +45,14 @@ static struct path_load moves_load(const struct phase_load *load, uint32_t lane,
     for (size_t i = 0; i < load->count; i++) {
         uint64_t elements = lane_elements(load, i, lane);
         for (uint32_t step = first; step < end; step += stride) {
-            struct ar_move move = load_move(load, elements, position, step);
-            const struct ar_slice *span = is_sent ? &move.send_span : &move.receive_span;
-            bool is_there = is_sent ? move.sends : move.receive != AR_RECEIVE_NONE;
-            sum.messages_count += is_there;
-            sum.elements += is_there ? span->count : 0;
+            struct ar_move move =
+                ar_algorithm_move(load->collective->algorithm, &load->collective->shape, elements,
+                                  position, load->first_step + step);
+            if (is_sent ? move.sends : move.receive != AR_RECEIVE_NONE) {
+                sum.messages_count++;
+                sum.elements += (is_sent ? &move.send_span : &move.receive_span)->count;
+                sum.peer = move.send_to;
+            }
         }
     }
     return sum;
@@ -84,15 +80,15 @@ static void path_add_load(struct phase_load *load, uint32_t lane, struct ar_flow
     }
 }
 
-static void hop_add_load(struct phase_load *load, uint32_t lane, uint32_t from, uint32_t to,
+static void hop_add_load(struct phase_load *load, uint32_t lane, uint32_t from,
                          struct path_load hop_load)
 {
     struct ar_flow flow = {ar_order_rank(&load->order, lane, from),
-                           ar_order_rank(&load->order, lane, to)};
+                           ar_order_rank(&load->order, lane, hop_load.peer)};
     path_add_load(load, lane, flow, hop_load);
 }
 
-/* --- walks and trees ------------------------------------------------------------------------- */
+/* --- phases ---------------------------------------------------------------------------------- */
 
 /* Whether all hops lie on rings and send in every step. */
 static bool has_steady_rings(const struct phase_load *load)
@@ -109,76 +105,53 @@ static bool has_steady_rings(const struct phase_load *load)
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. */
-static void ring_add_load(struct phase_load *load, const struct ar_walk *walk)
+static void ring_add_load(struct phase_load *load, uint32_t lane, const struct ar_walk *walk)
 {
     const struct ar_hop *hops = load->pattern->hops + walk->first;
-    uint32_t count = walk->count, steps = load->phase->steps;
-    uint64_t *sums = load->sums; /* of the hops before, twice around */
+    uint32_t count = walk->count, steps = load->phase->steps, rest = steps % count;
+    uint64_t *sums = load->sums; /* of the hops before */
     sums[0] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sums[i + 1] = sums[i] + moves_load(load, walk->lane, hops[i].from, 0, 1, 1, true).elements;
+        sums[i + 1] = sums[i] + moves_load(load, lane, hops[i].from, 0, 1, 1, true).elements;
     }
     for (uint32_t i = 0; i < count; i++) {
-        sums[count + i + 1] = sums[count] + sums[i + 1];
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t end = count + i + 1;
-        uint64_t rest = sums[end] - sums[end - steps % count];
-        hop_add_load(load, walk->lane, hops[i].from, hops[i].to,
-                     (struct path_load){.elements = steps / count * sums[count] + rest,
-                                        .messages_count = steps * load->count});
+        uint64_t up_to =
+            rest <= i + 1 ? sums[i + 1 - rest] : sums[count + i + 1 - rest] - sums[count];
+        hop_add_load(
+            load, lane, hops[i].from,
+            (struct path_load){.elements = steps / count * sums[count] + sums[i + 1] - up_to,
+                               .messages_count = steps * load->count,
+                               .peer = hops[i].to});
     }
 }
 
-static void walks_add_load(struct phase_load *load)
-{
-    bool are_rings = has_steady_rings(load);
-    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
-        const struct ar_walk *walk = &load->pattern->walks[i];
-        const struct ar_hop *hops = load->pattern->hops + walk->first;
-        if (are_rings) {
-            ring_add_load(load, walk);
-        }
-        for (uint32_t hop = 0; hop < walk->count && !are_rings; hop++) {
-            hop_add_load(
-                load, walk->lane, hops[hop].from, hops[hop].to,
-                moves_load(load, walk->lane, hops[hop].from, 0, load->phase->steps, 1, true));
-        }
-    }
-}
-
-/* Every hop of a tree carries the whole buffer. */
-static void tree_add_load(struct phase_load *load)
+static void rings_add_load(struct phase_load *load)
 {
     for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-        struct path_load whole = {.messages_count = load->phase->parts * load->count};
-        for (size_t i = 0; i < load->count; i++) {
-            whole.elements += lane_elements(load, i, lane);
-        }
-        const uint32_t *first = &load->pattern->lane_hops[lane];
-        for (uint32_t i = first[0]; i < first[1]; i++) {
-            const struct ar_hop *hop = &load->pattern->hops[i];
-            hop_add_load(load, lane, hop->from, hop->to, whole);
+        const uint32_t *walks = &load->pattern->lane_walks[lane];
+        for (uint32_t i = walks[0]; i < walks[1]; i++) {
+            ring_add_load(load, lane, &load->pattern->walks[i]);
         }
     }
 }
 
-/* --- exchanges and sums ---------------------------------------------------------------------- */
-
-/* The steps of a phase that is at once are together, else each is for itself. */
-static void exchange_add_load(struct phase_load *load)
+/* The steps of a phase whose peers stay, or repeat, are under way together, and those of an
+ * exchange whose messages go at once; else each is for itself. */
+static void moves_add_load(struct phase_load *load)
 {
-    uint32_t steps = load->phase->steps, ranks = load->order.ranks;
-    uint32_t together = load->phase->is_at_once ? steps : 1;
-    for (uint32_t first = 0; first < steps; first += together) {
+    const struct ar_phase *phase = load->phase;
+    bool is_exchange = phase->kind == AR_PHASE_EXCHANGE;
+    uint32_t ranks = load->order.ranks;
+    uint32_t together = is_exchange && !phase->is_at_once ? 1 : phase->steps;
+    uint32_t period = is_exchange ? together : ar_phase_period(phase);
+    for (uint32_t first = 0; first < phase->steps; first += together) {
         load->time += first > 0;
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-            for (uint32_t i = 0; i < together * ranks; i++) {
-                uint32_t position = i % ranks, step = first + i / ranks;
-                struct ar_move move = load_move(load, 0, position, step);
-                if (move.sends) {
-                    hop_add_load(load, lane, position, move.send_to,
-                                 moves_load(load, lane, position, step, step + 1, 1, true));
+            for (uint32_t i = 0; i < period * ranks; i++) {
+                struct path_load sent = moves_load(load, lane, i % ranks, first + i / ranks,
+                                                   first + together, period, true);
+                if (sent.messages_count > 0) {
+                    hop_add_load(load, lane, i % ranks, sent);
                 }
             }
         }
@@ -207,10 +180,6 @@ static void sums_add_load(struct phase_load *load)
 void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
                             struct ar_link_load *loads)
 {
-    static void (*const add_load[])(struct phase_load *) = {[AR_PHASE_WALK] = walks_add_load,
-                                                            [AR_PHASE_TREE] = tree_add_load,
-                                                            [AR_PHASE_EXCHANGE] = exchange_add_load,
-                                                            [AR_PHASE_SUMS] = sums_add_load};
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct ar_collective *collective = &flows->collective;
     size_t positions = ar_shape_ranks(&collective->shape);
@@ -219,7 +188,7 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         .elements = elements,
         .count = count,
         .order = ar_collective_order(collective),
-        .sums = ar_arena_alloc(&arena, 2 * positions + 1, sizeof *load.sums),
+        .sums = ar_arena_alloc(&arena, positions + 1, sizeof *load.sums),
         .together = ar_arena_alloc(&arena, ar_cluster_links_count(collective->cluster),
                                    sizeof *load.together),
         .loads = loads,
@@ -230,7 +199,10 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         load.pattern = &flows->patterns[i];
         if (load.phase->steps > 0) {
             load.time++;
-            add_load[load.phase->kind](&load);
+            bool has_rings = load.pattern->walks_count > 0 && has_steady_rings(&load);
+            (load.phase->kind == AR_PHASE_SUMS ? sums_add_load
+             : has_rings                       ? rings_add_load
+                                               : moves_add_load)(&load);
         }
         load.first_step += load.phase->steps;
     }

@@ -1,37 +1,25 @@
 /* Phases whose peers change from step to step. */
 #include "recurrence.h"
 
-#include <string.h>
-
 #include "ring_kernel.h"
 
 /* An exchange on one lane: what stays the same from step to step. */
 struct exchange_run {
-    struct recurrence *recurrence;
-    const struct ar_phase *phase;
+    const struct recurrence *all;
     const struct ar_exchange *exchange;
-    uint32_t first_step;
-    uint32_t lane;
-    uint64_t elements;
     bool is_even;       /* pieces have equal sizes */
     double *now_s;      /* [position]: it comes to the step */
     double *arrivals_s; /* [position]: of what it sends in the step */
     double *adding_s;   /* [position]: its receiver adds it up */
-    double *done_s;     /* [2][position] */
     double *times_s;    /* [kind of the step]: a message, */
     double *sums_s;     /* and adding it up; or what a byte takes */
 };
 
-static double later_s(double a_s, double b_s)
-{
-    return a_s > b_s ? a_s : b_s;
-}
-
 static double step_reduce_cost(const struct exchange_run *run, uint32_t step)
 {
-    const struct recurrence *recurrence = run->recurrence;
-    return step < run->phase->copies_from ? recurrence->reduce_s_per_byte
-                                          : run->phase->moves * recurrence->copy_s_per_byte;
+    const struct ar_phase *phase = run->all->phase;
+    return step < phase->copies_from ? run->all->reduce_s_per_byte
+                                     : phase->moves * run->all->copy_s_per_byte;
 }
 
 /* The time of a message of each kind of a step, from when both have come, and of adding it up;
@@ -41,8 +29,8 @@ static void step_find_kind_times(const struct exchange_run *run, uint32_t step)
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     uint64_t bytes_of_piece =
-        run->elements / run->phase->pieces * run->recurrence->collective->element_bytes;
-    const struct ar_message_cost *cost = run->recurrence->cost;
+        run->all->elements / run->all->phase->pieces * run->all->collective->element_bytes;
+    const struct ar_message_cost *cost = run->all->cost;
     double gamma = step_reduce_cost(run, step);
     for (uint32_t i = 0; i < flows->kinds_count; i++) {
         double bytes = run->is_even ? (double)(bytes_of_piece * kinds[i].pieces) : 0;
@@ -74,14 +62,14 @@ static void find_sizes(uint32_t count, const uint64_t *elements, double element_
 /* The times of the messages of a step, by sender, and of adding them up. */
 static void step_find_times(const struct exchange_run *run, uint32_t step)
 {
-    const struct ar_collective *collective = run->recurrence->collective;
-    const struct ar_message_cost *cost = run->recurrence->cost;
+    const struct ar_collective *collective = run->all->collective;
+    const struct ar_message_cost *cost = run->all->cost;
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     const uint32_t *kind_of = /* of the lane */
-        flows->kind_of != NULL ? flows->kind_of + (size_t)run->lane * flows->count : NULL;
+        flows->kind_of != NULL ? flows->kind_of + (size_t)run->all->lane * flows->count : NULL;
     const double *kind_s = run->times_s, *sums_s = run->sums_s;
-    struct ar_sends sends = run->recurrence->sends;
+    struct ar_sends sends = run->all->sends;
     double *restrict times_s = run->arrivals_s + flows->first;
     double *restrict adding_s = run->adding_s + flows->first;
     double gamma = step_reduce_cost(run, step);
@@ -96,8 +84,8 @@ static void step_find_times(const struct exchange_run *run, uint32_t step)
     }
     sends.first = flows->first;
     sends.end = flows->first + flows->count;
-    ar_algorithm_sends(collective->algorithm, &collective->shape, run->elements,
-                       run->first_step + step, &sends);
+    ar_algorithm_sends(collective->algorithm, &collective->shape, run->all->elements,
+                       run->all->first_step + step, &sends);
     find_sizes(flows->count, sends.counts + flows->first, collective->element_bytes, adding_s);
     for (uint32_t i = 0; i < flows->count; i++) {
         uint32_t kind = kind_of != NULL ? kind_of[i] : 0;
@@ -173,78 +161,32 @@ static void step_run(const struct exchange_run *run, uint32_t step, double *done
     }
 }
 
-static bool are_ranks_level(const double *now_s, uint32_t count)
+void recurrence_run_exchange(struct recurrence *recurrence)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        if (now_s[i] != now_s[0]) {
-            return false;
-        }
+    const struct ar_phase *phase = recurrence->phase;
+    size_t positions = recurrence->positions;
+    double *room_s = recurrence->room_s;
+    double *now_s = room_s, *done_s = room_s, *sent_s = room_s;
+    struct exchange_run run = {.all = recurrence,
+                               .exchange = recurrence->pattern->exchange,
+                               .is_even = recurrence->elements % phase->pieces == 0,
+                               .now_s = now_s,
+                               .arrivals_s = room_s + positions,
+                               .adding_s = room_s + 2 * positions,
+                               .times_s = room_s + 5 * positions};
+    run.sums_s = run.times_s + positions * ar_collective_lanes(recurrence->collective);
+    if (phase
+            ->is_at_once) { /* a message starts when both have come to the phase, not to its step */
+        done_s = room_s + 3 * positions;
+        sent_s = room_s + 4 * positions;
     }
-    return true;
-}
-
-/* The first steps, in which all ranks do the same at the same time; returns how many. */
-static uint32_t exchange_run_level_steps(const struct exchange_run *run)
-{
-    const struct ar_exchange *exchange = run->exchange;
-    double now_s = run->now_s[0];
-    uint32_t step = 0;
-    if (!run->is_even || !exchange->is_full || !are_ranks_level(run->now_s, exchange->positions)) {
-        return 0;
-    }
-    for (; step < run->phase->steps && exchange->steps[step].kinds_count == 1; step++) {
-        step_find_kind_times(run, step);
-        now_s += run->times_s[0] + run->sums_s[0];
-    }
-    for (uint32_t i = 0; i < exchange->positions; i++) {
-        run->now_s[i] = now_s;
-    }
-    return step;
-}
-
-/* Step after step. Where all messages go at once, each starts when both ends have come to the
- * phase, and its receiver takes them in the order of the steps. */
-static void exchange_run_steps(const struct exchange_run *run)
-{
-    const struct ar_phase *phase = run->phase;
-    uint32_t positions = run->exchange->positions;
-    double *now_s = run->now_s, *done_s = run->done_s, *sent_s = run->done_s + positions;
-    uint32_t step = phase->is_at_once ? 0 : exchange_run_level_steps(run);
-    memcpy(done_s, now_s, positions * sizeof *done_s);
-    memcpy(sent_s, now_s, positions * sizeof *sent_s);
-    for (; step < phase->steps; step++) {
-        step_run(run, step, phase->is_at_once ? done_s : now_s, phase->is_at_once ? sent_s : now_s);
-    }
-    for (uint32_t i = 0; i < positions && phase->is_at_once; i++) {
-        now_s[i] = later_s(done_s[i], sent_s[i]);
-    }
-}
-
-void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phase *phase,
-                             const struct ar_exchange *exchange, uint32_t lane, uint64_t elements,
-                             uint32_t first_step)
-{
-    uint32_t positions = recurrence->positions;
-    uint32_t window = recurrence->collective->window;
-    struct exchange_run run = {.recurrence = recurrence,
-                               .phase = phase,
-                               .exchange = exchange,
-                               .first_step = first_step,
-                               .lane = lane,
-                               .elements = elements,
-                               .is_even = elements % phase->pieces == 0,
-                               .now_s = recurrence->exchange_s,
-                               .arrivals_s = recurrence->exchange_s + positions,
-                               .adding_s = recurrence->exchange_s + 2 * (size_t)positions,
-                               .done_s = recurrence->exchange_s + 3 * (size_t)positions,
-                               .times_s = recurrence->exchange_s + 5 * (size_t)positions};
-    run.sums_s = run.times_s + (size_t)positions * ar_collective_lanes(recurrence->collective);
-    for (uint32_t i = 0; i < positions; i++) { /* what the phase before has sent arrives first */
-        run.now_s[i] = recurrence_finish(recurrence, i);
-    }
-    memset(recurrence->flights_s, 0, (size_t)positions * window * sizeof *recurrence->flights_s);
-    exchange_run_steps(&run);
     for (uint32_t i = 0; i < positions; i++) {
-        recurrence->states[i] = (struct rank_state){.now_s = run.now_s[i], .peer = UINT32_MAX};
+        now_s[i] = done_s[i] = sent_s[i] = recurrence->states[i].now_s;
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        step_run(&run, step, done_s, sent_s);
+    }
+    for (uint32_t i = 0; i < positions; i++) {
+        recurrence->states[i].now_s = later_s(done_s[i], sent_s[i]);
     }
 }

@@ -12,100 +12,66 @@
 
 /* --- room ------------------------------------------------------------------------------------ */
 
-/* All bundles, and how many numbers the largest needs for its messages. */
-static void recurrence_create_bundles(struct ar_arena *arena, struct recurrence *recurrence,
-                                      size_t *bytes_capacity)
-{
-    uint32_t lanes = ar_collective_lanes(recurrence->collective);
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        const struct ar_phase *phase = &recurrence->phases[i];
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            struct bundle *bundle = &recurrence->bundles[i * lanes + lane];
-            bundle_create(arena, phase, &recurrence->patterns[i], lane, bundle);
-            size_t capacity = bundle_bytes_capacity(bundle, phase);
-            *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
-        }
-    }
-}
-
-/* Hops of the largest tree on a lane, at least 1. */
-static size_t tree_hops_max(const struct recurrence *recurrence)
-{
-    size_t max = 1;
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        const struct ar_phase *phase = &recurrence->phases[i];
-        bool is_tree = phase->kind == AR_PHASE_TREE && phase->steps > 0;
-        size_t hops = is_tree ? recurrence->patterns[i].step_hops[phase->steps] : 0;
-        max = hops > max ? hops : max;
-    }
-    return max;
-}
-
-/* Numbers of the same place must not lie whole pages apart, as they would for powers of two: caches
- * and the queue of stores would take them for each other. */
-static size_t lanes_stride(size_t ranks)
-{
-    return (ranks / BUNDLE_LINE_NUMBERS + 5) * BUNDLE_LINE_NUMBERS;
-}
-
-static void recurrence_create_lanes(struct ar_arena *arena, size_t bytes_capacity,
-                                    struct recurrence *recurrence)
-{
-    struct lanes *lanes = &recurrence->lanes;
-    uint32_t window = recurrence->collective->window;
-    lanes->slots = (window > RECURRENCE_TILE_STEPS ? window : RECURRENCE_TILE_STEPS) + 1;
-    lanes->stride = lanes_stride(recurrence->positions);
-    lanes->now_s = bundle_lane(arena, (3 + lanes->slots) * lanes->stride + bytes_capacity);
-    lanes->free_s = lanes->now_s + lanes->stride;
-    lanes->start_s = lanes->free_s + lanes->stride;
-    lanes->flights_s = lanes->start_s + lanes->stride;
-    lanes->bytes = lanes->flights_s + lanes->slots * lanes->stride;
-    if (recurrence->cost->is_any) {
-        lanes->latency_s = bundle_lane(arena, 2 * lanes->stride);
-        lanes->s_per_byte = lanes->latency_s + lanes->stride;
-    }
-}
-
 void recurrence_create(struct ar_arena *arena, struct recurrence *recurrence)
 {
-    size_t positions = recurrence->positions;
-    size_t ranks = recurrence->ranks;
+    const struct ar_flows *flows = recurrence->flows;
+    size_t positions = recurrence->positions, ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
     size_t lanes = ar_collective_lanes(recurrence->collective);
-    size_t bytes_capacity = 0;
-    recurrence->phases_count = recurrence->flows->phases_count;
-    recurrence->phases = recurrence->flows->phases;
-    recurrence->patterns = recurrence->flows->patterns;
-    recurrence->bundles =
-        ar_arena_alloc(arena, recurrence->phases_count * lanes, sizeof *recurrence->bundles);
+    size_t room = (5 + 2 * lanes) * positions; /* of an exchange */
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_pattern *pattern = &flows->patterns[i];
+        const struct ar_line_sums *sums = pattern->line_sums;
+        size_t hops = pattern->hops_count / lanes;
+        size_t lines = sums != NULL ? sums->first[sums->stages] : 0; /* on each lane */
+        size_t own = positions + (hops > lines ? hops : lines) * (1 + window);
+        room = own > room ? own : room;
+    }
     recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
     recurrence->flights_s =
         ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
-    recurrence->exchange_s =
-        ar_arena_alloc(arena, (5 + 2 * lanes) * positions, sizeof *recurrence->exchange_s);
     recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
     recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
-    recurrence->sums_s =
-        ar_arena_alloc(arena, recurrence_sums_room(recurrence), sizeof *recurrence->sums_s);
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
-    recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
-                                               sizeof *recurrence->connections_s);
-    recurrence_create_bundles(arena, recurrence, &bytes_capacity);
-    recurrence_create_lanes(arena, bytes_capacity, recurrence);
+    /* Pages that nobody writes to cost nothing. */
+    recurrence->room_s = ar_arena_alloc(arena, room, sizeof *recurrence->room_s);
+    bundles_create(arena, recurrence);
 }
 
 /* --- one job on one lane --------------------------------------------------------------------- */
 
+/* When a position has finished the steps so far and all that it has sent has arrived. */
+static double recurrence_finish(const struct recurrence *recurrence, uint32_t position)
+{
+    uint32_t window = recurrence->collective->window;
+    double finish_s = recurrence->states[position].now_s;
+    for (uint32_t i = 0; i < window; i++) {
+        finish_s = later_s(finish_s, recurrence->flights_s[(size_t)position * window + i]);
+    }
+    return finish_s;
+}
+
+/* Lets all that was sent arrive. */
+static void recurrence_land(struct recurrence *recurrence)
+{
+    size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
+    for (uint32_t i = 0; i < recurrence->positions; i++) {
+        recurrence->states[i] =
+            (struct rank_state){.now_s = recurrence_finish(recurrence, i), .peer = UINT32_MAX};
+    }
+    memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
+}
+
 /* Arrays know the hops of one price: messages that cost something besides their paths must be
  * alike.
  */
-static bool has_arrays(const struct recurrence *recurrence, const struct ar_phase *phase,
-                       const struct bundle *bundle, uint64_t elements)
+static bool has_arrays(const struct recurrence *recurrence, const struct bundle *bundle)
 {
-    return bundle->is_regular &&
-           (recurrence->lanes.latency_s == NULL || (elements > 0 && elements % phase->parts == 0));
+    uint64_t elements = recurrence->elements;
+    return bundle->is_regular && (recurrence->lanes.latency_s == NULL ||
+                                  (elements > 0 && elements % recurrence->phase->parts == 0));
 }
 
 /* Writes a mark of the present job: where the observed ranks on the lane are in time. */
@@ -117,47 +83,37 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
         uint32_t channel = lane % recurrence->collective->channels;
         if (ar_order_lane(&recurrence->order, channel, rank) == lane) {
             uint32_t position = ar_order_position(&recurrence->order, lane, rank);
-            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[mark] =
+            ar_timeline_marks(recurrence->trial, recurrence->call, i, channel)[mark] =
                 recurrence->states[position].now_s;
         }
     }
 }
 
-/* Rates of the parts of a tree in the present job: messages differ by an element at most, and the
- * largest decide. */
-static const double *find_part_rates(const struct recurrence *recurrence, uint32_t phase)
-{
-    uint64_t elements = recurrence->trial->calls[recurrence->job].elements;
-    uint64_t bytes = ar_flows_message_bytes(recurrence->flows, phase, elements);
-    return ar_flows_tree_shares(recurrence->flows, phase, (double)bytes)->rates_Bps;
-}
-
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        const struct ar_phase *phase = &recurrence->phases[i];
+    const struct ar_flows *flows = recurrence->flows;
+    recurrence->lane = lane;
+    recurrence->elements = elements;
+    recurrence->first_step = 0;
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_phase *phase = recurrence->phase = &flows->phases[i];
         const struct bundle *bundle =
             &recurrence->bundles[i * ar_collective_lanes(recurrence->collective) + lane];
+        recurrence->pattern = &flows->patterns[i];
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
-        if (recurrence->patterns[i].exchange != NULL) {
-            recurrence_run_exchange(recurrence, phase, recurrence->patterns[i].exchange, lane,
-                                    elements, first_step);
-        } else if (recurrence->patterns[i].line_sums != NULL) {
-            recurrence_run_sums(recurrence, phase, recurrence->patterns[i].line_sums, lane,
-                                elements, first_step);
-        } else if (has_arrays(recurrence, phase, bundle, elements)) {
-            recurrence_run_bundle(recurrence, phase, bundle, elements, first_step);
-        } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
-            recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
-                                find_part_rates(recurrence, i), lane, elements);
+        if (phase->steps > 0 &&
+            (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS)) {
+            recurrence_land(recurrence);
+            (phase->kind == AR_PHASE_SUMS ? recurrence_run_sums
+                                          : recurrence_run_exchange)(recurrence);
+        } else if (has_arrays(recurrence, bundle)) {
+            recurrence_run_bundle(recurrence, bundle);
         } else if (phase->steps > 0) {
-            recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], lane, elements,
-                                 first_step);
+            (phase->kind == AR_PHASE_TREE ? recurrence_run_tree : recurrence_run_moves)(recurrence);
         }
-        first_step += phase->steps;
+        recurrence->first_step += phase->steps;
     }
-    recurrence_mark(recurrence, lane, AR_MARK_PHASES + recurrence->phases_count);
+    recurrence_mark(recurrence, lane, AR_MARK_PHASES + flows->phases_count);
 }
 
 /* --- a trial --------------------------------------------------------------------------------- */
@@ -170,8 +126,8 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
 {
     uint32_t lanes = ar_collective_lanes(recurrence->collective);
     bool are = true;
-    for (uint32_t i = 0; i < recurrence->phases_count && are; i++) {
-        are = recurrence->phases[i].steps == 0 ||
+    for (uint32_t i = 0; i < recurrence->flows->phases_count && are; i++) {
+        are = recurrence->flows->phases[i].steps == 0 ||
               bundle_is_alike(&recurrence->bundles[i * lanes + lane],
                               &recurrence->bundles[i * lanes + other]);
     }
@@ -181,7 +137,7 @@ static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, 
 /* Runs a job on one lane; states are then those at its end. */
 static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
-    double begin_s = recurrence->setup_s + recurrence->trial->calls[recurrence->job].copy_s;
+    double begin_s = recurrence->setup_s + recurrence->trial->calls[recurrence->call].copy_s;
     struct rank_state *states = recurrence->states;
     uint32_t window = recurrence->collective->window;
     memset(recurrence->flights_s, 0,
@@ -203,7 +159,7 @@ static void job_run_lanes(struct recurrence *recurrence, const struct ar_call *j
 {
     const struct ar_trial *trial = recurrence->trial;
     bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL &&
-                   recurrence->job == 0 && trial->timeline == NULL;
+                   recurrence->call == 0 && trial->timeline == NULL;
     uint64_t elements = 0;
     for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
@@ -226,7 +182,7 @@ static void job_mark_start(const struct recurrence *recurrence)
     const struct ar_timeline *timeline = recurrence->trial->timeline;
     for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
         for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
-            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[AR_MARK_START] =
+            ar_timeline_marks(recurrence->trial, recurrence->call, i, channel)[AR_MARK_START] =
                 recurrence->rank_ready_s[timeline->ranks[i]];
         }
     }
@@ -241,9 +197,9 @@ static bool is_sharing_static(const struct recurrence *recurrence)
     bool is_shared = false;
     bool are_exchanges = true;
     const struct ar_exchange *last = NULL;
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        const struct ar_pattern *pattern = &recurrence->patterns[i];
-        if (recurrence->phases[i].steps > 0) {
+    for (uint32_t i = 0; i < recurrence->flows->phases_count; i++) {
+        const struct ar_pattern *pattern = &recurrence->flows->patterns[i];
+        if (recurrence->flows->phases[i].steps > 0) {
             phases_with_steps++;
             last = pattern->exchange;
             are_exchanges = are_exchanges && last != NULL;
@@ -257,7 +213,7 @@ static bool is_sharing_static(const struct recurrence *recurrence)
  * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
 static double job_wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
 {
-    const struct ar_call *job = &recurrence->trial->calls[recurrence->job];
+    const struct ar_call *job = &recurrence->trial->calls[recurrence->call];
     double begin_s = start_s + recurrence->setup_s + job->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
                                ar_flows_least_s(recurrence->flows, job->elements);
@@ -285,7 +241,7 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
             time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
         finish_s[rank] = 0;
     }
-    recurrence->job = index;
+    recurrence->call = index;
     recurrence->reduce_s_per_byte =
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));

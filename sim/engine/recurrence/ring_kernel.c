@@ -21,10 +21,12 @@ static void send_first(size_t count, const double *restrict oldest_s, const doub
     }
 }
 
-void ring_kernel_begin(size_t count, const struct ring_step *step)
+void ring_kernel_begin(const struct ring_step *step, size_t first, size_t sender, size_t count)
 {
-    send_first(count, step->oldest_s, step->bytes, step->s_per_byte, step->latency_s, step->now_s,
-               step->start_s, step->free_s, step->arrival_s);
+    (void)sender;
+    send_first(count, step->oldest_s + first, step->bytes + first, step->s_per_byte + first,
+               step->latency_s + first, step->now_s + first, step->start_s + first,
+               step->free_s + first, step->arrival_s + first);
 }
 
 VECTOR_CODE
@@ -44,11 +46,11 @@ static void send_again(size_t count, const double *restrict arrived_s,
     }
 }
 
-void ring_kernel_step(size_t count, const struct ring_step *step)
+void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count)
 {
-    send_again(count, step->arrived_s, step->oldest_s, step->bytes, step->s_per_byte,
-               step->latency_s, step->reduce_s_per_byte, step->start_s, step->free_s,
-               step->arrival_s);
+    send_again(count, step->arrived_s + sender, step->oldest_s + first, step->bytes + first,
+               step->s_per_byte + first, step->latency_s + first, step->reduce_s_per_byte,
+               step->start_s + first, step->free_s + first, step->arrival_s + first);
 }
 
 VECTOR_CODE
@@ -66,10 +68,11 @@ static void send_hidden(size_t count, const double *restrict arrived_s,
     }
 }
 
-void ring_kernel_hidden(size_t count, const struct ring_step *step)
+void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t sender, size_t count)
 {
-    send_hidden(count, step->arrived_s, step->oldest_s, step->bytes, step->s_per_byte,
-                step->latency_s, step->reduce_s_per_byte, step->free_s, step->arrival_s);
+    send_hidden(count, step->arrived_s + sender, step->oldest_s + first, step->bytes + first,
+                step->s_per_byte + first, step->latency_s + first, step->reduce_s_per_byte,
+                step->free_s + first, step->arrival_s + first);
 }
 
 VECTOR_CODE
@@ -82,32 +85,8 @@ static void receive_last(size_t count, const double *restrict arrived_s,
     }
 }
 
-void ring_kernel_end(size_t count, const struct ring_step *step)
+void ring_kernel_end(const struct ring_step *step, size_t first, size_t sender, size_t count)
 {
-    receive_last(count, step->arrived_s, step->bytes, step->reduce_s_per_byte, step->start_s,
-                 step->now_s);
-}
-
-VECTOR_CODE
-static void send_down(size_t count, const double *restrict oldest_s, const double *restrict bytes,
-                      const double *restrict s_per_byte, const double *restrict latency_s,
-                      double reduce_s_per_byte, double *restrict now_s, double *restrict free_s,
-                      double *restrict arrival_s, double *restrict next_now_s)
-{
-    for (size_t i = 0; i < count; i++) {
-        double start = later(later(now_s[i], free_s[i]), oldest_s[i]);
-        double left = start + bytes[i] * s_per_byte[i];
-        double arrival = left + latency_s[i];
-        now_s[i] = start;
-        free_s[i] = left;
-        arrival_s[i] = arrival;
-        next_now_s[i] = later(arrival, next_now_s[i]) + bytes[i] * reduce_s_per_byte;
-    }
-}
-
-void ring_kernel_chain(size_t count, const struct chain_step *step)
-{
-    send_down(count, step->oldest_s, step->bytes, step->s_per_byte, step->latency_s,
-              step->reduce_s_per_byte, step->now_s, step->free_s, step->arrival_s,
-              step->next_now_s);
+    receive_last(count, step->arrived_s + sender, step->bytes + first, step->reduce_s_per_byte,
+                 step->start_s + first, step->now_s + first);
 }

@@ -36,35 +36,22 @@ struct ring_step {
     double *arrival_s;        /**< result */
 };
 
-/** The first send of each hop of a ring:
+/** The hops of places from `first` on, as many as `count`; they hear from those from `sender` on.
+ *
+ * The first send of each hop of a ring:
  * start = max(now, free, oldest), free = start + bytes * s_per_byte, arrival = free + latency. */
-void ring_kernel_begin(size_t count, const struct ring_step *step);
+void ring_kernel_begin(const struct ring_step *step, size_t first, size_t sender, size_t count);
 
 /** A further send:
  * start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
-void ring_kernel_step(size_t count, const struct ring_step *step);
+void ring_kernel_step(const struct ring_step *step, size_t first, size_t sender, size_t count);
 
 /** As ring_kernel_step(), for hops that need longer for each message than it takes to reduce one,
  * so that start + bytes * reduce <= free: start need not be known, and is left as it was. A later
  * ring_kernel_step() finds the right one. */
-void ring_kernel_hidden(size_t count, const struct ring_step *step);
+void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t sender, size_t count);
 
 /** After the last step: now = max(start, arrived) + bytes * reduce. */
-void ring_kernel_end(size_t count, const struct ring_step *step);
-
-/** One send of hops that lie beside each other, and its receive by the hops after them. */
-struct chain_step {
-    const double *oldest_s;
-    const double *bytes;
-    const double *s_per_byte;
-    const double *latency_s;
-    double reduce_s_per_byte;
-    double *now_s;      /**< of the senders */
-    double *free_s;     /**< of the senders */
-    double *arrival_s;  /**< result */
-    double *next_now_s; /**< of the receivers */
-};
-
-void ring_kernel_chain(size_t count, const struct chain_step *step);
+void ring_kernel_end(const struct ring_step *step, size_t first, size_t sender, size_t count);
 
 #endif

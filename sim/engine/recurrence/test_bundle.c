@@ -31,17 +31,20 @@ static void bundles_make(struct ar_arena *arena, const struct ar_flows *flows,
 static uint32_t regular_phases(const struct recurrence *recurrence)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < recurrence->phases_count * recurrence->collective->channels; i++) {
+    for (uint32_t i = 0; i < recurrence->flows->phases_count * recurrence->collective->channels;
+         i++) {
         count += recurrence->bundles[i].is_regular;
     }
     return count;
 }
 
-static uint32_t phases_with_steps(const struct recurrence *recurrence)
+/* In a hierarchical all-reduce only the middle phases are rings. */
+static uint32_t ring_phases(const struct recurrence *recurrence)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        count += recurrence->phases[i].steps > 0;
+    for (uint32_t i = 0; i < recurrence->flows->phases_count; i++) {
+        const struct ar_pattern *pattern = &recurrence->flows->patterns[i];
+        count += pattern->walks_count > 0 && pattern->walks[0].is_ring;
     }
     return count * recurrence->collective->channels;
 }
@@ -82,8 +85,8 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         bundles_make(&arena, flows, &trial, channel, &moves);
         snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u", collective->algorithm->name,
                  collective->shape.x, collective->shape.y, collective->window, channel);
-        cr_expect_eq(regular_phases(&arrays), phases_with_steps(&arrays), "%s", what);
-        for (uint32_t i = 0; i < moves.phases_count * collective->channels; i++) {
+        cr_expect_eq(regular_phases(&arrays), ring_phases(&arrays), "%s", what);
+        for (uint32_t i = 0; i < moves.flows->phases_count * collective->channels; i++) {
             moves.bundles[i].is_regular = false;
         }
         recurrence_run_lane(&arrays, channel, elements);
