@@ -211,8 +211,8 @@ enum ar_status ar_flows_create_plain(const struct ar_collective *collective,
 /** Frees flows; NULL is allowed. */
 void ar_flows_destroy(struct ar_flows *flows);
 
-/** The shares in a phase that is a tree and whose messages are `bytes` long; valid until seven
- * other sizes were asked for. At once for the last eight sizes, else O(hops * parts). */
+/** The shares in a phase that is a tree and whose messages are `bytes` long; valid until
+ * another size is asked for. At once for the same size again, else O(hops * parts). */
 const struct ar_tree_shares *ar_flows_tree_shares(const struct ar_flows *flows, uint32_t phase,
                                                   double bytes);
 

@@ -45,13 +45,7 @@ struct hop_times {
 
 /* In each turn the hops of a tree are asked three things, in this order: has the last part left,
  * does the first part leave, does another part leave? */
-enum { HOP_ENDS, HOP_BEGINS, PART_LEAVES, EVENTS };
-
-/* The hops to which something happens in each turn. */
-struct timetable {
-    uint32_t *begin; /* [turn]: its first hop */
-    uint32_t *hops;
-};
+enum { HOP_ENDS, HOP_BEGINS, PART_LEAVES, EVENTS, EVENT_KEYS = (TURNS_MAX + 4) * EVENTS };
 
 /* When parts come to a position. */
 struct position_times {
@@ -74,22 +68,12 @@ struct use {
     uint32_t flows;
 };
 
-/* Sizes whose shares are kept: a training step has a few sizes of buckets, again and again. */
-enum { SIZES = 8 };
-
-/* The shares of messages of one size. */
-struct answer {
-    bool is_given;
-    double bytes;
-    struct ar_tree_shares shares;
-};
-
 struct ar_tree_rates {
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
     uint32_t parts;
     bool reduces;
-    double bytes; /* of a message, at present */
+    double bytes; /* of a message, at present; -1: none so far */
     const struct ar_message_cost *cost;
     double turns_per_s;
     uint32_t turns;
@@ -101,12 +85,10 @@ struct ar_tree_rates {
     struct use *uses;                 /* [shared link], in the order in which hops come to them */
     double *shares_Bps;               /* [shared link]: of a hop */
     uint32_t uses_count;
-    struct timetable events[EVENTS];
+    uint32_t *events_begin;       /* [turn * EVENTS + event]: its first hop in `events` */
+    uint32_t *events;             /* hops */
     double *rates_Bps;            /* [part][hop], at present */
     struct ar_tree_shares shares; /* at present */
-    uint32_t answers_given;
-    struct answer answers[SIZES];
-    double *answers_Bps; /* [answer][part][hop]: pages that nobody writes to cost nothing */
 };
 
 /* In place of the number that a link gets among the shared ones; there are fewer links. */
@@ -189,19 +171,15 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
         .pattern = pattern,
         .cost = &ar_cluster_facts(collective->cluster)->message,
         .parts = phase->parts,
+        .bytes = -1,
         .reduces = phase->copies_from > 0,
         .times = ar_arena_alloc(arena, hops, sizeof *made->times),
         .positions =
             ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->positions),
-        .answers_Bps =
-            ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps),
+        .rates_Bps = ar_arena_alloc(arena, hops * phase->parts, sizeof *made->rates_Bps),
+        .events_begin = ar_arena_alloc(arena, EVENT_KEYS, sizeof *made->events_begin),
+        .events = ar_arena_alloc(arena, hops * (PART_LEAVES + phase->parts), sizeof *made->events),
     };
-    for (int i = 0; i < EVENTS; i++) {
-        size_t entries = hops * (i == PART_LEAVES ? phase->parts : 1);
-        made->events[i] =
-            (struct timetable){.begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof(uint32_t)),
-                               .hops = ar_arena_alloc(arena, entries, sizeof(uint32_t))};
-    }
     tree_find_links(arena, made);
     return made;
 }
@@ -287,11 +265,11 @@ static void hop_note_events(struct ar_tree_rates *rates, uint32_t hop, bool is_c
     for (uint32_t i = 0; i < HOP_BEGINS + 1 + rates->parts; i++) {
         uint32_t event = i < PART_LEAVES ? i : PART_LEAVES, part = i - event;
         uint32_t turn = event == HOP_ENDS ? times->end : turn_of_part(rates, times, part);
-        struct timetable *timetable = &rates->events[event];
+        uint32_t *begin = &rates->events_begin[turn * EVENTS + event];
         if (is_counting) {
-            timetable->begin[turn + 2]++;
+            begin[2]++;
         } else {
-            timetable->hops[timetable->begin[turn + 1]++] = hop;
+            rates->events[begin[1]++] = hop;
         }
     }
 }
@@ -309,9 +287,7 @@ static void time_cut_into_turns(struct ar_tree_rates *rates)
     }
     rates->turns_per_s = 1 / fmax(longest_s / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
-    for (int i = 0; i < EVENTS; i++) {
-        memset(rates->events[i].begin, 0, (TURNS_MAX + 4) * sizeof(uint32_t));
-    }
+    memset(rates->events_begin, 0, EVENT_KEYS * sizeof *rates->events_begin);
     for (uint32_t i = 0; i < hops_count; i++) {
         struct hop_times *times = &rates->times[i];
         double end = (last_part_start_s(rates, times) + times->part_s) * rates->turns_per_s;
@@ -323,10 +299,8 @@ static void time_cut_into_turns(struct ar_tree_rates *rates)
         rates->turns = times->end > rates->turns ? times->end : rates->turns;
         hop_note_events(rates, i, true);
     }
-    for (int i = 0; i < EVENTS; i++) {
-        for (uint32_t turn = 1; turn <= rates->turns; turn++) {
-            rates->events[i].begin[turn + 1] += rates->events[i].begin[turn];
-        }
+    for (uint32_t key = 1; key < (rates->turns + 1) * EVENTS; key++) {
+        rates->events_begin[key + 1] += rates->events_begin[key];
     }
     for (uint32_t i = 0; i < hops_count; i++) {
         hop_note_events(rates, i, false);
@@ -382,15 +356,12 @@ static void part_give_share(struct ar_tree_rates *rates, uint32_t hop)
 static void turns_run(struct ar_tree_rates *rates)
 {
     rates->shares.slowest_Bps = HUGE_VAL;
-    for (uint32_t turn = 0; turn <= rates->turns; turn++) {
-        for (int event = 0; event < EVENTS; event++) {
-            const struct timetable *timetable = &rates->events[event];
-            for (uint32_t i = timetable->begin[turn]; i < timetable->begin[turn + 1]; i++) {
-                if (event == PART_LEAVES) {
-                    part_give_share(rates, timetable->hops[i]);
-                } else {
-                    hop_change_flows(rates, timetable->hops[i], event == HOP_BEGINS ? 1 : -1);
-                }
+    for (uint32_t key = 0; key < (rates->turns + 1) * EVENTS; key++) {
+        for (uint32_t i = rates->events_begin[key]; i < rates->events_begin[key + 1]; i++) {
+            if (key % EVENTS == PART_LEAVES) {
+                part_give_share(rates, rates->events[i]);
+            } else {
+                hop_change_flows(rates, rates->events[i], key % EVENTS == HOP_BEGINS ? 1 : -1);
             }
         }
     }
@@ -408,30 +379,18 @@ static bool rates_settle(struct ar_tree_rates *rates)
     return is_same;
 }
 
-static void shares_find(struct ar_tree_rates *rates, double bytes)
+const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
 {
+    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->gap_s == 0);
+    if (rates->bytes == bytes) {
+        return &rates->shares;
+    }
     rates->bytes = bytes;
     rates_begin_with_all(rates);
-    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->gap_s == 0);
     for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
         time_cut_into_turns(rates);
         turns_run(rates);
         is_settled = rates_settle(rates);
     }
-}
-
-const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
-{
-    for (uint32_t i = 0; i < SIZES; i++) {
-        if (rates->answers[i].is_given && rates->answers[i].bytes == bytes) {
-            return &rates->answers[i].shares;
-        }
-    }
-    uint32_t index = rates->answers_given++ % SIZES;
-    size_t capacity = (size_t)rates->pattern->hops_count * rates->parts;
-    rates->rates_Bps = rates->answers_Bps + index * capacity;
-    shares_find(rates, bytes);
-    rates->answers[index] =
-        (struct answer){.is_given = true, .bytes = bytes, .shares = rates->shares};
-    return &rates->answers[index].shares;
+    return &rates->shares;
 }
