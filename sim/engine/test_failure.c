@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "test_trials.h"
 
 enum { DESCRIPTORS = 64 };
@@ -193,44 +192,6 @@ Test(failure, a_simulation_that_runs_out_of_memory_is_an_error)
     (void)leave_little_memory;
     cr_skip_test("AddressSanitizer needs terabytes of addresses");
 #else
-    expect_failure(run_limited(1024, leave_little_memory), AR_INTERNAL, "allocate");
+    expect_failure(run_limited(1024, leave_little_memory), AR_NO_MEMORY, "allocate");
 #endif
 }
-
-/* The exit code of the child of a simulation. */
-static int exit_code_of(void (*run)(void))
-{
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-        run();
-        _exit(0);
-    }
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void compute_for_ever(void)
-{
-    child_watch(1);
-    for (volatile unsigned long i = 0;; i++) {
-    }
-}
-
-Test(failure, a_child_that_gets_nowhere_ends_itself)
-{
-    cr_expect_eq(exit_code_of(compute_for_ever), ar_status_exit_code(AR_INTERNAL));
-}
-
-#ifndef __SANITIZE_ADDRESS__ /* which ends the program itself */
-static void ask_for_too_much(void)
-{
-    child_alloc(SIZE_MAX / 16, 8, "all that there is");
-}
-
-Test(failure, a_child_without_memory_says_so)
-{
-    cr_expect_eq(exit_code_of(ask_for_too_much), ar_status_exit_code(AR_NO_MEMORY));
-}
-#endif

@@ -24,12 +24,6 @@ struct own_actor {
     sg_bar_t all_know; /* of all mailboxes who receives from them */
 };
 
-static const struct own_actor *own_actor_self(void)
-{
-    child_progress++;
-    return child_actor_data();
-}
-
 enum { NAME_SIZE = 48 };
 
 static const char *actor_mailbox_name(uint32_t actor, uint32_t tag, char name[NAME_SIZE])
@@ -47,7 +41,7 @@ static sg_mailbox_t mailbox_of_actor(uint32_t actor, uint32_t tag)
 /* A parcel, and what SimGrid moves of its message. */
 static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, long *moved_bytes)
 {
-    const struct own_actor *own = own_actor_self();
+    const struct own_actor *own = child_actor_data();
     struct ar_actors *actors = own->actors;
     struct parcel *parcel = child_alloc(1, sizeof *parcel, "its messages");
     const struct ar_message_cost *cost = &ar_cluster_facts(actors->cluster)->message;
@@ -62,12 +56,6 @@ static struct parcel *pack_parcel(uint32_t to, uint64_t bytes, void *payload, lo
         *moved_bytes = (long)child_moved_bytes(cost, path.tier, path.bandwidth_Bps, bytes);
     }
     return parcel;
-}
-
-static void actor_sleep_until(double time_s)
-{
-    child_progress++;
-    child_sleep_until(time_s);
 }
 
 static void actor_send(uint32_t to, uint32_t tag, uint64_t bytes, void *payload)
@@ -99,12 +87,12 @@ static void actor_send_and_wait(uint32_t to, uint32_t tag, uint64_t bytes, void 
 
 static void *actor_receive(uint32_t tag)
 {
+    const struct own_actor *own = child_actor_data();
     void *data = NULL;
-    double left_s =
-        simgrid_wait(sg_mailbox_get_async(mailbox_of_actor(own_actor_self()->number, tag), &data));
+    double left_s = simgrid_wait(sg_mailbox_get_async(mailbox_of_actor(own->number, tag), &data));
     struct parcel *parcel = data;
     void *payload = parcel->payload;
-    actor_sleep_until(left_s + parcel->latency_s);
+    child_sleep_until(left_s + parcel->latency_s);
     free(parcel);
     return payload;
 }
@@ -116,7 +104,7 @@ static void *actor_alloc(size_t count, size_t size)
 
 static const struct ar_actor_calls calls = {.now_s = simgrid_get_clock,
                                             .sleep_for = child_sleep_for,
-                                            .sleep_until = actor_sleep_until,
+                                            .sleep_until = child_sleep_until,
                                             .send = actor_send,
                                             .send_and_leave = actor_send_and_leave,
                                             .send_and_wait = actor_send_and_wait,

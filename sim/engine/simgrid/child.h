@@ -45,9 +45,4 @@ void child_await(sg_comm_t comm, double latency_s);
 uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
                            double bandwidth_Bps, uint64_t bytes);
 
-/** Begins to watch: the child ends if it computes for `stall_s` of processor time while nobody
- * counts child_progress up. */
-void child_watch(uint32_t stall_s);
-extern volatile unsigned long child_progress;
-
 #endif

@@ -15,7 +15,7 @@
 #include "ar_simgrid_xml.h"
 #include "ar_text.h"
 
-enum { PATH_SIZE = 4096, LOG_SIZE = 8192, CAUSE_SIZE = 320 };
+enum { PATH_SIZE = 4096, CAUSE_SIZE = 240 };
 
 /* --- the module ------------------------------------------------------------------------------- */
 
@@ -123,67 +123,21 @@ static void close_files(const struct task_files *files)
 
 /* --- why a child died ------------------------------------------------------------------------- */
 
-/* The text of the last line of a level of SimGrid's log that explains something, or NULL. */
-static const char *last_of_level(const char *text, const char *level)
-{
-    const char *found = NULL;
-    for (const char *at = strstr(text, level); at != NULL; at = strstr(at, level)) {
-        at += strlen(level);
-        bool is_empty_talk =
-            strncmp(at, " Current backtrace", 18) == 0 || strncmp(at, " Exiting now", 12) == 0;
-        found = is_empty_talk ? found : at;
-    }
-    return found;
-}
-
-/* Cuts the end of the first line, and before it a headline between asterisks with the line after it
- * in its place. */
-static void keep_first_line(char *text)
-{
-    char *stars = strstr(text, "*******");
-    size_t end = strcspn(text, "\n");
-    if (stars != NULL && stars < text + end && text[end] == '\n') {
-        const char *next = text + end + 1;
-        next += strspn(next, " ");
-        memmove(stars, next, strlen(next) + 1);
-    }
-    text[strcspn(text, "\n")] = '\0';
-    size_t length = strlen(text);
-    if (length > 0 && text[length - 1] == '.') {
-        text[length - 1] = '\0';
-    }
-}
-
-/* The last line that SimGrid calls critical, else an error, else the first line, else nothing. */
-static void find_cause(const char *log, char cause[CAUSE_SIZE])
-{
-    static const char exception[] = "Uncaught exception ";
-    const char *line = last_of_level(log, "CRITICAL]");
-    line = line != NULL ? line : last_of_level(log, "ERROR]");
-    line = line != NULL ? line : log;
-    line += strspn(line, " ");
-    ar_copy_text(cause, CAUSE_SIZE, line);
-    keep_first_line(cause);
-    const char *colon = strstr(cause, ": ");
-    if (strncmp(cause, exception, strlen(exception)) == 0 && colon != NULL) {
-        memmove(cause, colon + 2, strlen(colon + 2) + 1); /* the type of an exception is C++'s */
-    }
-}
-
+/* The first sentence that it left behind says why. */
 static enum ar_status check_end(int wait_status, int log_file, struct ar_error *err)
 {
-    char log[LOG_SIZE] = "", cause[CAUSE_SIZE];
+    char cause[CAUSE_SIZE] = "";
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
         return AR_OK;
     }
-    if (pread(log_file, log, sizeof log - 1, 0) < 0) {
+    if (pread(log_file, cause, sizeof cause - 1, 0) < 0) {
         return ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
     }
-    find_cause(log, cause);
-    const char *colon = cause[0] != '\0' ? ": " : "";
-    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == ar_status_exit_code(AR_NO_MEMORY)) {
-        return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory for %s", cause);
+    cause[strcspn(cause, ".\n")] = '\0';
+    if (strstr(cause, "alloc") != NULL) { /* SimGrid aborts where it has no memory */
+        return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory: %s", cause);
     }
+    const char *colon = cause[0] != '\0' ? ": " : "";
     if (WIFSIGNALED(wait_status)) {
         return ar_error_set(err, AR_INTERNAL, "the simulation was ended by signal %d (%s)%s%s",
                             WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)), colon, cause);

@@ -39,7 +39,7 @@
     X("network/optim:Full")                                                                        \
     X("surf/precision:1e-12")
 
-enum { SIMGRID_RESULTS_MAX = 3, SIMGRID_STALL_S = 60 };
+enum { SIMGRID_RESULTS_MAX = 3 };
 
 /** Kinds of simulations. */
 enum simgrid_kind {

@@ -82,7 +82,6 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
     const struct collective_run *run = own->run;
     uint64_t bytes =
         slice->count * run->collective->element_bytes + (uint64_t)llround(own->gap_bytes);
-    child_progress++;
     return simgrid_send(child_host(source), child_host(destination), bytes > 0 ? bytes : 1);
 }
 
