@@ -97,20 +97,13 @@ struct ar_phase_flows {
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
     struct ar_flow *flows; /**< between ranks, those of all lanes */
     size_t flows_count;
-    size_t places_max; /**< places and flows for which there is room: the most of a phase */
-    size_t flows_max;
+    size_t places_max; /**< for which there is room: the most of a phase */
 };
 
 /** Makes room in an arena for the places of the phase that has most of them. */
 void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *collective,
                            const struct ar_phase *phases, uint32_t phases_count,
                            struct ar_phase_flows *flows);
-
-/** How many sets of flows a phase has, one after the other: one for each step of an exchange. */
-static inline uint32_t ar_phase_patterns(const struct ar_phase *phase)
-{
-    return phase->kind == AR_PHASE_EXCHANGE ? phase->steps : phase->steps > 0;
-}
 
 /** Finds the flows of a phase that begins with `first_step` of the algorithm; of an exchange, those
  * of that step. */

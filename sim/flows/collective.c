@@ -18,7 +18,6 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
     size_t flows_max = places * (has_sums ? 2 : 1);
     *flows = (struct ar_phase_flows){
         .places_max = places,
-        .flows_max = flows_max,
         .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
         .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),

@@ -11,32 +11,6 @@
 
 /* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
  * other routes. */
-static struct ar_flow *find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
-                                  size_t *count)
-{
-    struct ar_phase phases[AR_PHASES_MAX];
-    struct ar_phase_flows flows;
-    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    uint32_t first_step = 0;
-    size_t patterns = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
-        patterns += ar_phase_patterns(&phases[i]);
-    }
-    ar_phase_flows_create(arena, collective, phases, phases_count, &flows);
-    struct ar_flow *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof *pairs);
-    *count = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
-        for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
-            ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
-            memcpy(pairs + *count, flows.flows, flows.flows_count * sizeof *pairs);
-            *count += flows.flows_count;
-        }
-        first_step += phases[i].steps;
-    }
-    return pairs;
-}
-
-/* The pairs of some works. */
 struct routes {
     struct ar_arena *arena;
     struct ar_flow *pairs;
@@ -51,15 +25,22 @@ static void add_routes(struct routes *routes, const struct ar_flow *pairs, size_
     routes->count += count;
 }
 
-static enum ar_status add_collective_routes(const struct ar_collective *collective,
-                                            struct routes *routes, struct ar_error *err)
+static void add_collective_routes(const struct ar_collective *collective, struct routes *routes)
 {
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    size_t count;
-    AR_TRY(ar_collective_check(collective, err));
-    const struct ar_flow *pairs = find_pairs(collective, &scratch, &count);
-    add_routes(routes, pairs, count);
-    return AR_OK;
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_phase_flows flows;
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+    uint32_t first_step = 0;
+    ar_phase_flows_create(&scratch, collective, phases, phases_count, &flows);
+    for (uint32_t i = 0; i < phases_count; i++) {
+        bool is_exchange = phases[i].kind == AR_PHASE_EXCHANGE;
+        for (uint32_t step = 0; step < phases[i].steps; step += is_exchange ? 1 : phases[i].steps) {
+            ar_phase_flows_find(collective, &phases[i], first_step + step, &flows);
+            add_routes(routes, flows.flows, flows.flows_count);
+        }
+        first_step += phases[i].steps;
+    }
 }
 
 /* Each pair of roles between which messages go once, and each work that is a collective. */
@@ -82,7 +63,8 @@ static enum ar_status find_routes(const struct ar_graph_trial *trial, struct rou
                 add_routes(routes, &pair, 1);
             }
         } else if (kind == AR_TASK_COLLECTIVE && !*is_known) {
-            AR_TRY(add_collective_routes(&trial->sendings[task->work].collective, routes, err));
+            AR_TRY(ar_collective_check(&trial->sendings[task->work].collective, err));
+            add_collective_routes(&trial->sendings[task->work].collective, routes);
         }
         *is_known = true;
     }
@@ -218,7 +200,8 @@ enum ar_status ar_actors_run(struct ar_actors *actors, struct ar_error *err)
 
 static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct routes routes = {.arena = &arena};
     const struct ar_collective *collective = &trial->collective;
     const struct ar_timeline *timeline = trial->timeline;
     uint32_t ranks = ar_collective_ranks(collective);
@@ -235,7 +218,9 @@ static enum ar_status run_trial(struct ar_trial *trial, struct ar_error *err)
                     {trial->rank_finish_s, finishes * sizeof *trial->rank_finish_s},
                     {marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)}}};
     if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
-        task.pairs = find_pairs(collective, &arena, &task.pairs_count);
+        add_collective_routes(collective, &routes);
+        task.pairs = routes.pairs;
+        task.pairs_count = routes.count;
     }
     AR_TRY(simgrid_task_run(&task, err));
     trial->memory_bytes = task.memory_bytes;

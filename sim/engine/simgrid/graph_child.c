@@ -18,8 +18,8 @@ struct stream {
     struct graph_run *run;
     uint32_t role, place, channel;
     enum ar_stream stream;
-    uint32_t waits_for; /* the task whose needs it waits for; AR_NO_TASK: none */
-    sg_sem_t wake;      /* of a leader: nothing is missing any more */
+    uint32_t waits_for; /* a leader: the task whose end it waits for; AR_NO_TASK: none */
+    sg_sem_t wake;      /* of a leader: look again */
     sg_bar_t *together; /* [channels] of its rank and stream, for those of more than one */
     bool is_busy;       /* a leader: with a task */
     bool is_slowed;     /* a leader: it computes, and the second stream may slow it down */
@@ -28,14 +28,10 @@ struct stream {
 struct graph_run {
     const struct ar_graph_trial *trial;
     const struct ar_graph *graph;
-    uint32_t places;         /* ranks of a role */
-    uint32_t channels_max;   /* of all that is sent */
-    struct stream *streams;  /* [role][stream][place][channel] */
-    uint32_t *needed_first;  /* [task + 1]: begin of its list in needed_by */
-    uint32_t *needed_by;     /* tasks that need another one */
-    uint32_t *missing;       /* [task][place]: how many needs have not ended */
-    double *begin_s, *end_s; /* [task][place] */
-    double *there_s;         /* [task][place]: what it needs has arrived; NULL: when it has left */
+    uint32_t places;                     /* ranks of a role */
+    uint32_t channels_max;               /* of all that is sent */
+    struct stream *streams;              /* [role][stream][place][channel] */
+    double *begin_s, *end_s;             /* [task][place]; -1: it has not ended */
     struct collective_run **collectives; /* [work][stream]: collectives; NULL: there is none */
     uint32_t collectives_count;
     sg_bar_t all_know; /* of all mailboxes who receives from them */
@@ -57,30 +53,6 @@ static inline struct collective_run *graph_collective(const struct graph_run *ru
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static const char tables[] = "the tasks of its ranks";
-
-static void list_waiting_tasks(struct graph_run *run)
-{
-    const struct ar_graph *graph = run->graph;
-    run->needed_first = child_alloc(graph->tasks_count + 2, sizeof *run->needed_first, tables);
-    run->needed_by = child_alloc(graph->needs_count, sizeof *run->needed_by, tables);
-    run->missing =
-        child_alloc((size_t)graph->tasks_count * run->places, sizeof *run->missing, tables);
-    for (uint32_t i = 0; i < graph->needs_count; i++) {
-        run->needed_first[graph->needs[i].task + 2]++;
-    }
-    for (uint32_t i = 2; i < graph->tasks_count + 2; i++) {
-        run->needed_first[i] += run->needed_first[i - 1];
-    }
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        for (uint32_t need = graph->tasks[i].need; need != AR_NO_TASK;
-             need = graph->needs[need].next) {
-            run->needed_by[run->needed_first[graph->needs[need].task + 1]++] = i;
-            for (uint32_t place = 0; place < run->places; place++) {
-                run->missing[(size_t)i * run->places + place]++;
-            }
-        }
-    }
-}
 
 /* Do works go over the same lanes? Then their messages follow each other there. */
 static bool is_alike(const struct graph_run *run, uint32_t one, uint32_t other)
@@ -130,27 +102,23 @@ static void create_collectives(struct graph_run *run)
 
 static void create_streams(struct graph_run *run)
 {
-    uint32_t rows = run->graph->roles_count * AR_STREAMS_COUNT;
-    run->streams =
-        child_alloc((size_t)rows * run->places * run->channels_max, sizeof *run->streams, tables);
-    for (uint32_t row = 0; row < rows; row++) {
-        for (uint32_t place = 0; place < run->places; place++) {
-            sg_bar_t *together =
-                child_alloc(run->channels_max + 1, sizeof *together, "its channels");
-            sg_sem_t wake = sg_sem_init(0);
-            for (uint32_t channel = 0; channel < run->channels_max; channel++) {
-                uint32_t role = row / AR_STREAMS_COUNT;
-                enum ar_stream stream = (enum ar_stream)(row % AR_STREAMS_COUNT);
-                *graph_stream(run, role, stream, place, channel) =
-                    (struct stream){.run = run,
-                                    .role = role,
-                                    .place = place,
-                                    .channel = channel,
-                                    .stream = stream,
-                                    .waits_for = AR_NO_TASK,
-                                    .wake = wake,
-                                    .together = together};
-            }
+    uint32_t channels = run->channels_max;
+    size_t rows = (size_t)run->graph->roles_count * AR_STREAMS_COUNT;
+    run->streams = child_alloc(rows * run->places * channels, sizeof *run->streams, tables);
+    for (size_t i = 0; i < rows * run->places; i++) {
+        sg_bar_t *together = child_alloc(channels + 1, sizeof *together, "its channels");
+        sg_sem_t wake = sg_sem_init(0);
+        for (uint32_t channel = 0; channel < channels; channel++) {
+            run->streams[i * channels + channel] = (struct stream){
+                .run = run,
+                .role = (uint32_t)(i / run->places / AR_STREAMS_COUNT),
+                .stream = (enum ar_stream)(i / run->places % AR_STREAMS_COUNT),
+                .place = (uint32_t)(i % run->places),
+                .channel = channel,
+                .waits_for = AR_NO_TASK,
+                .wake = wake,
+                .together = together,
+            };
         }
     }
 }
@@ -163,12 +131,9 @@ static void graph_create(struct graph_run *run, const struct ar_graph_trial *tri
     size_t times = (size_t)graph->tasks_count * run->places;
     run->begin_s = child_alloc(times, sizeof *run->begin_s, tables);
     run->end_s = child_alloc(times, sizeof *run->end_s, tables);
-    for (uint32_t i = 0; i < graph->works_count && run->there_s == NULL; i++) {
-        if (graph->works[i].latency_s > 0) {
-            run->there_s = child_alloc(times, sizeof *run->there_s, tables);
-        }
+    for (size_t i = 0; i < times; i++) {
+        run->end_s[i] = -1;
     }
-    list_waiting_tasks(run);
     create_collectives(run);
     create_streams(run);
 }
@@ -187,34 +152,37 @@ static size_t task_index(const struct stream *stream, uint32_t task)
 
 /* --- waiting for others ----------------------------------------------------------------------- */
 
-static void await_needs(struct stream *stream, uint32_t task)
+/* Waits until all that a task needs, on this rank or its counterparts, has ended, and until what a
+ * computation needs has arrived. */
+static void await_needs(struct stream *stream, const struct ar_task *task)
 {
-    while (stream->run->missing[task_index(stream, task)] > 0) { /* woken for another reason */
-        stream->waits_for = task;
-        sg_sem_acquire(stream->wake);
-        stream->waits_for = AR_NO_TASK;
+    const struct ar_graph *graph = stream->run->graph;
+    bool is_computed = graph->works[task->work].kind == AR_TASK_COMPUTE;
+    double there_s = 0;
+    for (uint32_t need = task->need; need != AR_NO_TASK; need = graph->needs[need].next) {
+        uint32_t other = graph->needs[need].task;
+        const double *end_s = &stream->run->end_s[task_index(stream, other)];
+        double latency_s = graph->works[graph->tasks[other].work].latency_s;
+        while (*end_s < 0) { /* it may be woken for another reason */
+            stream->waits_for = other;
+            sg_sem_acquire(stream->wake);
+            stream->waits_for = AR_NO_TASK;
+        }
+        there_s = is_computed && latency_s > 0 ? fmax(there_s, *end_s + latency_s) : there_s;
     }
-    if (stream->run->there_s != NULL) {
-        child_sleep_for(stream->run->there_s[task_index(stream, task)] - simgrid_get_clock());
-    }
+    child_sleep_for(there_s - simgrid_get_clock());
 }
 
-/* A task has ended: those that need it, on this rank or its counterparts, miss it no more. */
+/* A task has ended: wakes those that wait for it on this rank and its counterparts. */
 static void end_task(const struct stream *stream, uint32_t task)
 {
     const struct graph_run *run = stream->run;
-    double latency_s = run->graph->works[run->graph->tasks[task].work].latency_s;
-    for (uint32_t i = run->needed_first[task]; i < run->needed_first[task + 1]; i++) {
-        uint32_t number = run->needed_by[i];
-        const struct ar_task *other = &run->graph->tasks[number];
-        const struct stream *waiting =
-            graph_stream(run, other->role, other->stream, stream->place, 0);
-        if (latency_s > 0 && run->graph->works[other->work].kind == AR_TASK_COMPUTE) {
-            double *there_s = &run->there_s[task_index(stream, number)];
-            *there_s = fmax(*there_s, simgrid_get_clock() + latency_s);
-        }
-        if (--run->missing[task_index(stream, number)] == 0 && waiting->waits_for == number) {
-            sg_sem_release(waiting->wake);
+    run->end_s[task_index(stream, task)] = simgrid_get_clock();
+    for (uint32_t i = 0; i < run->graph->roles_count * AR_STREAMS_COUNT; i++) {
+        const struct stream *other =
+            &run->streams[((size_t)i * run->places + stream->place) * run->channels_max];
+        if (other->waits_for == task) {
+            sg_sem_release(other->wake);
         }
     }
 }
@@ -325,7 +293,7 @@ static void lead_task(struct stream *stream, uint32_t number)
     const struct graph_run *run = stream->run;
     const struct ar_task *task = &run->graph->tasks[number];
     const struct ar_work *work = &run->graph->works[task->work];
-    await_needs(stream, number);
+    await_needs(stream, task);
     child_sleep_for(task->wait_s);
     run->begin_s[task_index(stream, number)] = simgrid_get_clock();
     set_busy(stream, true);
@@ -337,7 +305,6 @@ static void lead_task(struct stream *stream, uint32_t number)
     } else {
         take_part(stream, task);
     }
-    run->end_s[task_index(stream, number)] = simgrid_get_clock();
     set_busy(stream, false);
     end_task(stream, number);
 }
