@@ -92,8 +92,9 @@ uint64_t ar_collective_messages(const struct ar_collective *collective);
  * member (AR_SWITCH); nothing but flows is there. */
 struct ar_phase_flows {
     uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */
-    uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so first */
-    uint32_t *sends;       /**< [place that sends]: in so many steps, or periods, on end */
+    uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so, in trees
+                                the first */
+    uint32_t *sends;       /**< [place that sends]: in so many steps, or periods */
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
     struct ar_flow *flows; /**< between ranks, those of all lanes */
     size_t flows_count;

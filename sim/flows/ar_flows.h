@@ -35,10 +35,8 @@ struct ar_hop {
     double latency_s;
     double rate_Bps;
     enum ar_tier tier;
-    uint32_t link;       /**< the link of its path with the least bandwidth per flow */
-    uint32_t flows;      /**< on that link */
-    uint32_t first_step; /**< step of the phase in which it carries the first message */
-    uint32_t sends;      /**< messages that it carries, one in every step or period from then on */
+    uint32_t link;  /**< the link of its path with the least bandwidth per flow */
+    uint32_t flows; /**< on that link */
 };
 
 /** The time that a message of `bytes` spends on its way over a hop. */

@@ -25,34 +25,6 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
         .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
 }
 
-static bool is_sending_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
-{
-    return ar_algorithm_move(collective->algorithm, &collective->shape, 0, position, step).sends;
-}
-
-/* The steps of a walk in which a position sends that does so in the first or the last one: one run,
- * whose other end is found by bisection. */
-static uint32_t sends_count(const struct ar_collective *collective, uint32_t steps,
-                            uint32_t first_step, uint32_t position, uint32_t *first)
-{
-    bool at_first = *first == 0;
-    uint32_t low = 0; /* the answer of the first step holds here, that of the last at `high` */
-    uint32_t high = steps - 1;
-    if (at_first == is_sending_at(collective, position, first_step + high)) {
-        return steps;
-    }
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (is_sending_at(collective, position, first_step + middle) == at_first) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    *first = at_first ? 0 : high;
-    return at_first ? high : steps - high;
-}
-
 /* The peers of the first lane: all lanes have the same. */
 static void peers_find(const struct ar_collective *collective, const struct ar_phase *phase,
                        uint32_t first_step, struct ar_phase_flows *flows)
@@ -74,9 +46,10 @@ static void peers_find(const struct ar_collective *collective, const struct ar_p
     }
     bool is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
     for (uint32_t place = 0; !is_even && place < ranks; place++) {
-        if (flows->peers[place] != AR_NEVER) {
-            flows->sends[place] = sends_count(collective, phase->steps, first_step, place,
-                                              &flows->first_steps[place]);
+        flows->sends[place] = 0;
+        for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
+            flows->sends[place] +=
+                ar_algorithm_move(collective->algorithm, &collective->shape, 0, place, step).sends;
         }
     }
 }

@@ -18,8 +18,6 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .latency_s = rates->paths.latency_s[flow],
         .rate_Bps = rates->rates_Bps[flow],
         .tier = rates->paths.tiers[flow],
-        .first_step = peers->first_steps[place],
-        .sends = peers->sends[place],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
     pattern->is_shared |= ar_maxmin_is_shared(rates, flow);
