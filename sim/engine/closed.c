@@ -2,7 +2,6 @@
 #include "ar_closed.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ar_text.h"
 #include "ar_trial.h"
@@ -30,6 +29,14 @@ static double hop_latency_s(const struct closed_phase *at, const struct ar_hop *
     return ar_hop_latency_s(hop, at->cost, at->bytes);
 }
 
+/* Time of a phase that is spent on a hop or a message. */
+static void time_charge(struct ar_phase_time *time, enum ar_tier tier, double latency_s,
+                        double bandwidth_s)
+{
+    time->latency_s[tier] += latency_s;
+    time->bandwidth_s[tier] += bandwidth_s;
+}
+
 /* --- walks ----------------------------------------------------------------------------------- */
 
 static double walk_busy_s(const struct closed_phase *at, const struct ar_hop *hop)
@@ -42,58 +49,42 @@ static double walk_hop_s(const struct closed_phase *at, const struct ar_hop *hop
     return hop_latency_s(at, hop) + walk_busy_s(at, hop);
 }
 
-/* Consecutive hops of a walk; around a ring there may be more of them than the ring has. */
+/* Consecutive hops of a walk: whole laps around a ring, and `rest` more from `first` on. */
 struct stretch {
     const struct ar_walk *walk;
-    uint32_t first;
-    uint32_t count;
+    uint32_t laps, first, rest;
     double time_s;
 };
 
-/* The slowest stretch of `steps` hops of a walk, by a sliding sum over one round. */
+/* The slowest stretch of as many hops of a walk as the phase has steps, by a sliding sum over one
+ * round. */
 static struct stretch walk_slowest_stretch(const struct closed_phase *at,
-                                           const struct ar_walk *walk, uint32_t steps)
+                                           const struct ar_walk *walk)
 {
     const struct ar_hop *hops = at->pattern->hops + walk->first;
-    double round_s = 0;
-    for (uint32_t i = 0; i < walk->count; i++) {
-        round_s += walk_hop_s(at, &hops[i]);
+    uint32_t steps = at->phase->steps, count = walk->count;
+    struct stretch slowest = {.walk = walk,
+                              .laps = walk->is_ring ? steps / count : 0,
+                              .rest = walk->is_ring ? steps % count : steps};
+    slowest.rest = slowest.rest < count ? slowest.rest : count;
+    double round_s = 0, sum_s = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double hop_s = walk_hop_s(at, &hops[i]);
+        round_s += hop_s;
+        sum_s += i < slowest.rest ? hop_s : 0;
     }
-    uint32_t laps = walk->is_ring ? steps / walk->count : 0;
-    uint32_t rest =
-        walk->is_ring ? steps % walk->count : (steps < walk->count ? steps : walk->count);
-    double sum_s = 0;
-    for (uint32_t i = 0; i < rest; i++) {
-        sum_s += walk_hop_s(at, &hops[i]);
-    }
-    struct stretch slowest = {
-        .walk = walk, .first = 0, .count = laps * walk->count + rest, .time_s = sum_s};
-    uint32_t starts = walk->is_ring ? walk->count : walk->count - rest + 1;
-    for (uint32_t first = 1; rest > 0 && first < starts; first++) {
+    slowest.time_s = sum_s;
+    uint32_t starts = walk->is_ring ? count : count - slowest.rest + 1;
+    for (uint32_t first = 1; slowest.rest > 0 && first < starts; first++) {
         sum_s -= walk_hop_s(at, &hops[first - 1]);
-        sum_s += walk_hop_s(at, &hops[(first + rest - 1) % walk->count]);
+        sum_s += walk_hop_s(at, &hops[(first + slowest.rest - 1) % count]);
         if (sum_s > slowest.time_s) {
             slowest.first = first;
             slowest.time_s = sum_s;
         }
     }
-    slowest.time_s += laps * round_s;
+    slowest.time_s += slowest.laps * round_s;
     return slowest;
-}
-
-static void stretch_charge(const struct closed_phase *at, const struct stretch *stretch,
-                           struct ar_phase_time *time)
-{
-    const struct ar_hop *hops = at->pattern->hops + stretch->walk->first;
-    uint32_t count = stretch->walk->count;
-    uint32_t laps = stretch->count / count;
-    uint32_t rest = stretch->count % count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct ar_hop *hop = &hops[(stretch->first + i) % count];
-        uint32_t times = laps + (i < rest);
-        time->latency_s[hop->tier] += times * hop_latency_s(at, hop);
-        time->bandwidth_s[hop->tier] += times * walk_busy_s(at, hop);
-    }
 }
 
 static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, bool with_latency)
@@ -111,31 +102,17 @@ static const struct ar_hop *walks_slowest_hop(const struct closed_phase *at, boo
     return slowest;
 }
 
-/* A port or window bound: the slowest hop pays `latencies` and `transfers`. */
-static void hop_charge(const struct closed_phase *at, const struct ar_hop *hop, double latencies,
-                       double transfers, struct ar_phase_time *time)
-{
-    time->latency_s[hop->tier] = latencies * hop_latency_s(at, hop);
-    time->bandwidth_s[hop->tier] = transfers * walk_busy_s(at, hop);
-}
-
-static struct stretch walks_slowest_stretch(const struct closed_phase *at)
-{
-    struct stretch slowest = {.time_s = -1};
-    for (uint32_t i = 0; i < at->pattern->walks_count; i++) {
-        struct stretch stretch = walk_slowest_stretch(at, &at->pattern->walks[i], at->phase->steps);
-        slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
-    }
-    return slowest;
-}
-
 /* The longest of the three bounds (ar_closed.h), and the terms that it is made of. */
 static void walks_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
     uint32_t steps = at->phase->steps, window = at->flows->collective.window;
     double reduction_s = at->phase->copies_from * at->gamma_s * at->bytes;
     uint32_t turns = (steps + window - 1) / window;
-    struct stretch slowest = walks_slowest_stretch(at);
+    struct stretch slowest = {.time_s = -1};
+    for (uint32_t i = 0; i < at->pattern->walks_count; i++) {
+        struct stretch stretch = walk_slowest_stretch(at, &at->pattern->walks[i]);
+        slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
+    }
     const struct ar_hop *port = walks_slowest_hop(at, false);
     const struct ar_hop *turn = walks_slowest_hop(at, true);
     double hops_s = slowest.time_s + reduction_s;
@@ -145,18 +122,26 @@ static void walks_time(const struct closed_phase *at, struct ar_phase_time *time
     time->slowest_link = port->link;
     time->slowest_flows = port->flows;
     if (hops_s >= port_s && hops_s >= window_s) {
+        uint32_t count = slowest.walk->count;
         time->bound = AR_BOUND_HOPS;
         time->time_s = hops_s;
         time->reduction_s = reduction_s;
-        stretch_charge(at, &slowest, time);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct ar_hop *hop =
+                &at->pattern->hops[slowest.walk->first + (slowest.first + i) % count];
+            uint32_t times = slowest.laps + (i < slowest.rest);
+            time_charge(time, hop->tier, times * hop_latency_s(at, hop),
+                        times * walk_busy_s(at, hop));
+        }
     } else if (port_s >= window_s) {
         time->bound = AR_BOUND_PORT;
         time->time_s = port_s;
-        hop_charge(at, port, 1, steps, time);
+        time_charge(time, port->tier, hop_latency_s(at, port), steps * walk_busy_s(at, port));
     } else {
         time->bound = AR_BOUND_WINDOW;
         time->time_s = window_s;
-        hop_charge(at, turn, turns, turns, time);
+        time_charge(time, turn->tier, turns * hop_latency_s(at, turn),
+                    turns * walk_busy_s(at, turn));
     }
 }
 
@@ -186,16 +171,12 @@ static double tree_part_s(const struct tree *tree, uint32_t hop, uint32_t part)
     return ar_hop_busy_s(&tree->at->pattern->hops[hop], tree->at->cost, rate_Bps, tree->at->bytes);
 }
 
-static uint32_t tree_last_part(const struct tree *tree)
-{
-    return tree->at->phase->parts - 1;
-}
-
 /* Sends the first part to every position, and the last one on from there. The hops lie in an
  * order in which none comes before the hops that lead to it. */
 static void tree_walk(const struct tree *tree)
 {
     struct tree_position *positions = tree->positions;
+    uint32_t last_part = tree->at->phase->parts - 1;
     for (uint32_t i = 0; i < ar_shape_ranks(&tree->at->flows->collective.shape); i++) {
         positions[i] = (struct tree_position){.hop = AR_NEVER, .next_hop = AR_NEVER};
     }
@@ -212,8 +193,8 @@ static void tree_walk(const struct tree *tree)
     for (uint32_t i = tree->end; i-- > tree->first;) {
         const struct ar_hop *hop = &tree->at->pattern->hops[i];
         struct tree_position *from = &positions[hop->from];
-        double left_s = hop_latency_s(tree->at, hop) + tree_part_s(tree, i, tree_last_part(tree)) +
-                        tree->reduce_s;
+        double left_s =
+            hop_latency_s(tree->at, hop) + tree_part_s(tree, i, last_part) + tree->reduce_s;
         if (left_s + positions[hop->to].left_s > from->left_s) {
             from->left_s = left_s + positions[hop->to].left_s;
             from->next_hop = i;
@@ -225,8 +206,7 @@ static void tree_charge_part(const struct tree *tree, uint32_t index, uint32_t p
                              struct ar_phase_time *time)
 {
     const struct ar_hop *hop = &tree->at->pattern->hops[index];
-    time->latency_s[hop->tier] += hop_latency_s(tree->at, hop);
-    time->bandwidth_s[hop->tier] += tree_part_s(tree, index, part);
+    time_charge(time, hop->tier, hop_latency_s(tree->at, hop), tree_part_s(tree, index, part));
     time->reduction_s += tree->reduce_s;
 }
 
@@ -241,7 +221,7 @@ struct tree_delay {
 static struct tree_delay tree_delay_on(const struct tree *tree, uint32_t index)
 {
     const struct ar_hop *hop = &tree->at->pattern->hops[index];
-    double waits = tree_last_part(tree) / tree->at->flows->collective.window;
+    double waits = (tree->at->phase->parts - 1) / tree->at->flows->collective.window;
     double window_s = waits * (hop_latency_s(tree->at, hop) + tree_part_s(tree, index, 0));
     double port_s = 0;
     for (uint32_t part = 1; part < tree->at->phase->parts; part++) {
@@ -268,21 +248,18 @@ static void tree_charge(const struct tree *tree, uint32_t index, struct ar_phase
     const struct ar_hop *hops = tree->at->pattern->hops;
     const struct tree_position *positions = tree->positions;
     struct tree_delay delay = tree_delay_on(tree, index);
-    memset(time->latency_s, 0, sizeof time->latency_s);
-    memset(time->bandwidth_s, 0, sizeof time->bandwidth_s);
-    time->reduction_s = 0;
-    time->time_s = tree_time_over(tree, index);
+    *time = (struct ar_phase_time){.time_s = tree_time_over(tree, index)};
     time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
     for (uint32_t at = positions[hops[index].from].hop; at != AR_NEVER;
          at = positions[hops[at].from].hop) {
         tree_charge_part(tree, at, 0, time);
     }
     tree_charge_part(tree, index, 0, time);
-    time->latency_s[hops[index].tier] += delay.latencies * hop_latency_s(tree->at, &hops[index]);
-    time->bandwidth_s[hops[index].tier] += delay.bandwidth_s;
+    time_charge(time, hops[index].tier, delay.latencies * hop_latency_s(tree->at, &hops[index]),
+                delay.bandwidth_s);
     for (uint32_t at = positions[hops[index].to].next_hop; at != AR_NEVER;
          at = positions[hops[at].to].next_hop) {
-        tree_charge_part(tree, at, tree_last_part(tree), time);
+        tree_charge_part(tree, at, tree->at->phase->parts - 1, time);
     }
 }
 
@@ -297,9 +274,6 @@ static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
                         .positions = ar_arena_alloc(&arena, ar_shape_ranks(&collective->shape),
                                                     sizeof *tree.positions),
                         .reduce_s = at->phase->copies_from > 0 ? at->gamma_s * at->bytes : 0};
-    time->slowest_Bps = shares->slowest_Bps;
-    time->slowest_link = shares->slowest_link;
-    time->slowest_flows = shares->slowest_flows;
     for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
         uint32_t slowest = AR_NEVER;
         double slowest_s = time->time_s;
@@ -317,6 +291,9 @@ static void tree_time(const struct closed_phase *at, struct ar_phase_time *time)
             tree_charge(&tree, slowest, time);
         }
     }
+    time->slowest_Bps = shares->slowest_Bps;
+    time->slowest_link = shares->slowest_link;
+    time->slowest_flows = shares->slowest_flows;
 }
 
 /* --- exchanges ------------------------------------------------------------------------------- */
@@ -326,20 +303,21 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
                                  struct ar_phase_time *time)
 {
     const struct ar_flows *flows = at->flows;
-    const struct ar_exchange *exchange = at->pattern->exchange;
-    const struct ar_exchange_step *messages = &exchange->steps[step];
+    const struct ar_exchange_step *messages = &at->pattern->exchange->steps[step];
+    const struct ar_message_kind *kinds = &at->pattern->exchange->kinds[messages->first_kind];
     const struct ar_message_kind *slowest = NULL;
     double slowest_s = -1, bytes = 0, most_bytes = 0;
+    double moves_s_per_byte =
+        at->phase->moves * ar_cluster_facts(flows->collective.cluster)->copy_s_per_byte;
     for (uint32_t i = 0; i < messages->kinds_count; i++) {
-        const struct ar_message_kind *kind = &exchange->kinds[messages->first_kind + i];
         double kind_bytes =
-            (double)(ar_flows_piece_elements(flows, at->index, kind->pieces, at->elements) *
+            (double)(ar_flows_piece_elements(flows, at->index, kinds[i].pieces, at->elements) *
                      flows->collective.element_bytes);
-        double kind_s = ar_message_latency_s(kind, at->cost, kind_bytes) +
-                        ar_message_busy_s(kind, at->cost, kind_bytes);
-        most_bytes = kind_bytes > most_bytes ? kind_bytes : most_bytes;
+        double kind_s = ar_message_latency_s(&kinds[i], at->cost, kind_bytes) +
+                        ar_message_busy_s(&kinds[i], at->cost, kind_bytes);
+        most_bytes = fmax(most_bytes, kind_bytes);
         if (kind_s > slowest_s) {
-            slowest = kind;
+            slowest = &kinds[i];
             slowest_s = kind_s;
             bytes = kind_bytes;
         }
@@ -347,10 +325,8 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
     if (slowest == NULL) {
         return;
     }
-    time->latency_s[slowest->tier] += ar_message_latency_s(slowest, at->cost, bytes);
-    time->bandwidth_s[slowest->tier] += ar_message_busy_s(slowest, at->cost, bytes);
-    double moves_s_per_byte =
-        at->phase->moves * ar_cluster_facts(flows->collective.cluster)->copy_s_per_byte;
+    time_charge(time, slowest->tier, ar_message_latency_s(slowest, at->cost, bytes),
+                ar_message_busy_s(slowest, at->cost, bytes));
     time->reduction_s +=
         (step < at->phase->copies_from ? at->gamma_s : moves_s_per_byte) * most_bytes;
     time->time_s += slowest_s;
@@ -364,24 +340,16 @@ static void exchange_charge_step(const struct closed_phase *at, uint32_t step,
 /* Step after step; or the longest one, if all go at once, and all reductions after it. */
 static void exchange_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
-    const struct ar_phase *phase = at->phase;
-    struct ar_phase_time none = *time;
-    struct ar_phase_time longest = *time;
     double reduction_s = 0;
-    for (uint32_t step = 0; step < phase->steps; step++) {
-        struct ar_phase_time *own = phase->is_at_once ? &none : time;
-        struct ar_phase_time before = none;
-        exchange_charge_step(at, step, own);
-        if (phase->is_at_once) {
-            longest = none.time_s > longest.time_s ? none : longest;
-            reduction_s += none.reduction_s;
-            none = before;
+    for (uint32_t step = 0; step < at->phase->steps; step++) {
+        struct ar_phase_time own = {.time_s = 0};
+        exchange_charge_step(at, step, at->phase->is_at_once ? &own : time);
+        reduction_s += own.reduction_s;
+        if (own.time_s > time->time_s) {
+            *time = own;
         }
     }
-    if (phase->is_at_once) {
-        *time = longest;
-        time->reduction_s = reduction_s;
-    }
+    time->reduction_s = at->phase->is_at_once ? reduction_s : time->reduction_s;
     time->time_s += time->reduction_s;
 }
 
@@ -447,8 +415,7 @@ static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
         line.latency_s = ar_line_latency_s(&line, at->cost, own_bytes);
         struct sums_wait wait =
             sums_wait_at(&line, at->phase->steps / at->phase->period, collective->window, bytes);
-        time->latency_s[line.tier] += line.latency_s;
-        time->bandwidth_s[line.tier] += bytes * line.alone_s_per_byte;
+        time_charge(time, line.tier, line.latency_s, bytes * line.alone_s_per_byte);
         time->time_s += line.latency_s + bytes * line.alone_s_per_byte;
         if (wait.latency_s + wait.bandwidth_s > longest.latency_s + longest.bandwidth_s) {
             longest = wait;
@@ -459,8 +426,7 @@ static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
         }
     }
     time->bound = longest.bound;
-    time->latency_s[tier] += longest.latency_s;
-    time->bandwidth_s[tier] += longest.bandwidth_s;
+    time_charge(time, tier, longest.latency_s, longest.bandwidth_s);
     time->time_s += longest.latency_s + longest.bandwidth_s;
 }
 
@@ -480,26 +446,21 @@ static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t el
         .gamma_s = ar_cluster_reduce_cost(collective->cluster,
                                           (double)(elements * collective->element_bytes)),
     };
-    *time = (struct ar_phase_time){.name = at.phase->name, .steps = at.phase->steps};
-    if (at.phase->steps == 0) {
-        return;
+    static void (*const find_time[])(const struct closed_phase *,
+                                     struct ar_phase_time *) = {[AR_PHASE_WALK] = walks_time,
+                                                                [AR_PHASE_TREE] = tree_time,
+                                                                [AR_PHASE_EXCHANGE] = exchange_time,
+                                                                [AR_PHASE_SUMS] = sums_time};
+    *time = (struct ar_phase_time){.time_s = 0};
+    uint64_t message_bytes = 0;
+    if (at.phase->steps > 0) {
+        message_bytes = ar_flows_message_bytes(flows, index, elements);
+        at.bytes = (double)message_bytes;
+        find_time[at.phase->kind](&at, time);
     }
-    time->message_bytes = ar_flows_message_bytes(flows, index, elements);
-    at.bytes = (double)time->message_bytes;
-    switch (at.phase->kind) {
-    case AR_PHASE_WALK:
-        walks_time(&at, time);
-        break;
-    case AR_PHASE_TREE:
-        tree_time(&at, time);
-        break;
-    case AR_PHASE_EXCHANGE:
-        exchange_time(&at, time);
-        break;
-    case AR_PHASE_SUMS:
-        sums_time(&at, time);
-        break;
-    }
+    time->name = at.phase->name;
+    time->steps = at.phase->steps;
+    time->message_bytes = message_bytes;
 }
 
 /* Lets the longest phase wait for the busiest link. */
