@@ -12,21 +12,6 @@
 
 /* --- connections and messages in flight ------------------------------------------------------- */
 
-/* Finds the connection to a peer, or a place for it; `is_new` says which. */
-static struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_new)
-{
-    *is_new = false;
-    for (uint32_t i = 0; i < ends->count; i++, ends->last = (ends->last + 1) % ends->count) {
-        if (ends->ends[ends->last].peer == peer) {
-            return &ends->ends[ends->last];
-        }
-    }
-    *is_new = true;
-    assert(ends->count <= AR_PERIOD_MAX);
-    ends->last = ends->count++;
-    return &ends->ends[ends->last];
-}
-
 /* At the end of a phase: forgets all connections but the one used last. */
 static void link_ends_keep_last(struct link_ends *ends)
 {
@@ -101,12 +86,6 @@ static void flights_await_left(struct flights *flights, uint32_t peer)
     }
 }
 
-static void flights_add(struct flights *flights, struct flight flight)
-{
-    assert(flights->count < flights->capacity);
-    *flight_at(flights, flights->count++) = flight;
-}
-
 /* --- moves ------------------------------------------------------------------------------------ */
 
 enum { NAME_SIZE = 64 };
@@ -119,57 +98,45 @@ static const char *message_mailbox_name(const struct actor *actor, uint32_t from
     return name;
 }
 
-static sg_mailbox_t mailbox_between(const struct actor *actor, uint32_t from, uint32_t to)
-{
-    char name[NAME_SIZE];
-    return sg_mailbox_by_name(message_mailbox_name(actor, from, '>', to, name));
-}
-
-/* The mailbox of an exchange has no receiver yet, so that a message starts when both have come. */
-static sg_mailbox_t exchange_mailbox(const struct actor *actor, uint32_t from, uint32_t to)
-{
-    char name[NAME_SIZE];
-    return sg_mailbox_by_name(message_mailbox_name(actor, from, '=', to, name));
-}
-
-static void find_path(const struct actor *actor, uint32_t from, uint32_t to, struct ar_path *path)
-{
-    const struct collective_run *run = actor->run;
-    ar_cluster_path(run->collective->cluster, actor_at(run, actor->lane, from)->rank,
-                    actor_at(run, actor->lane, to)->rank, path);
-}
-
 static uint64_t bytes_of_slice(const struct actor *actor, struct ar_slice span)
 {
     return span.count * actor->run->collective->element_bytes;
 }
 
-/* The latency of a message, which it takes after it has left; SimGrid counts none. */
-static double latency_between(const struct actor *actor, uint32_t from, uint32_t to, uint64_t bytes)
+/* The way from a position to another one: '>' over a connection, or '=' in an exchange, whose
+ * mailbox has no receiver yet, so that a message starts when both have come. */
+static struct link_end find_link_end(const struct actor *actor, uint32_t from, char kind,
+                                     uint32_t to)
 {
+    const struct collective_run *run = actor->run;
+    char name[NAME_SIZE];
     struct ar_path path;
-    find_path(actor, from, to, &path);
-    return path.latency_s + ar_message_extra_s(actor->run->cost, path.tier, (double)bytes);
+    ar_cluster_path(run->collective->cluster, actor_at(run, actor->lane, from)->rank,
+                    actor_at(run, actor->lane, to)->rank, &path);
+    return (struct link_end){
+        .peer = from == actor->position ? to : from,
+        .mailbox = sg_mailbox_by_name(message_mailbox_name(actor, from, kind, to, name)),
+        .latency_s = path.latency_s,
+        .bandwidth_Bps = path.bandwidth_Bps,
+        .tier = path.tier};
 }
 
-static struct link_end *connection_to(struct actor *actor, struct link_ends *ends, uint32_t from,
-                                      uint32_t to)
+static const struct link_end *connection_to(const struct actor *actor, struct link_ends *ends,
+                                            uint32_t from, uint32_t to)
 {
-    bool is_new;
     uint32_t peer = from == actor->position ? to : from;
-    struct link_end *end = link_ends_find(ends, peer, &is_new);
-    if (is_new) {
-        struct ar_path path;
-        find_path(actor, from, to, &path);
-        *end = (struct link_end){.peer = peer,
-                                 .mailbox = mailbox_between(actor, from, to),
-                                 .latency_s = path.latency_s,
-                                 .bandwidth_Bps = path.bandwidth_Bps,
-                                 .tier = path.tier};
+    for (uint32_t i = 0; i < ends->count; i++, ends->last = (ends->last + 1) % ends->count) {
+        if (ends->ends[ends->last].peer == peer) {
+            return &ends->ends[ends->last];
+        }
     }
-    return end;
+    assert(ends->count <= AR_PERIOD_MAX);
+    ends->last = ends->count++;
+    ends->ends[ends->last] = find_link_end(actor, from, '>', to);
+    return &ends->ends[ends->last];
 }
 
+/* The latency of a message, which it takes after it has left; SimGrid counts none. */
 static double latency_over(const struct actor *actor, const struct link_end *end, uint64_t bytes)
 {
     return end->latency_s + ar_message_extra_s(actor->run->cost, end->tier, (double)bytes);
@@ -220,30 +187,30 @@ static bool oldest_has_arrived(const struct actor *actor)
     return actor_at(actor->run, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
-static sg_comm_t put_message(const struct actor *actor, sg_mailbox_t mailbox, enum ar_tier tier,
-                             double bandwidth_Bps, uint64_t bytes)
+static struct flight put_message(const struct actor *actor, const struct link_end *out,
+                                 uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    return sg_mailbox_put_async(
-        mailbox, &payload, (long)child_moved_bytes(actor->run->cost, tier, bandwidth_Bps, bytes));
+    uint64_t moved = child_moved_bytes(actor->run->cost, out->tier, out->bandwidth_Bps, bytes);
+    return (struct flight){.comm = sg_mailbox_put_async(out->mailbox, &payload, (long)moved),
+                           .peer = out->peer,
+                           .step = actor->steps_done,
+                           .latency_s = latency_over(actor, out, bytes)};
 }
 
 static void send_message(struct actor *actor, const struct ar_move *move)
 {
-    struct link_end *out = connection_to(actor, &actor->out, actor->position, move->send_to);
-    uint64_t bytes = bytes_of_slice(actor, move->send_span);
+    const struct link_end *out = connection_to(actor, &actor->out, actor->position, move->send_to);
+    struct flights *flights = &actor->flights;
     wait_for_slot(actor, out);
-    flights_await_left(&actor->flights, out->peer); /* one message at a time */
-    struct flight flight = {
-        .comm = put_message(actor, out->mailbox, out->tier, out->bandwidth_Bps, bytes),
-        .peer = move->send_to,
-        .step = actor->steps_done,
-        .latency_s = latency_over(actor, out, bytes)};
-    flights_add(&actor->flights, flight);
+    flights_await_left(flights, out->peer); /* one message at a time */
+    struct flight flight = put_message(actor, out, bytes_of_slice(actor, move->send_span));
+    assert(flights->count < flights->capacity);
+    *flight_at(flights, flights->count++) = flight;
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
-    while (actor->flights.count > 1 && oldest_has_arrived(actor)) {
-        flight_land(&actor->flights, 0);
+    while (flights->count > 1 && oldest_has_arrived(actor)) {
+        flight_land(flights, 0);
     }
 }
 
@@ -271,44 +238,43 @@ static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint
                              step);
 }
 
-static sg_comm_t get_exchanged(const struct actor *actor, const struct ar_move *move)
+/* What a rank receives, and sends, in a step of an exchange, if it does. */
+static struct flight get_exchanged(const struct actor *actor, const struct ar_move *move)
 {
     static void *payload;
-    return sg_mailbox_get_async(exchange_mailbox(actor, move->receive_from, actor->position),
-                                &payload);
+    struct flight flight = {.comm = NULL};
+    if (move->receive != AR_RECEIVE_NONE) {
+        struct link_end in = find_link_end(actor, move->receive_from, '=', actor->position);
+        flight.comm = sg_mailbox_get_async(in.mailbox, &payload);
+        flight.latency_s = latency_over(actor, &in, bytes_of_slice(actor, move->receive_span));
+    }
+    return flight;
 }
 
-static sg_comm_t put_exchanged(const struct actor *actor, const struct ar_move *move)
+static struct flight put_exchanged(const struct actor *actor, const struct ar_move *move)
 {
-    struct ar_path path;
-    find_path(actor, actor->position, move->send_to, &path);
-    return put_message(actor, exchange_mailbox(actor, actor->position, move->send_to), path.tier,
-                       path.bandwidth_Bps, bytes_of_slice(actor, move->send_span));
+    struct flight flight = {.comm = NULL};
+    if (move->sends) {
+        struct link_end out = find_link_end(actor, actor->position, '=', move->send_to);
+        flight = put_message(actor, &out, bytes_of_slice(actor, move->send_span));
+    }
+    return flight;
 }
 
-static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
+static void await_exchanged(const struct flight *flight)
 {
-    child_await(comm, latency_between(actor, move->receive_from, actor->position,
-                                      bytes_of_slice(actor, move->receive_span)));
-}
-
-static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
-{
-    child_await(comm, latency_between(actor, actor->position, move->send_to,
-                                      bytes_of_slice(actor, move->send_span)));
+    if (flight->comm != NULL) {
+        child_await(flight->comm, flight->latency_s);
+    }
 }
 
 /* A step of an exchange: it ends when what it sends and what it receives have arrived. */
 static void exchange_step(struct actor *actor, const struct ar_move *move)
 {
-    sg_comm_t sent = move->sends ? put_exchanged(actor, move) : NULL;
-    if (move->receive != AR_RECEIVE_NONE) {
-        await_received(actor, move, get_exchanged(actor, move));
-    }
-    if (sent != NULL) {
-        await_sent(actor, move, sent);
-    }
-    if (move->receive != AR_RECEIVE_NONE) {
+    struct flight sent = put_exchanged(actor, move), received = get_exchanged(actor, move);
+    await_exchanged(&received);
+    await_exchanged(&sent);
+    if (received.comm != NULL) {
         reduce_received(actor, move);
     }
 }
@@ -317,26 +283,23 @@ static void exchange_step(struct actor *actor, const struct ar_move *move)
 static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t first_step,
                              uint32_t steps)
 {
-    sg_comm_t *received =
-        child_alloc(2 * (size_t)steps, sizeof(sg_comm_t), "its messages in flight");
-    sg_comm_t *sent = received + steps;
+    struct flight *received =
+        child_alloc(2 * (size_t)steps, sizeof *received, "its messages in flight");
+    struct flight *sent = received + steps;
     for (uint32_t i = 0; i < steps; i++) {
         struct ar_move move = move_at(actor, elements, first_step + i);
-        received[i] = move.receive != AR_RECEIVE_NONE ? get_exchanged(actor, &move) : NULL;
-        sent[i] = move.sends ? put_exchanged(actor, &move) : NULL;
+        received[i] = get_exchanged(actor, &move);
+        sent[i] = put_exchanged(actor, &move);
     }
     for (uint32_t i = 0; i < steps; i++) {
-        if (received[i] != NULL) {
+        if (received[i].comm != NULL) {
             struct ar_move move = move_at(actor, elements, first_step + i);
-            await_received(actor, &move, received[i]);
+            await_exchanged(&received[i]);
             reduce_received(actor, &move);
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
-        if (sent[i] != NULL) {
-            struct ar_move move = move_at(actor, elements, first_step + i);
-            await_sent(actor, &move, sent[i]);
-        }
+        await_exchanged(&sent[i]);
     }
     free(received);
 }
@@ -358,20 +321,6 @@ static void actor_land_all(struct actor *actor)
     }
 }
 
-static void run_step(struct actor *actor, const struct ar_phase *phase, const struct ar_move *move)
-{
-    if (phase->kind == AR_PHASE_EXCHANGE) {
-        exchange_step(actor, move);
-        return;
-    }
-    if (move->sends) {
-        send_message(actor, move);
-    }
-    if (move->receive != AR_RECEIVE_NONE) {
-        receive_message(actor, move);
-    }
-}
-
 static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
                       uint32_t first_step)
 {
@@ -383,19 +332,27 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
     if (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS) {
         actor_land_all(actor);
     }
-    if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
-        sums_run(actor, phase, elements, first_step);
-        actor->steps_done += phase->steps;
-        return;
-    }
-    if (phase->is_at_once) {
-        exchange_at_once(actor, elements, first_step, phase->steps);
+    if (phase->is_at_once || (phase->kind == AR_PHASE_SUMS && phase->steps > 0)) {
+        if (phase->is_at_once) {
+            exchange_at_once(actor, elements, first_step, phase->steps);
+        } else {
+            sums_run(actor, phase, elements, first_step);
+        }
         actor->steps_done += phase->steps;
         return;
     }
     for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
         struct ar_move move = move_at(actor, elements, step);
-        run_step(actor, phase, &move);
+        if (phase->kind == AR_PHASE_EXCHANGE) {
+            exchange_step(actor, &move);
+        } else {
+            if (move.sends) {
+                send_message(actor, &move);
+            }
+            if (move.receive != AR_RECEIVE_NONE) {
+                receive_message(actor, &move);
+            }
+        }
         actor->steps_done++;
     }
 }
