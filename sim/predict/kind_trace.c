@@ -1,6 +1,5 @@
 /* A step of a trace: layers that somebody measured or that a cost table times, of which every rank
  * has a replica, and the buckets of gradients that a framework makes of them. */
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -258,12 +257,6 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
                 moved_s + 2 * bucket->tensors_count * job_term(job, AR_TERM_FUSION_TENSOR);
         }
     }
-    int wire = 0; /* a precision of as many bytes; which does not matter */
-    while (wire < AR_PRECISIONS_COUNT &&
-           ar_precision_bytes((enum ar_precision)wire) != element_bytes) {
-        wire++;
-    }
-    assert(wire < AR_PRECISIONS_COUNT);
     timing->workload = workload;
     timing->layout = (struct ar_layout){
         .trace = job->trace,
@@ -280,7 +273,7 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
         .prefetch = job->layout.prefetch,
         .sparse_frac = job->layout.sparse_frac,
         .precision = job->trace->precision,
-        .gradients = (enum ar_precision)wire};
+        .gradients = job->layout.gradients};
     timing->graph = ar_strategy_graph(&timing->layout, &job->times, timing->arena);
     return AR_OK;
 }
@@ -317,6 +310,7 @@ double job_input_s(const struct ar_job *job)
 void trace_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
     job->trace = scenario->trace;
+    job->layout.gradients = scenario->wire;
     job->elements = ar_trace_gradient_elements(scenario->trace);
     job->fused_bytes = ar_scenario_fused_bytes(scenario);
 }

@@ -10,12 +10,6 @@
 
 /* --- the model and its mesh ------------------------------------------------------------------- */
 
-/* Sizes that keys say take the place of the workload's own. */
-static void take_size(uint32_t key, uint32_t *size)
-{
-    *size = key > 0 ? key : *size;
-}
-
 static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_transformer *row,
                                  struct ar_error *err)
 {
@@ -25,15 +19,12 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     bool has_other_size = keys->hidden > 0 || keys->heads > 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;
     model->ffn = keys->hidden > 0 ? 0 : model->ffn;
-    take_size(keys->layers, &model->layers);
-    take_size(keys->hidden, &model->hidden);
-    take_size(keys->heads, &model->heads);
-    take_size(keys->kv_heads, &model->kv_heads);
-    take_size(keys->ffn, &model->ffn);
-    take_size(keys->seq, &model->seq);
-    take_size(keys->vocab, &model->vocab);
-    take_size(keys->experts, &model->experts);
-    take_size(keys->top_k, &model->top_k);
+    for (int key = AR_KEY_LAYERS; key <= AR_KEY_TOP_K; key++) { /* in place of the workload's own */
+        size_t at = ar_keys[key].field - offsetof(struct ar_scenario, model);
+        if (ar_scenario_has(scenario, (enum ar_key)key)) {
+            memcpy((char *)model + at, (const char *)keys + at, sizeof(uint32_t));
+        }
+    }
     model->imbalance = keys->imbalance;
     AR_TRY(ar_error_blame(
         ar_transformer_settle(ar_scenario_where(scenario, AR_KEY_WORKLOAD), model, err),

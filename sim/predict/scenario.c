@@ -15,31 +15,29 @@ enum { ITERATIONS_STANDARD = 20, WINDOW_STANDARD = 8 };
 
 struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
 {
-    struct ar_error ignored; /* there is an engine of that name */
-    struct ar_scenario scenario = {.arena = arena,
-                                   .operation = &ar_operation_all_reduce,
-                                   .precision = AR_FP16,
-                                   .gradient_scale = 1,
-                                   .compute_factor = 1,
-                                   .layout = {.micro_batch = 1,
-                                              .schedule = ar_schedules[1],
-                                              .chunks = 1,
-                                              .strategy = &ar_strategy_data,
-                                              .attention = AR_ATTENTION_FLASH2,
-                                              .prefetch = 1,
-                                              .overlaps = true},
-                                   .async = {.gpus_each = 1},
-                                   .units = {.has_backups = true},
-                                   .placement = "greedy",
-                                   .depth = 1,
-                                   .rounds = 1,
-                                   .baseline = AR_BASELINE_NODE,
-                                   .window = WINDOW_STANDARD,
-                                   .seed = 1,
-                                   .iterations_count = 1,
-                                   .iterations_with_jitter = ITERATIONS_STANDARD};
-    (void)ar_engine_find("", ar_keys[AR_KEY_ENGINE].standard, &scenario.engine, &ignored);
-    return scenario;
+    return (struct ar_scenario){.arena = arena,
+                                .operation = &ar_operation_all_reduce,
+                                .engine = &ar_engine_recurrence,
+                                .precision = AR_FP16,
+                                .gradient_scale = 1,
+                                .compute_factor = 1,
+                                .layout = {.micro_batch = 1,
+                                           .schedule = ar_schedules[1],
+                                           .chunks = 1,
+                                           .strategy = &ar_strategy_data,
+                                           .attention = AR_ATTENTION_FLASH2,
+                                           .prefetch = 1,
+                                           .overlaps = true},
+                                .async = {.gpus_each = 1},
+                                .units = {.has_backups = true},
+                                .placement = "greedy",
+                                .depth = 1,
+                                .rounds = 1,
+                                .baseline = AR_BASELINE_NODE,
+                                .window = WINDOW_STANDARD,
+                                .seed = 1,
+                                .iterations_count = 1,
+                                .iterations_with_jitter = ITERATIONS_STANDARD};
 }
 
 /* --- keys ----------------------------------------------------------------------------------- */

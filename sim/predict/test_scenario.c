@@ -53,16 +53,15 @@ Test(scenario, no_other_name_finds_a_key)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* A text that each key refuses, when it is set or when the scenario is loaded. */
+/* A text that a key refuses, when it is set or when the scenario is loaded; of others "0", which is
+ * too small, or no word of theirs. */
 static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = "no-such-cluster",
     [AR_KEY_SET] = "no.such.key=1",
     [AR_KEY_SLOW_LINK] = "no-such-link:2",
     [AR_KEY_OPERATION] = "alltoal",
-    [AR_KEY_GPUS] = "0",
     [AR_KEY_MESH] = "dp=0",
     [AR_KEY_ALONG] = "dp",
-    [AR_KEY_ROOT] = "0",
     [AR_KEY_ALGORITHM] = "rnig",
     [AR_KEY_SHAPE] = "2by2",
     [AR_KEY_PAYLOAD] = "1",
@@ -74,47 +73,22 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_FRAMEWORK] = "no-such-framework",
     [AR_KEY_TERM] = "no.such.term=1",
     [AR_KEY_WORKLOAD] = "no-such-model",
-    [AR_KEY_LAYERS] = "0",
-    [AR_KEY_HIDDEN] = "0",
-    [AR_KEY_HEADS] = "0",
-    [AR_KEY_KV_HEADS] = "0",
-    [AR_KEY_FFN] = "0",
-    [AR_KEY_SEQ] = "0",
-    [AR_KEY_VOCAB] = "0",
-    [AR_KEY_EXPERTS] = "0",
-    [AR_KEY_TOP_K] = "0",
     [AR_KEY_IMBALANCE] = "0.5",
-    [AR_KEY_GLOBAL_BATCH] = "0",
-    [AR_KEY_MICRO_BATCH] = "0",
     [AR_KEY_STRATEGY] = "none",
-    [AR_KEY_SERVERS] = "0",
-    [AR_KEY_SERVERS_AT] = "moon",
-    [AR_KEY_WORKER] = "rack",
-    [AR_KEY_UNITS] = "0",
     [AR_KEY_BACKUPS] = "maybe",
     [AR_KEY_TAIL] = "1",
     [AR_KEY_SCHEDULE] = "2f2b",
-    [AR_KEY_RECOMPUTE] = "some",
     [AR_KEY_SEQUENCE_PARALLEL] = "maybe",
-    [AR_KEY_ATTENTION] = "flat",
     [AR_KEY_OVERLAP] = "maybe",
     [AR_KEY_OVERLAP_TENSOR] = "maybe",
     [AR_KEY_PREFETCH] = "99",
     [AR_KEY_OPERATORS] = "googlenet",
     [AR_KEY_PLACEMENT] = "greedy",
-    [AR_KEY_DEPTH] = "0",
-    [AR_KEY_ROUNDS] = "0",
-    [AR_KEY_GRADIENTS] = "int1",
     [AR_KEY_SPARSE] = "2",
     [AR_KEY_SAMPLES_PER_S_AT] = "32",
-    [AR_KEY_GRADIENT_SCALE] = "0",
     [AR_KEY_ENGINE] = "sun",
-    [AR_KEY_BASELINE] = "rack",
-    [AR_KEY_CHANNELS] = "0",
-    [AR_KEY_WINDOW] = "0",
     [AR_KEY_TUNING] = "1.0",
     [AR_KEY_JITTER] = "1.5",
-    [AR_KEY_ITERATIONS] = "0",
     [AR_KEY_SEED] = "-1",
 };
 
@@ -128,8 +102,8 @@ static void expect_refused(enum ar_key key, const struct ar_origin *origin)
 {
     struct ar_error err = {.text = ""};
     struct ar_scenario scenario = scenarios_of(STEP);
-    cr_assert_not_null(wrong[key], "key %s has no wrong value in this table", ar_key_name(key));
-    enum ar_status status = ar_scenario_set(&scenario, key, origin, wrong[key], &err);
+    const char *text = wrong[key] != NULL ? wrong[key] : "0";
+    enum ar_status status = ar_scenario_set(&scenario, key, origin, text, &err);
     if (status == AR_OK) {
         status = ar_scenario_load(&scenario, scenarios_inputs, &err);
     }
