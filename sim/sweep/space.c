@@ -553,42 +553,6 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     return AR_OK;
 }
 
-/* --- contests --------------------------------------------------------------------------------- */
-
-static size_t index_of_value(const uint64_t *values, size_t count, uint64_t value)
-{
-    size_t index = 0;
-    while (index + 1 < count && values[index] != value) {
-        index++;
-    }
-    return index;
-}
-
-size_t space_contests(const struct space *space)
-{
-    size_t counts = space->variants.count * space->gpus_count;
-    return space->has_steps ? counts : counts * space->operations_count * space->sizes_count;
-}
-
-size_t space_contest(const struct space *space, uint32_t number)
-{
-    const struct point *point = &space->points[number];
-    uint32_t groups = ar_scenario_groups(&space->request->base);
-    size_t gpus =
-        index_of_value(space->gpus, space->gpus_count, groups * ar_shape_ranks(&point->shape));
-    size_t condition = variants_condition(&space->variants, point->variant);
-    if (space->has_steps) {
-        return number < space->steps_count ? condition * space->gpus_count + gpus : SIZE_MAX;
-    }
-    size_t operation = 0;
-    while (space->operations[operation] != point->operation) {
-        operation++;
-    }
-    size_t size = index_of_value(space->sizes, space->sizes_count, point->payload_bytes);
-    condition = condition * space->operations_count + operation;
-    return (condition * space->gpus_count + gpus) * space->sizes_count + size;
-}
-
 void space_destroy(struct space *space)
 {
     variants_destroy(&space->variants);

@@ -62,12 +62,6 @@ void space_destroy(struct space *space);
 enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
                                  struct axis *first, struct ar_error *err);
 
-/** Points of which the fastest is asked for have one number, below space_contests(): those of one
- * GPU count and one combination of conditions, of bare collectives also of one operation and one
- * payload. Bare collectives beside steps are in none: SIZE_MAX. */
-size_t space_contest(const struct space *space, uint32_t point);
-size_t space_contests(const struct space *space);
-
 /** The scenario of a point; valid until that of another variant is asked for. */
 enum ar_status space_scenario(struct space *space, const struct point *point,
                               struct ar_scenario *scenario, struct ar_error *err);

@@ -97,29 +97,60 @@ static struct row_list rows_summarize(struct sweep *sweep)
     return all;
 }
 
-/* The fastest rows: one for each GPU count and combination of conditions (variants.h), of bare
- * collectives also for each operation and payload; of sorted layouts one for each GPU count. */
+/* Rows of the first file: all but the collectives beside steps. */
+static size_t main_rows_count(const struct space *space)
+{
+    return space->has_steps ? space->steps_count : space->points_count;
+}
+
+/* Rows of which the fastest is asked for. */
+struct contest {
+    uint32_t condition; /* variants_condition() */
+    uint64_t gpus;
+    const struct ar_operation *operation;
+    uint64_t payload_bytes;
+    const struct row_summary *fastest;
+};
+
+/* The fastest rows: one for each GPU count and combination of conditions, of bare collectives also
+ * for each operation and payload; of layouts one for each GPU count. */
 static struct row_list rows_find_bests(struct sweep *sweep, const struct row_list *all)
 {
-    size_t contests = kind_of(sweep)->is_ranked ? all->count : space_contests(sweep->space);
-    struct row_list bests = {ar_arena_alloc(&sweep->arena, contests, sizeof *bests.rows), 0};
-    const struct row_summary **fastest =
-        ar_arena_alloc(&sweep->arena, contests, sizeof(struct row_summary *));
+    const struct space *space = sweep->space;
+    struct contest *contests = NULL;
+    size_t contests_count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct row_summary *row = &all->rows[i];
-        bool is_first = i == 0 || all->rows[i - 1].gpus != row->gpus;
-        size_t contest = !kind_of(sweep)->is_ranked ? space_contest(sweep->space, row->point)
-                         : is_first                 ? i
-                                                    : SIZE_MAX;
-        if (contest != SIZE_MAX && row->is_ok &&
-            (fastest[contest] == NULL || row->time_s < fastest[contest]->time_s)) {
-            fastest[contest] = row;
+        const struct point *point = &space->points[row->point];
+        const struct contest own = {.condition =
+                                        kind_of(sweep)->is_ranked
+                                            ? 0
+                                            : variants_condition(&space->variants, point->variant),
+                                    .gpus = row->gpus,
+                                    .operation = point->operation,
+                                    .payload_bytes = point->payload_bytes,
+                                    .fastest = row};
+        size_t at = contests_count; /* the latest ones are the likeliest */
+        while (at > 0 &&
+               (contests[at - 1].condition != own.condition || contests[at - 1].gpus != own.gpus ||
+                contests[at - 1].operation != own.operation ||
+                contests[at - 1].payload_bytes != own.payload_bytes)) {
+            at--;
+        }
+        if (row->point >= main_rows_count(space) || !row->is_ok) {
+            continue;
+        }
+        if (at == 0) {
+            contests = ar_arena_grow(&sweep->arena, contests, contests_count, 1, sizeof *contests);
+            contests[contests_count++] = own;
+        } else if (row->time_s < contests[at - 1].fastest->time_s) {
+            contests[at - 1].fastest = row;
         }
     }
-    for (size_t i = 0; i < contests; i++) {
-        if (fastest[i] != NULL) {
-            bests.rows[bests.count++] = *fastest[i];
-        }
+    struct row_list bests = {ar_arena_alloc(&sweep->arena, contests_count, sizeof *bests.rows),
+                             contests_count};
+    for (size_t i = 0; i < contests_count; i++) {
+        bests.rows[i] = *contests[i].fastest;
     }
     return bests;
 }
@@ -153,12 +184,6 @@ static enum ar_status csv_remove(const char *directory, const char *name, struct
         return ar_error_set(err, AR_IO, "%s: cannot remove it: %s", path, strerror(errno));
     }
     return AR_OK;
-}
-
-/* Rows of the first file: all but the collectives beside steps. */
-static size_t main_rows_count(const struct space *space)
-{
-    return space->has_steps ? space->steps_count : space->points_count;
 }
 
 static enum ar_status files_write(const struct sweep *sweep, const struct row_list *all,
