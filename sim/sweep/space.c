@@ -306,10 +306,6 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
                                   struct refused_points *refused, struct ar_error *err)
 {
     struct adding adding = {.space = space, .number = number, .refused = refused};
-    bool is_repeated = variants_repeats(&space->variants, number, true);
-    if (variants_repeats(&space->variants, number, false)) {
-        return AR_OK;
-    }
     AR_TRY(variants_scenario(&space->variants, number, &adding.variant, err));
     bool draws = ar_scenario_draws(adding.variant);
     space->draws = space->draws || draws;
@@ -323,7 +319,7 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     if (space->has_steps) {
         AR_TRY(add_steps(&adding, err));
     }
-    if (is_repeated || space->sizes_count == 0) {
+    if (space->sizes_count == 0 || variants_repeats_bare(&space->variants, number)) {
         return AR_OK;
     }
     AR_TRY(check_payloads(space, adding.variant, err));

@@ -299,7 +299,7 @@ static void row_print(struct row_printer *printer, uint32_t point)
     for (size_t i = 0; i < space->variants.axes_count; i++) {
         const struct axis *axis = &space->variants.axes[i];
         const char *value = variants_value(&space->variants, i, space->points[point].variant);
-        bool is_unused = value == NULL || (is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP));
+        bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
         shown->axes[i] = is_unused ? NULL : value_without_key(axis, value);
     }
     ar_records_add(&printer->records, shown);

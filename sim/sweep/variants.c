@@ -158,46 +158,9 @@ static size_t index_of(const struct variants *variants, size_t axis, uint32_t va
     return variant % variants->axes[axis].count;
 }
 
-static const char *value_of(const struct variants *variants, size_t axis, uint32_t variant)
-{
-    return variants->axes[axis].values[index_of(variants, axis, variant)];
-}
-
-/* The strategy of a text; NULL: there is none of that name, which is said elsewhere. */
-static const struct ar_strategy *strategy_of(const char *text)
-{
-    const struct ar_strategy *strategy;
-    uint32_t staleness;
-    struct ar_error ignored;
-    bool is_known = ar_strategy_parse("", text, &strategy, &staleness, &ignored) == AR_OK;
-    return is_known ? strategy : NULL;
-}
-
-/* If there are several strategies, some may not use a key that others take: they go without. */
-static bool is_left_out(const struct variants *variants, const struct axis *axis, uint32_t variant)
-{
-    const struct axis *strategies = find_axis(variants, AR_KEY_STRATEGY);
-    bool is_of_any = false;
-    if (strategies == NULL || ar_key_is_of_strategy(axis->key, &ar_strategy_data)) {
-        return false;
-    }
-    for (size_t i = 0; i < strategies->count; i++) {
-        const struct ar_strategy *one = strategy_of(strategies->values[i]);
-        is_of_any = is_of_any || one == NULL || ar_key_is_of_strategy(axis->key, one);
-    }
-    if (!is_of_any) {
-        return false;
-    }
-    size_t place = (size_t)(strategies - variants->axes);
-    const struct ar_strategy *own = strategy_of(value_of(variants, place, variant));
-    return own != NULL && !ar_key_is_of_strategy(axis->key, own);
-}
-
 const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant)
 {
-    return is_left_out(variants, &variants->axes[axis], variant)
-               ? NULL
-               : value_of(variants, axis, variant);
+    return variants->axes[axis].values[index_of(variants, axis, variant)];
 }
 
 /* The settings as they are in a variant, in the scenario's arena. */
@@ -210,13 +173,11 @@ static void apply_settings(const struct variants *variants, uint32_t variant,
         return; /* they are in the base */
     }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, count, sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        list[i] = settings->list[i];
-    }
+    memcpy(list, settings->list, count * sizeof *list);
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         if (axis->key == AR_KEY_SET) {
-            list[axis->setting].text = value_of(variants, i, variant);
+            list[axis->setting].text = variants_value(variants, i, variant);
         }
     }
     scenario->settings = (struct ar_settings){.list = list, .count = count};
@@ -231,7 +192,7 @@ static enum ar_status apply_values(const struct variants *variants, uint32_t var
     for (size_t i = 0; i < variants->axes_count; i++) {
         const struct axis *axis = &variants->axes[i];
         const char *value = variants_value(variants, i, variant);
-        if (axis->key != AR_KEY_SET && value != NULL) {
+        if (axis->key != AR_KEY_SET) {
             AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
         }
         if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
@@ -241,13 +202,11 @@ static enum ar_status apply_values(const struct variants *variants, uint32_t var
     return AR_OK;
 }
 
-bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare)
+bool variants_repeats_bare(const struct variants *variants, uint32_t variant)
 {
     for (size_t i = 0; i < variants->axes_count; i++) {
-        const struct axis *axis = &variants->axes[i];
-        bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
         if (index_of(variants, i, variant) > 0 &&
-            (is_unused || is_left_out(variants, axis, variant))) {
+            ar_key_is(variants->axes[i].key, AR_KEY_OF_STEP)) {
             return true;
         }
     }

@@ -95,12 +95,12 @@ void axis_append(struct ar_arena *arena, struct axis *axis, const char *value);
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err);
 
-/** The value of an axis in a variant; NULL: its strategy has no use for one. */
+/** The value of an axis in a variant. */
 const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant);
 
-/** Says whether a variant only repeats another one: another value of what only other strategies
- * take, or, if `is_bare`, of an axis that bare all-reduces do not react to. */
-bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare);
+/** Says whether the bare all-reduces of a variant only repeat those of another one: it has another
+ * value of an axis that they do not react to. */
+bool variants_repeats_bare(const struct variants *variants, uint32_t variant);
 
 /** The place of its seed among those of the axis; 0: the first one, or there is no such axis. */
 size_t variants_seed(const struct variants *variants, uint32_t variant);
