@@ -269,13 +269,13 @@ static void print_server_bounds(const struct ar_timing *timing)
     char bytes[AR_UNIT_TEXT], text[AR_UNIT_TEXT];
     double node_Bps =
         ar_cluster_link_cost(run->cluster, AR_LINK_HCA_BANDWIDTH) * facts->hcas_per_node;
-    double each = (double)timing->payload_bytes;
+    double each = (double)timing->payload_bytes / run->every;
     uint32_t each_node = facts->gpus_per_node / run->gpus_each;
     double of_node = run->workers < each_node ? run->workers : each_node;
     printf("\nwhat is sent: each worker pushes and pulls %s; slices: %" PRIu32 "; servers: %" PRIu32
-           "; 1 exchange in each step; timed by engine %s\n",
+           "; steps between: %" PRIu32 "; timed by engine %s\n",
            ar_format_bytes(timing->payload_bytes, bytes), run->slices_count, run->servers,
-           timing->job->engine->name);
+           run->every, timing->job->engine->name);
     if (node_Bps > 0 && run->servers_at == AR_SERVERS_AT_NODES) {
         printf("  %-42s %12s\n", "a node's HCAs alone, each way",
                ar_format_seconds(of_node * each / node_Bps, text));

@@ -333,6 +333,9 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                        "who pushes and pulls: each gpu, or a node, whose GPUs first sum what they "
                        "found (as MXNet and BytePS do)",
                        SERVERS, CHOSEN, FIELD(async.worker), .words = ar_worker_names},
+    [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
+                           "steps that a worker computes before it pushes and pulls", SERVERS,
+                           COUNT, FIELD(async.every), 1, 10000},
     [AR_KEY_UNITS] = {"--units", "U", NULL,
                       "of work-units: units of a step, each a batch of one GPU; default: 10 for "
                       "each worker",

@@ -10,9 +10,10 @@
 enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
 
 /* The keys of servers, those of work units behind the others. */
-static const enum ar_key server_keys[] = {AR_KEY_SERVERS, AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-                                          AR_KEY_UNITS,   AR_KEY_BACKUPS,    AR_KEY_TAIL};
-enum { SERVER_KEYS = 3, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
+static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, AR_KEY_WORKER,
+                                          AR_KEY_PUSH_EVERY, AR_KEY_UNITS,      AR_KEY_BACKUPS,
+                                          AR_KEY_TAIL};
+enum { SERVER_KEYS = 4, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
 bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
 {
@@ -26,7 +27,8 @@ bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
 bool ar_scenario_draws(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
-    const struct ar_async run = {.staleness = scenario->async.staleness};
+    const struct ar_async run = {.staleness = scenario->async.staleness,
+                                 .every = scenario->async.every};
     bool is_loose = strategy != NULL && strategy->is_asynchronous && ar_async_is_loose(&run);
     return scenario->jitter_frac > 0 || is_loose || (strategy != NULL && strategy->deals_units);
 }
@@ -139,7 +141,8 @@ static void servers_note(FILE *notes, const struct ar_scenario *scenario)
                 scenario_units(scenario).count,
                 scenario->units.has_backups ? "the slowest are done twice" : "none is done twice");
     } else if (ar_async_is_loose(&run)) {
-        ar_note(notes, "workers begin scattered over the computation of a step, drawn from --seed");
+        ar_note(notes, "workers begin scattered over the computation of %s, drawn from --seed",
+                run.every == 1 ? "a step" : "an exchange");
     }
 }
 
@@ -320,7 +323,7 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
     timing->units = job->units;
     run->cluster = job->collective.cluster;
     run->workers = ar_job_ranks(job) / run->gpus_each;
-    run->steps_count = job->iterations_count;
+    run->steps_count = (job->iterations_count + run->every - 1) / run->every * run->every;
     if (job->trace != NULL) {
         AR_TRY(slice_trace(job, timing, err));
     } else {
@@ -349,7 +352,8 @@ enum ar_status servers_run(const struct ar_job *job, struct ar_timing *timing, s
         double *starts_s = ar_arena_alloc(timing->arena, run->workers, sizeof *starts_s);
         struct ar_draw *scatter = ar_draw_create(job->seed, "starts", timing->arena);
         for (uint32_t i = 0; i < run->workers; i++) {
-            starts_s[i] = ar_draw_uniform(scatter, 0, run->forward_s + run->backward_s);
+            starts_s[i] =
+                ar_draw_uniform(scatter, 0, run->every * (run->forward_s + run->backward_s));
         }
         run->starts_s = starts_s;
     }

@@ -28,7 +28,7 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
                                            .attention = AR_ATTENTION_FLASH2,
                                            .prefetch = 1,
                                            .overlaps = true},
-                                .async = {.gpus_each = 1},
+                                .async = {.every = 1, .gpus_each = 1},
                                 .units = {.has_backups = true},
                                 .placement = "greedy",
                                 .depth = 1,

@@ -4,7 +4,7 @@
  *
  * A worker is a GPU, or all GPUs of a node, which then sum what they found before they push, a part
  * of it each, and hand out what they pulled. Parameters lie on servers in shards, a part on each. A
- * worker computes a step, **pushes** what it has found to the shards of all servers,
+ * worker computes `every` steps, **pushes** what it has found to the shards of all servers,
  * **pulls** what they have, and goes on. Gradients come in slices, which are pushed one after the
  * other beside the backward pass, and each of which may be pulled as soon as the worker's own push
  * has arrived and no other worker is too far behind: before step i all workers have pushed their
@@ -67,7 +67,8 @@ struct ar_async {
     uint32_t servers;   /**< of `nodes` and `workers` all, of `both` those on nodes of their own */
     enum ar_servers_at servers_at;
     uint32_t staleness;   /**< steps; AR_ASYNC_FREE */
-    uint32_t steps_count; /**< of each worker, at least one */
+    uint32_t every;       /**< steps between two exchanges, at least 1 */
+    uint32_t steps_count; /**< of each worker: whole exchanges, at least one */
     double forward_s;     /**< of a step, with all that is neither it nor the backward pass */
     double backward_s;
     const struct ar_async_slice *slices;

@@ -90,7 +90,7 @@ static bool may_send(const struct state *state, const struct pair *pair, uint32_
     const struct ar_async *run = state->run;
     uint32_t round = index / run->slices_count + 1;
     uint32_t slice = index % run->slices_count;
-    uint32_t needed = async_plan_needs(run, round);
+    uint32_t needed = async_plan_needs(state->plan, round);
     const uint32_t *pushes = &state->pushes[(size_t)pair->shard * state->slices_all];
     return pair->pushed > index &&
            (needed == UINT32_MAX ||
@@ -138,7 +138,7 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
     }
     uint32_t slice = (gate - 1) % run->slices_count;
     calls->sleep_for(run->slices[slice].hand_s);
-    uint32_t needed = async_plan_needs(run, round);
+    uint32_t needed = async_plan_needs(state->plan, round);
     struct async_cause cause = {state->pushed_s[(size_t)number * run->slices_count + slice], 0};
     if (needed != UINT32_MAX) {
         cause.allowed_s = state->all_pushed_s[(size_t)needed * run->slices_count + slice];
@@ -149,7 +149,7 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
 static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
                             uint32_t number, uint32_t round, const struct async_segment *segment)
 {
-    double time_s = segment->time_s * async_plan_factor(state->run, round, number);
+    double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
     state->run->splits[number].compute_s += time_s;
     calls->sleep_for(time_s);
     for (uint32_t i = 0; segment->pushes && i < state->pairs_each; i++) {
@@ -162,13 +162,13 @@ static void work_rounds(const struct ar_actor_calls *calls, struct state *state,
     const struct async_plan *plan = state->plan;
     double start_s = async_plan_start_s(state->run, number);
     calls->sleep_for(start_s);
-    for (uint32_t round = 0; round < state->run->steps_count; round++) {
+    for (uint32_t round = 0; round < plan->rounds; round++) {
         await_pulls(calls, state, number, round);
         for (uint32_t i = 0; i < plan->segments_count; i++) {
             compute_segment(calls, state, number, round, &plan->segments[i]);
         }
     }
-    await_pulls(calls, state, number, state->run->steps_count);
+    await_pulls(calls, state, number, plan->rounds);
     state->run->end_s[number] = calls->now_s() - start_s;
 }
 
@@ -219,7 +219,7 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
                           .gpus_count = gpus,
                           .pairs_count = gpus * plan.shards_count,
                           .pairs_each = run->gpus_each * plan.shards_count,
-                          .slices_all = run->steps_count * run->slices_count};
+                          .slices_all = plan.rounds * run->slices_count};
     size_t pairs = state.pairs_count, all = state.slices_all;
     state.pairs = ar_arena_alloc(&arena, pairs, sizeof *state.pairs);
     state.gpus = ar_arena_alloc(&arena, 4 * pairs + run->workers, sizeof(uint32_t));

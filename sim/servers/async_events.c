@@ -306,8 +306,8 @@ static void try_pull(struct events *events, uint32_t worker)
     const struct transfer *pull = find_transfer(events, worker, ASYNC_PULL);
     uint32_t round = pull->begun / run->slices_count + 1;
     uint32_t slice = pull->begun % run->slices_count;
-    uint32_t needed = async_plan_needs(run, round);
-    if (pull->is_active || round > events->run->steps_count ||
+    uint32_t needed = async_plan_needs(&events->plan, round);
+    if (pull->is_active || round > events->plan.rounds ||
         find_transfer(events, worker, ASYNC_PUSH)->arrived <= pull->begun) {
         return;
     }
@@ -333,7 +333,7 @@ static void try_compute(struct events *events, uint32_t number)
     if (events->now_s != worker->idle_s) { /* what did it wait for? */
         const struct ar_async *run = events->run;
         uint32_t slice = (gate - 1) % run->slices_count;
-        uint32_t needed = async_plan_needs(run, worker->round);
+        uint32_t needed = async_plan_needs(&events->plan, worker->round);
         const struct async_cause cause = {
             .pushed_s = events->pushed_s[(size_t)number * run->slices_count + slice],
             .allowed_s = needed == UINT32_MAX
@@ -341,13 +341,14 @@ static void try_compute(struct events *events, uint32_t number)
                              : events->all_pushed_s[(size_t)needed * run->slices_count + slice]};
         async_plan_waited(events->run, number, worker->idle_s, events->now_s, cause);
     }
-    if (worker->round == events->run->steps_count) {
+    if (worker->round == events->plan.rounds) {
         worker->has_ended = true;
         events->run->end_s[number] = events->now_s - async_plan_start_s(events->run, number);
         return;
     }
     const struct async_segment *segment = &events->plan.segments[worker->segment];
-    double time_s = segment->time_s * async_plan_factor(events->run, worker->round, number);
+    double time_s =
+        segment->time_s * async_plan_factor(events->run, &events->plan, worker->round, number);
     worker->is_computing = true;
     events->run->splits[number].compute_s += time_s;
     push_event(events, events->now_s + time_s, number, COMPUTED);
@@ -481,7 +482,7 @@ void ar_async_run_events(struct ar_async *run)
     async_plan_make(run, &arena, &events.plan);
     async_share_make(run, &events.plan, &arena, &events.share);
     size_t workers = run->workers, slices = run->slices_count;
-    size_t all = (run->steps_count + 1) * slices;
+    size_t all = (events.plan.rounds + 1) * slices;
     events.workers = ar_arena_alloc(&arena, workers, sizeof *events.workers);
     events.transfers = ar_arena_alloc(&arena, workers * ASYNC_WAYS, sizeof *events.transfers);
     events.pushed_s = ar_arena_alloc(&arena, workers * slices, sizeof(double));
@@ -492,7 +493,7 @@ void ar_async_run_events(struct ar_async *run)
     events.heap.list =
         ar_arena_alloc(&arena, workers * (2 * slices + 1) + 1, sizeof *events.heap.list);
     async_plan_begin(run);
-    run->messages_count = events.share.messages * slices * run->steps_count;
+    run->messages_count = events.share.messages * slices * events.plan.rounds;
     follow_events(&events);
     for (uint32_t i = 0; i < run->workers; i++) {
         assert(events.workers[i].has_ended);

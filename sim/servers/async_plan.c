@@ -105,9 +105,15 @@ double ar_async_deal_s(const struct ar_async *run)
     return 2 * path.latency_s;
 }
 
+/* In exchanges. */
+static uint32_t find_staleness(const struct ar_async *run)
+{
+    return run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every;
+}
+
 bool ar_async_is_loose(const struct ar_async *run)
 {
-    return run->staleness > 0;
+    return find_staleness(run) > 0;
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
@@ -115,12 +121,15 @@ bool ar_async_is_loose(const struct ar_async *run)
 void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan)
 {
     *plan = (struct async_plan){
+        .rounds = run->steps_count / run->every,
+        .staleness = find_staleness(run),
         .segments =
             ar_arena_alloc(arena, (size_t)run->slices_count + 2, sizeof(struct async_segment)),
         .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
                                  sizeof(struct async_shard))};
     plan->segments[plan->segments_count++] = (struct async_segment){.time_s = run->forward_s};
-    double last_s = 0; /* the backward pass up to each slice */
+    /* Steps without an exchange, and the backward pass of the last one up to each slice. */
+    double last_s = -((run->every - 1) * (run->forward_s + run->backward_s));
     for (uint32_t i = 0; i < run->slices_count; i++) {
         plan->segments[plan->segments_count++] = (struct async_segment){
 
@@ -130,6 +139,19 @@ void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct 
     plan->segments[plan->segments_count++] =
         (struct async_segment){.time_s = fmax(0, run->backward_s - last_s)};
     place_shards(run, plan);
+    /* The factor of an exchange is the mean over its steps. */
+    plan->factors = run->factors;
+    if (run->factors != NULL && run->every > 1) {
+        double *factors =
+            ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
+        for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
+            for (uint32_t worker = 0; worker < run->workers; worker++) {
+                factors[step / run->every * run->workers + worker] +=
+                    run->factors[step * run->workers + worker] / run->every;
+            }
+        }
+        plan->factors = factors;
+    }
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ struct async_plan {
     uint32_t segments_count;
     struct async_shard *shards;
     uint32_t shards_count;
+    uint32_t rounds;       /**< exchanges */
+    uint32_t staleness;    /**< in exchanges; AR_ASYNC_FREE */
+    const double *factors; /**< [round][worker]; NULL: 1 */
 };
 
 void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan);
@@ -35,16 +38,17 @@ void async_plan_begin(struct ar_async *run);
 uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
                           uint32_t gpu);
 
-/** The step whose pushes of all workers a pull for step `step` needs; UINT32_MAX: none. */
-static inline uint32_t async_plan_needs(const struct ar_async *run, uint32_t step)
+/** The exchange whose pushes of all workers a pull for exchange `round` needs; UINT32_MAX: none. */
+static inline uint32_t async_plan_needs(const struct async_plan *plan, uint32_t round)
 {
-    bool is_needed = run->staleness != AR_ASYNC_FREE && step > run->staleness;
-    return is_needed ? step - 1 - run->staleness : UINT32_MAX;
+    bool is_needed = plan->staleness != AR_ASYNC_FREE && round > plan->staleness;
+    return is_needed ? round - 1 - plan->staleness : UINT32_MAX;
 }
 
-static inline double async_plan_factor(const struct ar_async *run, uint32_t step, uint32_t worker)
+static inline double async_plan_factor(const struct ar_async *run, const struct async_plan *plan,
+                                       uint32_t round, uint32_t worker)
 {
-    return run->factors != NULL ? run->factors[(size_t)step * run->workers + worker] : 1;
+    return plan->factors != NULL ? plan->factors[(size_t)round * run->workers + worker] : 1;
 }
 
 static inline double async_plan_start_s(const struct ar_async *run, uint32_t worker)

@@ -36,6 +36,7 @@ static struct ar_async run_of(const struct ar_cluster *cluster, uint32_t workers
                              .workers = workers,
                              .gpus_each = 1,
                              .servers = servers,
+                             .every = 1,
                              .steps_count = STEPS,
                              .forward_s = 0.01,
                              .backward_s = 0.02,
@@ -197,6 +198,18 @@ Test(async, workers_that_start_one_after_the_other_do_not_wait_for_the_same_link
     cr_assert(iterate(&run) > 0.03 + 3.9 * transfer_s);
     run.starts_s = starts_s;
     cr_assert(support_near(iterate(&run), 0.03 + 2 * transfer_s, 1e-9));
+}
+
+Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    struct ar_async run = run_of(cluster, 4, 4, 1);
+    double each_s = iterate(&run);
+    uint64_t messages = run.messages_count;
+    run.every = 2;
+    double second_s = iterate(&run);
+    cr_assert(support_near(second_s - 0.03, (each_s - 0.03) / 2, 1e-9));
+    cr_assert(2 * run.messages_count == messages);
 }
 
 Test(async, a_slow_network_scales_the_time_of_a_run)

@@ -18,7 +18,7 @@ struct test_case {
     uint32_t workers, servers;
     enum ar_servers_at at;
     uint32_t staleness, slices;
-    uint32_t gpus_each;
+    uint32_t every, gpus_each;
     double jitter_frac;
     double max_frac; /* difference that is expected at most */
 };
@@ -26,19 +26,19 @@ struct test_case {
 /* With one slice and servers that are alike they are equal. Actors wait a latency between slices;
  * and where shards differ, or one is in the worker's node, its messages are not done together. */
 static const struct test_case cases[] = {
-    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, 1, 0.2, 0.01},
-    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, 1, 0.2, 0.05},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, 1, 1, 8, 0.2, 1e-3},
-    {"abci-v100", 16, 2, AR_SERVERS_AT_NODES, 0, 2, 4, 0.2, 1e-2},
-    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, 1, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, 1, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, 2, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, 1, 1, 0.2, 0.01},
+    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, 1, 1, 0.2, 0.05},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, 1, 1, 1, 8, 0.2, 1e-3},
+    {"abci-v100", 16, 2, AR_SERVERS_AT_NODES, 0, 2, 1, 4, 0.2, 1e-2},
+    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, 1, 1, 0.2, 1e-3},
 };
 
 static double iterate(struct ar_async *run, bool has_actors)
@@ -68,6 +68,7 @@ static void compare(const struct test_case *test)
                            .servers = test->servers,
                            .servers_at = test->at,
                            .staleness = test->staleness,
+                           .every = test->every,
                            .steps_count = STEPS,
                            .forward_s = 0.01,
                            .backward_s = 0.02,
