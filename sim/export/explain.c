@@ -26,7 +26,9 @@ static void write_step_head(const struct ar_scenario *scenario, const struct ar_
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
-    printf(", buckets %s", scenario->fusion.text);
+    if (!timing->layout.strategy->ends_runs) {
+        printf(", buckets %s", scenario->fusion.text);
+    }
     if (!timing->graph->has_series) {
         printf(", strategy %s", timing->layout.strategy->name);
     }

@@ -34,6 +34,7 @@ struct ar_strategy {
     bool shards_all;       /**< parameters and gradients are in parts, too; of no use in a pipeline,
                                 whose micro-batches would fetch them again and again */
     bool sends_buckets;    /**< of a trace: all-reduces of the buckets of gradients, one series */
+    bool ends_runs;        /**< what it sends it sends once, after all steps that are run */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */
     /** Workers exchange with servers as they get round to it: there is no graph, and none of the
      * functions below, but an asynchronous run (sim/servers). Before a step, all have done
@@ -67,6 +68,7 @@ struct ar_strategy {
     X(zero1)                                                                                       \
     X(zero3)                                                                                       \
     X(zero3_lists)                                                                                 \
+    X(independent)                                                                                 \
     X(dap)                                                                                         \
     X(partitioned)                                                                                 \
     X(rotate)                                                                                      \

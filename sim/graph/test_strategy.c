@@ -212,6 +212,15 @@ Test(strategy, sparse_gradients_are_gathered_with_their_places)
                                "gradients of all parameters");
 }
 
+Test(strategy, independent_replicas_gather_once_at_the_end)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.strategy = &ar_strategy_independent;
+    struct made made = make(&layout, 5);
+    cr_assert_float_eq(made.end_s, 8 * 24 * 3 + 5, 1e-9);
+    cr_assert_eq(made.bytes[AR_AXIS_DP], 8 * 2 * ar_transformer_parameters(&gpt));
+}
+
 Test(strategy, memory_is_that_of_the_papers)
 {
     struct ar_layout layout = layout_of(1, 64, 1, "1f1b");

@@ -200,11 +200,11 @@ static enum ar_status check_keys(const struct training_file *file,
     bool has_others =
         strategy != NULL && strategy->operators != NULL &&
         (strategy->replicas == NULL || strategy->replicas(scenario->gpus) != scenario->gpus);
-    return !has_others
+    return !has_others && (strategy == NULL || !strategy->ends_runs)
                ? AR_OK
                : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
                                     "found %s; expected a strategy in which every GPU has samples "
-                                    "of its own",
+                                    "of its own, and which sends in every step",
                                     strategy->name);
 }
 

@@ -52,6 +52,7 @@ enum ar_key {
     AR_KEY_SERVERS_AT,
     AR_KEY_WORKER,
     AR_KEY_PUSH_EVERY,
+    AR_KEY_PULL,
     AR_KEY_UNITS,
     AR_KEY_BACKUPS,
     AR_KEY_TAIL,

@@ -336,6 +336,10 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_PUSH_EVERY] = {"--push-every", "K", "1",
                            "steps that a worker computes before it pushes and pulls", SERVERS,
                            COUNT, FIELD(async.every), 1, 10000},
+    [AR_KEY_PULL] = {"--pull", "P", "whole",
+                     "a step begins with all parameters (whole), or with its first slice while "
+                     "the next one is pulled (sliced, as in LightLDA)",
+                     SERVERS, CHOSEN, FIELD(async.pull), .words = ar_pull_names},
     [AR_KEY_UNITS] = {"--units", "U", NULL,
                       "of work-units: units of a step, each a batch of one GPU; default: 10 for "
                       "each worker",

@@ -108,6 +108,7 @@ static void recorded_note(FILE *notes, const struct ar_scenario *scenario)
         ar_note(notes, "%s", *note);
     }
     note_sparse(notes, scenario);
+    note_end_of_run(notes, scenario);
 }
 
 const struct ar_kind ar_kind_recorded = {.name = "a recorded workload",

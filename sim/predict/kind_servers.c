@@ -11,9 +11,9 @@ enum { STEPS_STANDARD = 20, UNITS_STANDARD = 10 };
 
 /* The keys of servers, those of work units behind the others. */
 static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-                                          AR_KEY_PUSH_EVERY, AR_KEY_UNITS,      AR_KEY_BACKUPS,
-                                          AR_KEY_TAIL};
-enum { SERVER_KEYS = 4, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
+                                          AR_KEY_PUSH_EVERY, AR_KEY_PULL,       AR_KEY_UNITS,
+                                          AR_KEY_BACKUPS,    AR_KEY_TAIL};
+enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
 bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
 {

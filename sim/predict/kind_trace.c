@@ -338,6 +338,10 @@ void trace_describe(const struct ar_scenario *scenario, struct ar_row *row)
     row->optimizer_s = trace->optimizer_s;
     row->overhead_s = trace->step_overhead_s;
     row->compute_s = ar_trace_compute_s(trace);
+    if (scenario->layout.strategy->ends_runs) { /* which sends all at once */
+        row->buckets_count = AR_ROW_NO_COUNT;
+        row->bucket[0] = '\0';
+    }
 }
 
 void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,
@@ -360,7 +364,7 @@ void trace_fill(const struct ar_scenario *scenario, const struct ar_timing *timi
         row->bubble_s = timing->bubble_s;
         row->bubble_frac = timing->bubble_frac;
         row->exposed_dp_s = timing->exposed_s;
-    } else {
+    } else if (!timing->layout.strategy->ends_runs) {
         row->buckets_count = timing->workload->buckets_count;
     }
     if (timing->graph != NULL && timing->graph->has_series) {

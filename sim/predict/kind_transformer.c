@@ -329,6 +329,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 ar_format_bytes((uint64_t)there, room));
     }
     note_sparse(notes, scenario);
+    note_end_of_run(notes, scenario);
 }
 
 const struct ar_kind ar_kind_transformer = {.name = "a workload",

@@ -65,6 +65,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario);
 void collective_note(FILE *notes, const struct ar_scenario *scenario);
 void trace_note(FILE *notes, const struct ar_scenario *scenario);
 void note_sparse(FILE *notes, const struct ar_scenario *scenario);
+void note_end_of_run(FILE *notes, const struct ar_scenario *scenario);
 
 double collective_cost_s(const struct ar_scenario *scenario);
 double trace_cost_s(const struct ar_scenario *scenario);

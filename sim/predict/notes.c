@@ -32,11 +32,14 @@ void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario)
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count)
 {
     ar_note(notes,
-            "%zu point%s: batch %" PRIu32 " per GPU, %s, buckets %s, %" PRIu32
+            "%zu point%s: batch %" PRIu32 " per GPU, %s, %s%s, %" PRIu32
             " channel%s; efficiency: 100 %% is %s",
             points_count, points_count == 1 ? "" : "s", scenario->trace->batch,
-            ar_precision_names[scenario->precision], scenario->fusion.text, scenario->channels,
-            scenario->channels == 1 ? "" : "s", ar_note_baseline(scenario->baseline));
+            ar_precision_names[scenario->precision],
+            scenario->layout.strategy->ends_runs ? "" : "buckets ",
+            scenario->layout.strategy->ends_runs ? "one gather" : scenario->fusion.text,
+            scenario->channels, scenario->channels == 1 ? "" : "s",
+            ar_note_baseline(scenario->baseline));
 }
 
 const char *ar_note_baseline(enum ar_baseline baseline)
@@ -64,6 +67,17 @@ static void note_algorithm(FILE *notes, const struct ar_scenario *scenario)
                 scenario->layout.strategy->name,
                 ar_engine_times_calls(scenario->engine) ? "the choice of the library"
                                                         : "the first algorithm of its operation");
+    }
+}
+
+void note_end_of_run(FILE *notes, const struct ar_scenario *scenario)
+{
+    if (scenario->layout.strategy->ends_runs) {
+        ar_note(notes,
+                "strategy %s: the gather follows %" PRIu32 " step%s (--iterations), each of which "
+                "counts its part",
+                scenario->layout.strategy->name, scenario->iterations_count,
+                scenario->iterations_count == 1 ? "" : "s");
     }
 }
 
@@ -294,6 +308,7 @@ void trace_note(FILE *notes, const struct ar_scenario *scenario)
 {
     ar_note_framework(notes, scenario);
     note_algorithm(notes, scenario);
+    note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);
     ar_note_ideal(notes, scenario);
     collective_note(notes, scenario);

@@ -76,6 +76,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_IMBALANCE] = "0.5",
     [AR_KEY_STRATEGY] = "none",
     [AR_KEY_PUSH_EVERY] = "0",
+    [AR_KEY_PULL] = "some",
     [AR_KEY_BACKUPS] = "maybe",
     [AR_KEY_TAIL] = "1",
     [AR_KEY_SCHEDULE] = "2f2b",

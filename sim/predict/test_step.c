@@ -350,3 +350,18 @@ Test(step, shards_of_a_trace_go_in_the_buckets_of_its_gradients)
         tested_end(&step);
     }
 }
+
+Test(step, independent_replicas_send_nothing_before_the_gather)
+{
+    struct tested step = make_step(abci, resnet, "ring", 16, 1);
+    step.job.layout.strategy = &ar_strategy_independent;
+    tested_run(&step);
+    cr_expect(support_near(step.timing.compute_s, ar_trace_compute_s(resnet), 1e-12));
+    cr_expect(support_near(step.timing.exposed_s, step.timing.allreduce_s, 1e-9),
+              "nothing hides it");
+    double once_s = step.timing.exposed_s;
+    step.job.iterations_count = 8; /* it is sent once, after all of them */
+    tested_run(&step);
+    cr_expect(support_near(step.timing.exposed_s, once_s / 8, 1e-9));
+    cr_expect(support_near(step.timing.allreduce_s, once_s / 8, 1e-9));
+}

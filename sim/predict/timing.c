@@ -459,6 +459,13 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     const struct ar_job *job = timer->job;
     struct ar_timing *timing = timer->timing;
     AR_TRY(timer_make_graph(timer, NULL, err));
+    const struct ar_strategy *strategy = timing->layout.strategy;
+    bool ends_once = strategy != NULL && strategy->ends_runs && job->iterations_count > 1;
+    for (uint32_t i = 0; ends_once && i < timing->graph->works_count; i++) {
+        if (timing->graph->works[i].operation == &ar_operation_gather) {
+            timing->graph->works[i].every = job->iterations_count; /* once after all steps */
+        }
+    }
     bool has_flows =
         ar_shape_ranks(&job->collective.shape) > 1 && !ar_engine_times_calls(job->engine);
     if (has_flows && job->kept == NULL) {

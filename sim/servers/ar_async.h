@@ -12,7 +12,9 @@
  * nobody waits for anybody. Pulls are under way beside pushes. A push takes the latency of its path
  * once its bytes have left; so does a pull, whose request waits at the server.
  *
- * A step begins when all slices are there.
+ * A step begins when all slices are there; pulled `sliced`, the forward pass begins with its first
+ * layers, and works on a slice while the next one is pulled, two of them in memory (Yuan et al.,
+ * LightLDA, arXiv:1412.1576); to ask for one takes a latency, too.
  *
  * Shards are even. Servers on nodes of their own follow those of the workers; beside the workers
  * they are dealt round their nodes. With both, there is one on every worker's node besides, and
@@ -42,7 +44,9 @@
 /* Each with its names, which NULL ends. */
 enum ar_servers_at { AR_SERVERS_AT_NODES, AR_SERVERS_AT_WORKERS, AR_SERVERS_AT_BOTH };
 enum ar_worker { AR_WORKER_GPU, AR_WORKER_NODE };
-extern const char *const ar_servers_at_names[], *const ar_worker_names[];
+/** Slices that must be there before a step begins: all, or the first one. */
+enum ar_pull { AR_PULL_WHOLE, AR_PULL_SLICED };
+extern const char *const ar_servers_at_names[], *const ar_worker_names[], *const ar_pull_names[];
 
 /** Parameters whose gradients are there together, in the order of the backward pass. */
 struct ar_async_slice {
@@ -66,8 +70,9 @@ struct ar_async {
     uint32_t gpus_each; /**< of a worker, at least 1; they follow each other */
     uint32_t servers;   /**< of `nodes` and `workers` all, of `both` those on nodes of their own */
     enum ar_servers_at servers_at;
-    uint32_t staleness;   /**< steps; AR_ASYNC_FREE */
-    uint32_t every;       /**< steps between two exchanges, at least 1 */
+    uint32_t staleness; /**< steps; AR_ASYNC_FREE */
+    uint32_t every;     /**< steps between two exchanges, at least 1 */
+    enum ar_pull pull;
     uint32_t steps_count; /**< of each worker: whole exchanges, at least one */
     double forward_s;     /**< of a step, with all that is neither it nor the backward pass */
     double backward_s;

@@ -24,10 +24,12 @@ struct state {
     uint32_t gpus_count;  /* of all workers */
     uint32_t pairs_count; /* GPUs times shards, */
     uint32_t pairs_each;  /* and those of a worker */
-    uint32_t slices_all;  /* pushed in all exchanges by one GPU to one shard, and pulled */
+    uint32_t slices_all;  /* pushed in all exchanges by one GPU to one shard, */
+    uint32_t pulls_count; /* and pulled */
     struct pair *pairs;   /* [GPU][shard] */
     uint32_t *gpus;       /* [actor] */
     uint32_t *pushes;     /* [shard][round][slice]: GPUs whose push has come */
+    uint32_t *freed;      /* [worker]: slices whose pulled parameters are in use */
     double *pushed_s;     /* [worker][slice]: the last shard has it */
     double *all_pushed_s; /* [round][slice]: the last shard has it of all */
 };
@@ -89,17 +91,19 @@ static bool may_send(const struct state *state, const struct pair *pair, uint32_
 {
     const struct ar_async *run = state->run;
     uint32_t round = index / run->slices_count + 1;
-    uint32_t slice = index % run->slices_count;
+    uint32_t slice = async_plan_pulled(run, index % run->slices_count);
     uint32_t needed = async_plan_needs(state->plan, round);
+    bool is_pushed = pair->pushed > (round - 1) * run->slices_count + slice;
+    bool is_free = run->pull == AR_PULL_WHOLE || index <= state->freed[pair->worker];
     const uint32_t *pushes = &state->pushes[(size_t)pair->shard * state->slices_all];
-    return pair->pushed > index &&
+    return is_pushed && is_free &&
            (needed == UINT32_MAX ||
             pushes[needed * run->slices_count + slice] == state->gpus_count);
 }
 
 static void get_pulls(const struct ar_actor_calls *calls, struct state *state, uint32_t index)
 {
-    for (uint32_t i = 0; i < state->slices_all; i++) {
+    for (uint32_t i = 0; i < state->pulls_count; i++) {
         (void)calls->receive(0);
         calls->send(state->pairs[index].worker, index % state->pairs_each, 0, NULL);
     }
@@ -109,23 +113,22 @@ static void send_pulls(const struct ar_actor_calls *calls, struct state *state, 
 {
     const struct pair *pair = &state->pairs[index];
     uint32_t slices = state->run->slices_count;
-    for (uint32_t i = 0; i < state->slices_all; i++) {
+    for (uint32_t i = 0; i < state->pulls_count; i++) {
         while (!may_send(state, pair, i)) {
             (void)calls->receive(0);
         }
-        uint32_t slice = i % slices;
+        uint32_t slice = async_plan_pulled(state->run, i % slices);
         calls->send_and_wait(actor_of(state, GETTER, index), 0, bytes_of(state, pair, slice), NULL);
     }
 }
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
-/* Waits until all slices of the exchanges before have been pulled, and says what it waited for. */
+/* Waits until so many slices have been pulled in all, and says what it waited for. */
 static void await_pulls(const struct ar_actor_calls *calls, struct state *state, uint32_t number,
-                        uint32_t round)
+                        uint32_t round, uint32_t gate)
 {
     struct ar_async *run = state->run;
-    uint32_t gate = round * run->slices_count;
     double from_s = calls->now_s();
     for (uint32_t i = 0; i < state->pairs_each; i++) {
         struct pair *pair = &state->pairs[number * state->pairs_each + i];
@@ -136,7 +139,7 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
     if (calls->now_s() == from_s || gate == 0) {
         return;
     }
-    uint32_t slice = (gate - 1) % run->slices_count;
+    uint32_t slice = async_plan_pulled(run, (gate - 1) % run->slices_count);
     calls->sleep_for(run->slices[slice].hand_s);
     uint32_t needed = async_plan_needs(state->plan, round);
     struct async_cause cause = {state->pushed_s[(size_t)number * run->slices_count + slice], 0};
@@ -146,29 +149,43 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
     async_plan_waited(run, number, from_s, calls->now_s(), cause);
 }
 
+static void tell_all(const struct ar_actor_calls *calls, const struct state *state, uint32_t worker,
+                     enum actor_role role)
+{
+    for (uint32_t i = 0; i < state->pairs_each; i++) {
+        calls->send(actor_of(state, role, worker * state->pairs_each + i), 0, 0, NULL);
+    }
+}
+
 static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
                             uint32_t number, uint32_t round, const struct async_segment *segment)
 {
     double time_s = segment->time_s * async_plan_factor(state->run, state->plan, round, number);
+    if (segment->is_forward && round > 0) {
+        state->freed[number]++;
+        tell_all(calls, state, number, SENDER);
+    }
     state->run->splits[number].compute_s += time_s;
     calls->sleep_for(time_s);
-    for (uint32_t i = 0; segment->pushes && i < state->pairs_each; i++) {
-        calls->send(actor_of(state, PUSHER, number * state->pairs_each + i), 0, 0, NULL);
+    if (segment->pushes) {
+        tell_all(calls, state, number, PUSHER);
     }
 }
 
 static void work_rounds(const struct ar_actor_calls *calls, struct state *state, uint32_t number)
 {
     const struct async_plan *plan = state->plan;
+    uint32_t slices = state->run->slices_count;
     double start_s = async_plan_start_s(state->run, number);
     calls->sleep_for(start_s);
     for (uint32_t round = 0; round < plan->rounds; round++) {
-        await_pulls(calls, state, number, round);
         for (uint32_t i = 0; i < plan->segments_count; i++) {
+            uint32_t gate = round == 0 ? 0 : (round - 1) * slices + plan->segments[i].pulled;
+            await_pulls(calls, state, number, round, gate);
             compute_segment(calls, state, number, round, &plan->segments[i]);
         }
     }
-    await_pulls(calls, state, number, plan->rounds);
+    await_pulls(calls, state, number, plan->rounds, (plan->rounds - 1) * slices + plan->end_pulls);
     state->run->end_s[number] = calls->now_s() - start_s;
 }
 
@@ -213,17 +230,19 @@ enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err)
     struct ar_arena arena AR_ENDS_HERE = {.last = NULL};
     struct async_plan plan;
     async_plan_make(run, &arena, &plan);
-    uint32_t gpus = run->workers * run->gpus_each;
+    uint32_t gpus = run->workers * run->gpus_each, slices = run->slices_count;
     struct state state = {.run = run,
                           .plan = &plan,
                           .gpus_count = gpus,
                           .pairs_count = gpus * plan.shards_count,
                           .pairs_each = run->gpus_each * plan.shards_count,
-                          .slices_all = plan.rounds * run->slices_count};
+                          .slices_all = plan.rounds * slices,
+                          .pulls_count = (plan.rounds - 1) * slices + plan.end_pulls};
     size_t pairs = state.pairs_count, all = state.slices_all;
     state.pairs = ar_arena_alloc(&arena, pairs, sizeof *state.pairs);
     state.gpus = ar_arena_alloc(&arena, 4 * pairs + run->workers, sizeof(uint32_t));
     state.pushes = ar_arena_alloc(&arena, plan.shards_count * all, sizeof(uint32_t));
+    state.freed = ar_arena_alloc(&arena, run->workers, sizeof(uint32_t));
     state.pushed_s =
         ar_arena_alloc(&arena, (size_t)run->workers * run->slices_count, sizeof(double));
     state.all_pushed_s = ar_arena_alloc(&arena, all, sizeof(double));

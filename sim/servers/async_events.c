@@ -231,7 +231,7 @@ static void async_share_rates(struct async_share *share, const uint32_t *active,
 /* --- events -------------------------------------------------------------------------------------
  */
 
-enum event_kind { STARTED, COMPUTED, PUSHED, PULLED };
+enum event_kind { STARTED, COMPUTED, PUSHED, PULLED, FREED };
 
 /* The state of a transfer. Counts are of slices since the run began. */
 struct transfer {
@@ -247,6 +247,7 @@ struct worker {
     bool is_computing, has_ended;
     double idle_s;      /* since when */
     uint32_t gradients; /* slices whose gradients exist */
+    uint32_t freed;     /* slices whose pulled parameters are in use */
 };
 
 struct events {
@@ -278,11 +279,17 @@ static struct transfer *find_transfer(struct events *events, uint32_t worker, ui
     return &events->transfers[(size_t)worker * ASYNC_WAYS + way];
 }
 
+static uint32_t find_slice(const struct events *events, uint32_t way, uint32_t number)
+{
+    uint32_t place = number % events->run->slices_count;
+    return way == ASYNC_PUSH ? place : async_plan_pulled(events->run, place);
+}
+
 static void begin_transfer(struct events *events, uint32_t worker, uint32_t way)
 {
     uint32_t index = worker * ASYNC_WAYS + way;
     struct transfer *transfer = &events->transfers[index];
-    uint32_t slice = transfer->begun++ % events->run->slices_count;
+    uint32_t slice = find_slice(events, way, transfer->begun++);
     transfer->is_active = true;
     transfer->since_s = events->now_s;
     transfer->bytes = events->share.bytes[(size_t)index * events->run->slices_count + slice];
@@ -298,26 +305,38 @@ static void try_push(struct events *events, uint32_t worker)
     }
 }
 
-/* A slice may be pulled when the worker's own push of it has arrived, and those of all that it
- * depends on have. */
+/* A slice may be pulled when the worker's own push of it has arrived, those of all that it depends
+ * on have, and there is a buffer. */
 static void try_pull(struct events *events, uint32_t worker)
 {
     const struct ar_async *run = events->run;
     const struct transfer *pull = find_transfer(events, worker, ASYNC_PULL);
     uint32_t round = pull->begun / run->slices_count + 1;
-    uint32_t slice = pull->begun % run->slices_count;
+    uint32_t slice = find_slice(events, ASYNC_PULL, pull->begun);
     uint32_t needed = async_plan_needs(&events->plan, round);
     if (pull->is_active || round > events->plan.rounds ||
-        find_transfer(events, worker, ASYNC_PUSH)->arrived <= pull->begun) {
+        find_transfer(events, worker, ASYNC_PUSH)->arrived <=
+            (round - 1) * run->slices_count + slice) {
         return;
     }
-    if (needed == UINT32_MAX ||
-        events->pushes[(size_t)needed * run->slices_count + slice] == run->workers) {
+    bool is_allowed = needed == UINT32_MAX ||
+                      events->pushes[(size_t)needed * run->slices_count + slice] == run->workers;
+    if (is_allowed &&
+        (run->pull == AR_PULL_WHOLE || pull->begun <= events->workers[worker].freed)) {
         begin_transfer(events, worker, ASYNC_PULL);
     }
 }
 
 /* --- computation ------------------------------------------------------------------------------ */
+
+/* Slices that must have been pulled before the worker goes on. */
+static uint32_t find_gate(const struct events *events, const struct worker *worker)
+{
+    uint32_t pulled = worker->round < events->plan.rounds
+                          ? events->plan.segments[worker->segment].pulled
+                          : events->plan.end_pulls;
+    return worker->round == 0 ? 0 : (worker->round - 1) * events->run->slices_count + pulled;
+}
 
 static void try_compute(struct events *events, uint32_t number)
 {
@@ -325,14 +344,13 @@ static void try_compute(struct events *events, uint32_t number)
     if (worker->is_computing || worker->has_ended) {
         return;
     }
-    uint32_t gate =
-        worker->round * events->run->slices_count; /* slices that must have been pulled */
+    uint32_t gate = find_gate(events, worker);
     if (find_transfer(events, number, ASYNC_PULL)->arrived < gate) {
         return;
     }
     if (events->now_s != worker->idle_s) { /* what did it wait for? */
         const struct ar_async *run = events->run;
-        uint32_t slice = (gate - 1) % run->slices_count;
+        uint32_t slice = find_slice(events, ASYNC_PULL, gate - 1);
         uint32_t needed = async_plan_needs(&events->plan, worker->round);
         const struct async_cause cause = {
             .pushed_s = events->pushed_s[(size_t)number * run->slices_count + slice],
@@ -351,6 +369,12 @@ static void try_compute(struct events *events, uint32_t number)
         segment->time_s * async_plan_factor(events->run, &events->plan, worker->round, number);
     worker->is_computing = true;
     events->run->splits[number].compute_s += time_s;
+    if (segment->is_forward && worker->round > 0) {
+        /* To ask for the next slice takes a latency: that of a slice, which is about as long. */
+        size_t pull = (size_t)number * ASYNC_WAYS + ASYNC_PULL;
+        double request_s = events->share.latency_s[pull * events->run->slices_count];
+        push_event(events, events->now_s + request_s, number, FREED);
+    }
     push_event(events, events->now_s + time_s, number, COMPUTED);
 }
 
@@ -395,6 +419,10 @@ static void handle_event(struct events *events, const struct ar_due *event)
         find_transfer(events, number, ASYNC_PULL)->arrived++;
         try_compute(events, number);
         break;
+    case FREED:
+        worker->freed++;
+        try_pull(events, number);
+        break;
     }
 }
 
@@ -404,7 +432,7 @@ static void end_transfer(struct events *events, uint32_t index)
     uint32_t worker = index / ASYNC_WAYS;
     uint32_t way = index % ASYNC_WAYS;
     struct transfer *transfer = &events->transfers[index];
-    uint32_t slice = transfer->left++ % events->run->slices_count;
+    uint32_t slice = find_slice(events, way, transfer->left++);
     double latency_s = events->share.latency_s[(size_t)index * events->run->slices_count + slice];
     transfer->is_active = false;
     events->share.rate_Bps[index] = 0;
@@ -489,9 +517,9 @@ void ar_async_run_events(struct ar_async *run)
     events.pushes = ar_arena_alloc(&arena, all, sizeof(uint32_t));
     events.all_pushed_s = ar_arena_alloc(&arena, all, sizeof(double));
     events.active = ar_arena_alloc(&arena, 2 * workers * ASYNC_WAYS, sizeof(uint32_t));
-    /* a worker computes, and each of its slices may be on its way there or back */
+    /* a worker computes, and each of its slices may be asked for, or on its way there or back */
     events.heap.list =
-        ar_arena_alloc(&arena, workers * (2 * slices + 1) + 1, sizeof *events.heap.list);
+        ar_arena_alloc(&arena, workers * (3 * slices + 1) + 1, sizeof *events.heap.list);
     async_plan_begin(run);
     run->messages_count = events.share.messages * slices * events.plan.rounds;
     follow_events(&events);

@@ -8,6 +8,7 @@ const char *const ar_servers_at_names[] = {[AR_SERVERS_AT_NODES] = "nodes",
                                            [AR_SERVERS_AT_BOTH] = "both",
                                            NULL};
 const char *const ar_worker_names[] = {[AR_WORKER_GPU] = "gpu", [AR_WORKER_NODE] = "node", NULL};
+const char *const ar_pull_names[] = {[AR_PULL_WHOLE] = "whole", [AR_PULL_SLICED] = "sliced", NULL};
 static uint32_t count_gpus(const struct ar_async *run)
 {
     return ar_cluster_facts(run->cluster)->gpus_per_node;
@@ -123,21 +124,35 @@ void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct 
     *plan = (struct async_plan){
         .rounds = run->steps_count / run->every,
         .staleness = find_staleness(run),
+        .end_pulls = run->pull == AR_PULL_SLICED ? 1 : run->slices_count,
         .segments =
-            ar_arena_alloc(arena, (size_t)run->slices_count + 2, sizeof(struct async_segment)),
+            ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
         .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
                                  sizeof(struct async_shard))};
-    plan->segments[plan->segments_count++] = (struct async_segment){.time_s = run->forward_s};
+    /* The forward pass, by slices if they are pulled so: as long as they are large. */
+    uint32_t count = run->slices_count;
+    double bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += (double)run->slices[i].bytes;
+    }
+    for (uint32_t i = 0; i < count && run->pull == AR_PULL_SLICED; i++) {
+        double part = (double)run->slices[async_plan_pulled(run, i)].bytes / bytes;
+        plan->segments[plan->segments_count++] = (struct async_segment){
+            .time_s = part * run->forward_s, .pulled = i + 1, .is_forward = true};
+    }
+    if (run->pull == AR_PULL_WHOLE) {
+        plan->segments[plan->segments_count++] =
+            (struct async_segment){.time_s = run->forward_s, .pulled = count};
+    }
     /* Steps without an exchange, and the backward pass of the last one up to each slice. */
     double last_s = -((run->every - 1) * (run->forward_s + run->backward_s));
-    for (uint32_t i = 0; i < run->slices_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         plan->segments[plan->segments_count++] = (struct async_segment){
-
-            .time_s = run->slices[i].ready_s - last_s, .pushes = true};
+            .time_s = run->slices[i].ready_s - last_s, .pulled = count, .pushes = true};
         last_s = run->slices[i].ready_s;
     }
     plan->segments[plan->segments_count++] =
-        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s)};
+        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s), .pulled = count};
     place_shards(run, plan);
     /* The factor of an exchange is the mean over its steps. */
     plan->factors = run->factors;

@@ -10,7 +10,9 @@
 /** A part of a worker's computation between two exchanges. */
 struct async_segment {
     double time_s;
-    bool pushes; /**< the gradients of the next slice exist when it ends */
+    uint32_t pulled; /**< how many slices of the exchange must be there before it */
+    bool is_forward; /**< of a sliced pull: it frees the buffer of the slice before */
+    bool pushes;     /**< the gradients of the next slice exist when it ends */
 };
 
 /** A shard. */
@@ -26,6 +28,7 @@ struct async_plan {
     uint32_t shards_count;
     uint32_t rounds;       /**< exchanges */
     uint32_t staleness;    /**< in exchanges; AR_ASYNC_FREE */
+    uint32_t end_pulls;    /**< slices that must be there when the last step ends */
     const double *factors; /**< [round][worker]; NULL: 1 */
 };
 
@@ -37,6 +40,12 @@ void async_plan_begin(struct ar_async *run);
 /** The GPU at which a GPU of a worker reaches a shard; itself: no message. */
 uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
                           uint32_t gpu);
+
+/** The slice that is pulled as number `place` of an exchange. */
+static inline uint32_t async_plan_pulled(const struct ar_async *run, uint32_t place)
+{
+    return run->pull == AR_PULL_SLICED ? run->slices_count - 1 - place : place;
+}
 
 /** The exchange whose pushes of all workers a pull for exchange `round` needs; UINT32_MAX: none. */
 static inline uint32_t async_plan_needs(const struct async_plan *plan, uint32_t round)

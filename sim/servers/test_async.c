@@ -212,6 +212,29 @@ Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
     cr_assert(2 * run.messages_count == messages);
 }
 
+Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_before)
+{
+    /* A pass of 0.03 s over all slices, all of it forward: as in LightLDA. */
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    double slice_s = BYTES / SLICES / hca_Bps(cluster);
+    for (int pull = AR_PULL_WHOLE; pull <= AR_PULL_SLICED; pull++) {
+        struct ar_async run = run_of(cluster, 1, 4, SLICES);
+        run.pull = (enum ar_pull)pull;
+        run.forward_s = 0.03;
+        run.backward_s = 0;
+        for (uint32_t i = 0; i < SLICES; i++) {
+            slices[i].ready_s = 0;
+        }
+        double found_s = iterate(&run);
+        double push_s = SLICES * slice_s + latency_s(cluster);
+        /* The slice that is pushed last is used first, so that a whole pull has one slice left
+         * then. */
+        double expected = 0.03 + push_s + slice_s + latency_s(cluster);
+        printf("# %s: %.5f, expected %.5f\n", ar_pull_names[pull], found_s, expected);
+        cr_assert(support_near(found_s, expected, 0.02));
+    }
+}
+
 Test(async, a_slow_network_scales_the_time_of_a_run)
 {
     const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);

@@ -18,6 +18,7 @@ struct test_case {
     uint32_t workers, servers;
     enum ar_servers_at at;
     uint32_t staleness, slices;
+    enum ar_pull pull;
     uint32_t every, gpus_each;
     double jitter_frac;
     double max_frac; /* difference that is expected at most */
@@ -26,19 +27,20 @@ struct test_case {
 /* With one slice and servers that are alike they are equal. Actors wait a latency between slices;
  * and where shards differ, or one is in the worker's node, its messages are not done together. */
 static const struct test_case cases[] = {
-    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, 1, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, 1, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, 2, 1, 0.2, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, 1, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, 1, 1, 0.2, 1e-3},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, 1, 1, 0, 1e-6},
-    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, 1, 1, 0.2, 0.01},
-    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, 1, 1, 0.2, 0.05},
-    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, 1, 1, 1, 8, 0.2, 1e-3},
-    {"abci-v100", 16, 2, AR_SERVERS_AT_NODES, 0, 2, 1, 4, 0.2, 1e-2},
-    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 8, 1, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 2, 1, AR_PULL_WHOLE, 1, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, AR_ASYNC_FREE, 1, AR_PULL_WHOLE, 1, 1, 0.2,
+     1e-6},
+    {"v100-8gpu-1edr", 16, 3, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 2, 1, 0.2, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 0, 4, AR_PULL_WHOLE, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_NODES, 3, 4, AR_PULL_SLICED, 1, 1, 0.2, 1e-3},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_WORKERS, 0, 1, AR_PULL_WHOLE, 1, 1, 0, 1e-6},
+    {"v100-8gpu-1edr", 16, 4, AR_SERVERS_AT_WORKERS, 2, 1, AR_PULL_WHOLE, 1, 1, 0.2, 0.01},
+    {"v100-8gpu-1edr", 16, 1, AR_SERVERS_AT_BOTH, 0, 1, AR_PULL_WHOLE, 1, 1, 0.2, 0.05},
+    {"v100-8gpu-1edr", 16, 2, AR_SERVERS_AT_NODES, 1, 1, AR_PULL_WHOLE, 1, 8, 0.2, 1e-3},
+    {"abci-v100", 16, 2, AR_SERVERS_AT_NODES, 0, 2, AR_PULL_WHOLE, 1, 4, 0.2, 1e-2},
+    {"abci-v100", 16, 4, AR_SERVERS_AT_NODES, 2, 2, AR_PULL_WHOLE, 1, 1, 0.2, 1e-3},
 };
 
 static double iterate(struct ar_async *run, bool has_actors)
@@ -69,6 +71,7 @@ static void compare(const struct test_case *test)
                            .servers_at = test->at,
                            .staleness = test->staleness,
                            .every = test->every,
+                           .pull = test->pull,
                            .steps_count = STEPS,
                            .forward_s = 0.01,
                            .backward_s = 0.02,
@@ -86,11 +89,11 @@ static void compare(const struct test_case *test)
     uint64_t messages = run.messages_count;
     double actors_s = iterate(&run, true);
     double diff = events_s / actors_s - 1;
-    printf("# %s %u workers, %u servers at %s, staleness %d, %u slices: %.6f s, actors %.6f s, "
+    printf("# %s %u workers, %u servers at %s, staleness %d, %u slices %s: %.6f s, actors %.6f s, "
            "%+.3f %%; wait %.6f, actors %.6f s\n",
            test->cluster, test->workers, test->servers, ar_servers_at_names[test->at],
-           (int)test->staleness, test->slices, events_s, actors_s, 100 * diff, wait_s,
-           ar_async_split_mean(&run).wait_s);
+           (int)test->staleness, test->slices, ar_pull_names[test->pull], events_s, actors_s,
+           100 * diff, wait_s, ar_async_split_mean(&run).wait_s);
     cr_expect(fabs(diff) <= test->max_frac);
     cr_expect(run.messages_count == messages);
 }

@@ -505,7 +505,8 @@ static const enum ar_key point_axes[] = {
     AR_KEY_PRECISION,  AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE, AR_KEY_GRADIENTS,  AR_KEY_SPARSE,
     AR_KEY_JITTER,     AR_KEY_SEED,     AR_KEY_ENGINE,         AR_KEY_BUCKET,     AR_KEY_CHANNELS,
     AR_KEY_WINDOW,     AR_KEY_STRATEGY, AR_KEY_SERVERS,        AR_KEY_SERVERS_AT, AR_KEY_WORKER,
-    AR_KEY_PUSH_EVERY, AR_KEY_UNITS,    AR_KEY_BACKUPS,        AR_KEY_TAIL,       AR_KEYS_COUNT};
+    AR_KEY_PUSH_EVERY, AR_KEY_PULL,     AR_KEY_UNITS,          AR_KEY_BACKUPS,    AR_KEY_TAIL,
+    AR_KEYS_COUNT};
 
 /* The keys that are axes of layouts. */
 static const enum ar_key layout_axes[] = {AR_KEY_MICRO_BATCH,
