@@ -144,9 +144,6 @@ static void add_library_calls(const struct backend *backend, const struct lists 
     row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
     for (size_t i = 0; i < lists->operations_count; i++) {
         row.operation = lists->operations[i];
-        if (!backend->has_call(row.operation)) {
-            continue;
-        }
         row.name = ar_arena_format(cases->arena, "%s-%s", backend->name, row.operation->command);
         uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
         add_sizes(lists, multiple, row, cases);
@@ -173,7 +170,7 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
                             ", which begin with 0",
                             row.root, row.ranks);
     }
-    if (backend->has_call != NULL) {
+    if (backend->is_library) {
         add_library_calls(backend, lists, row, cases);
     }
     for (size_t i = 0; i < lists->algorithms_count; i++) {
@@ -291,7 +288,7 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
                                   arguments->check_only ? 1 : arguments->config.repetitions};
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(parse_lists(arguments, machine, row.type, cases->arena, &lists, err));
-    if (backend->has_call != NULL) {
+    if (backend->is_library) {
         lists.channels[0] = 1; /* the library has channels of its own */
         lists.channels_count = 1;
     }

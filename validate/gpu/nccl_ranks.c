@@ -20,6 +20,10 @@ enum nccl_call {
     CALL_ALL_GATHER,
     CALL_BROADCAST,
     CALL_REDUCE,
+    CALL_GATHER, /* here and below messages, as NCCL has no such call */
+    CALL_SCATTER,
+    CALL_ALL_TO_ALL,
+    CALL_SEND,
     CALL_MEET, /* the barrier: a sum of one element */
     CALL_SPLIT_ROWS,
     CALL_SPLIT_COLUMNS,
@@ -27,17 +31,23 @@ enum nccl_call {
     CALL_REDUCE_COLUMN,
     CALL_GATHER_ROW
 };
-enum { OPERATIONS = CALL_REDUCE + 1 };
-
-static const struct ar_operation *const operations[OPERATIONS] = {
-    &ar_operation_all_reduce, &ar_operation_reduce_scatter, &ar_operation_all_gather,
-    &ar_operation_broadcast, &ar_operation_reduce};
 
 /* NCCL's functions, for error lines. */
-static const char *const call_names[] = {"ncclAllReduce", "ncclReduceScatter", "ncclAllGather",
-                                         "ncclBroadcast", "ncclReduce",        "ncclAllReduce",
-                                         "ncclCommSplit", "ncclCommSplit",     "ncclReduceScatter",
-                                         "ncclAllReduce", "ncclAllGather"};
+static const char *const call_names[] = {"ncclAllReduce",
+                                         "ncclReduceScatter",
+                                         "ncclAllGather",
+                                         "ncclBroadcast",
+                                         "ncclReduce",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclSend and ncclRecv",
+                                         "ncclAllReduce",
+                                         "ncclCommSplit",
+                                         "ncclCommSplit",
+                                         "ncclReduceScatter",
+                                         "ncclAllReduce",
+                                         "ncclAllGather"};
 
 struct nccl_rank {
     uint32_t rank;
@@ -49,6 +59,7 @@ struct nccl_rank {
     cudaEvent_t begin;
     cudaEvent_t end;
     unsigned char *buffer; /* X shards */
+    unsigned char *result; /* where an all-to-all ends */
     unsigned char *token;  /* the one element that a barrier sums */
 };
 
@@ -97,6 +108,69 @@ enum ar_status nccl_check(const struct nccl_library *library, ncclResult_t code,
 
 /* --- calls -------------------------------------------------------------------------------- */
 
+/* Where the part of a position begins in the buffer at `base`, and its elements. */
+static unsigned char *part_at(const struct nccl_ranks *ranks, unsigned char *base,
+                              uint32_t position, uint64_t *count)
+{
+    const struct measurement *measurement = ranks->measurement;
+    struct ar_span all = {.first = 0, .count = measurement->elements};
+    struct ar_span part = ar_span_part(all, measurement->ranks, position);
+    *count = part.count;
+    return base + part.first * measurement->type->bytes;
+}
+
+/* Sends elements to a position, or receives them; a message of none is left out at both ends. */
+static ncclResult_t pass_elements(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                  bool sends, unsigned char *at, uint64_t count,
+                                  uint32_t peer_position)
+{
+    struct ar_order order = measurement_order(ranks->measurement);
+    int peer = (int)ar_order_rank(&order, 0, peer_position % ranks->measurement->ranks);
+    if (count == 0) {
+        return ncclSuccess;
+    }
+    return sends ? ranks->library->send(at, count, ranks->type, peer, rank->all, rank->stream)
+                 : ranks->library->recv(at, count, ranks->type, peer, rank->all, rank->stream);
+}
+
+static ncclResult_t pass_part(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                              bool sends, unsigned char *base, uint32_t part,
+                              uint32_t peer_position)
+{
+    uint64_t count;
+    unsigned char *at = part_at(ranks, base, part, &count);
+    return pass_elements(ranks, rank, sends, at, count, peer_position);
+}
+
+/* The messages of a rank at a position: gather and scatter go to and from the root, which is at
+ * position 0; part k of an all-to-all goes k positions on, also to the rank itself; send goes from
+ * the root to the last position. */
+static ncclResult_t pass_messages(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                  enum nccl_call call)
+{
+    struct ar_order order = measurement_order(ranks->measurement);
+    uint32_t position = ar_order_position(&order, 0, rank->rank);
+    uint32_t count = ranks->measurement->ranks;
+    ncclResult_t code = ncclSuccess;
+    if (call == CALL_SEND) {
+        bool takes_part = count > 1 && (position == 0 || position == count - 1);
+        return pass_elements(ranks, rank, position == 0, rank->buffer,
+                             takes_part ? ranks->measurement->elements : 0,
+                             position == 0 ? count - 1 : 0);
+    }
+    if (call != CALL_ALL_TO_ALL && position > 0) {
+        return pass_part(ranks, rank, call == CALL_GATHER, rank->buffer, position, 0);
+    }
+    for (uint32_t i = call == CALL_ALL_TO_ALL ? 0 : 1; i < count && code == ncclSuccess; i++) {
+        bool sends = call != CALL_GATHER;
+        code = pass_part(ranks, rank, sends, rank->buffer, i, position + i);
+        if (call == CALL_ALL_TO_ALL && code == ncclSuccess) {
+            code = pass_part(ranks, rank, false, rank->result, i, position + count - i);
+        }
+    }
+    return code;
+}
+
 static ncclResult_t make_nccl_call(const struct nccl_ranks *ranks, struct nccl_rank *rank,
                                    enum nccl_call call)
 {
@@ -108,8 +182,8 @@ static ncclResult_t make_nccl_call(const struct nccl_ranks *ranks, struct nccl_r
     const uint32_t x = measurement->shape.x; /* ranks of a row of the torus */
     unsigned char *buffer = rank->buffer;
     unsigned char *shard = buffer + rank->rank % x * ranks->shard * measurement->type->bytes;
-    uint64_t count = all / measurement->ranks;
-    unsigned char *part = buffer + rank->rank * count * measurement->type->bytes;
+    uint64_t count;
+    unsigned char *part = part_at(ranks, buffer, rank->rank, &count);
     switch (call) {
     case CALL_ALL_REDUCE:
         return nccl->all_reduce(buffer, buffer, all, type, ncclSum, rank->all, rank->stream);
@@ -121,6 +195,11 @@ static ncclResult_t make_nccl_call(const struct nccl_ranks *ranks, struct nccl_r
         return nccl->broadcast(buffer, buffer, all, type, root, rank->all, rank->stream);
     case CALL_REDUCE:
         return nccl->reduce(buffer, buffer, all, type, ncclSum, root, rank->all, rank->stream);
+    case CALL_GATHER:
+    case CALL_SCATTER:
+    case CALL_ALL_TO_ALL:
+    case CALL_SEND:
+        return pass_messages(ranks, rank, call);
     case CALL_MEET:
         return nccl->all_reduce(rank->token, rank->token, 1, type, ncclSum, rank->all,
                                 rank->stream);
@@ -163,14 +242,23 @@ static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
     return shape->x > 1 ? call_all(ranks, CALL_GATHER_ROW, err) : AR_OK;
 }
 
-/* The call of an operation; OPERATIONS: there is none. */
-static unsigned find_call(const struct ar_operation *operation)
+static enum nccl_call find_call(const struct ar_operation *operation)
 {
-    unsigned call = 0;
-    while (call < OPERATIONS && operations[call] != operation) {
+    static const struct ar_operation *const operations[] = {
+        [CALL_ALL_REDUCE] = &ar_operation_all_reduce,
+        [CALL_REDUCE_SCATTER] = &ar_operation_reduce_scatter,
+        [CALL_ALL_GATHER] = &ar_operation_all_gather,
+        [CALL_BROADCAST] = &ar_operation_broadcast,
+        [CALL_REDUCE] = &ar_operation_reduce,
+        [CALL_GATHER] = &ar_operation_gather,
+        [CALL_SCATTER] = &ar_operation_scatter,
+        [CALL_ALL_TO_ALL] = &ar_operation_all_to_all,
+        [CALL_SEND] = &ar_operation_send};
+    unsigned call = CALL_ALL_REDUCE;
+    while (call < CALL_SEND && operations[call] != operation) {
         call++;
     }
-    return call;
+    return (enum nccl_call)call;
 }
 
 /* --- ranks -------------------------------------------------------------------------------- */
@@ -214,6 +302,9 @@ static enum ar_status make_nccl_rank(struct nccl_ranks *ranks, struct nccl_rank 
     AR_TRY(cuda_make_event(arena, &rank->end, err));
     AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
     CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
+    if (ranks->operation_call == CALL_ALL_TO_ALL) {
+        AR_TRY(cuda_allocate(arena, bytes, &rank->result, err));
+    }
     AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));
     CUDA_TRY(cudaMemset, rank->token, 0, sizeof(float));
     CUDA_TRY(cudaDeviceSynchronize);
@@ -292,17 +383,20 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     struct nccl_ranks *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
+    unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
+    enum nccl_call call = find_call(measurement->operation);
     *made = (struct nccl_ranks){
         .crew = {.memory = &memory_device,
                  .first = place->first,
                  .count = place->count,
                  .buffers = buffers,
+                 .results = call == CALL_ALL_TO_ALL ? results : NULL,
                  .run = run_nccl_once},
         .library = library,
         .measurement = measurement,
         .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
         .shard = (measurement->elements + x - 1) / x,
-        .operation_call = (enum nccl_call)find_call(measurement->operation),
+        .operation_call = call,
         .ranks = members,
         .timeout_s = timeout_s,
     };
@@ -311,6 +405,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
         members[i].device = place->device + (int)i;
         AR_TRY(make_nccl_rank(made, &members[i], arena, err));
         buffers[i] = members[i].buffer;
+        results[i] = members[i].result;
     }
     ar_arena_own(arena, made, destroy_communicators);
     AR_TRY(connect_ranks(made, place, arena, err));
@@ -380,11 +475,6 @@ static bool nccl_can_run(const struct ar_algorithm *algorithm)
     return algorithm->calls == AR_CALLS_TORUS;
 }
 
-static bool nccl_has_call(const struct ar_operation *operation)
-{
-    return find_call(operation) < OPERATIONS;
-}
-
 /* Finds the ranks of this process. With MPI, process 0 draws an id and gives it to all. */
 static enum ar_status find_place(const struct measurement *measurement, struct nccl_place *place,
                                  struct ar_error *err)
@@ -430,7 +520,7 @@ const struct backend backend_nccl = {
     .name = "nccl",
     .summary = "NCCL's collectives, and torus2d made of them; one GPU per rank",
     .memories = {&memory_device},
-    .has_call = nccl_has_call,
+    .is_library = true,
     .can_run = nccl_can_run,
     .start = nccl_start,
     .stop = nccl_stop,

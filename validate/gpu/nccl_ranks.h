@@ -2,9 +2,9 @@
  * NCCL, found when the program runs: this is built with its header alone and starts without the
  * library. A process drives all ranks, one per GPU, or with MPI one rank.
  *
- * All-reduce, reduce-scatter, all-gather, broadcast and reduce are one call of NCCL, in place.
- * Since NCCL wants equal parts, the elements of a reduce-scatter or an all-gather are a multiple of
- * the ranks.
+ * An operation is one call of NCCL, or, where NCCL has none, one group of ncclSend and ncclRecv.
+ * All run in place but the all-to-all. Since NCCL wants equal parts, the elements of a
+ * reduce-scatter or an all-gather are a multiple of the ranks.
  *
  * The 2D torus is made of library calls as Sony did: ncclReduceScatter along the row, ncclAllReduce
  * down the column on the shard, ncclAllGather along the row. NCCL wants equal shards, so a buffer
@@ -32,7 +32,9 @@
     X(reduce_scatter, ncclReduceScatter)                                                           \
     X(all_gather, ncclAllGather)                                                                   \
     X(broadcast, ncclBroadcast)                                                                    \
-    X(reduce, ncclReduce)
+    X(reduce, ncclReduce)                                                                          \
+    X(send, ncclSend)                                                                              \
+    X(recv, ncclRecv)
 
 struct nccl_library {
 #define X(member, function) __typeof__(&function) member;

@@ -8,7 +8,7 @@
 
 enum { RANKS_MAX = 16, CALLS_MAX = 1024 };
 
-enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, SPLIT };
+enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, SPLIT, SEND, RECEIVE };
 
 struct ncclComm {
     int family; /* that all ranks of a communicator share */
@@ -157,6 +157,20 @@ static ncclResult_t reduce(const void *from, void *to, size_t count, ncclDataTyp
     return ask(REDUCE, from, to, count, type, root, comm);
 }
 
+static ncclResult_t send(const void *from, size_t count, ncclDataType_t type, int peer,
+                         ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    return ask(SEND, from, NULL, count, type, peer, comm);
+}
+
+static ncclResult_t recv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                         cudaStream_t stream)
+{
+    (void)stream;
+    return ask(RECEIVE, NULL, to, count, type, peer, comm);
+}
+
 static ncclResult_t group_start(void)
 {
     fake.depth++;
@@ -229,9 +243,43 @@ static void perform(struct asked *const *calls, int count)
     }
 }
 
+/* The send that a receive is for: the first one left between the two. */
+static struct asked *find_send(const struct asked *receive)
+{
+    for (int i = 0; i < fake.calls_count; i++) {
+        struct asked *call = &fake.calls[i];
+        if (call->kind == SEND && call->comm != NULL &&
+            call->comm->family == receive->comm->family && call->comm->rank == receive->peer &&
+            call->peer == receive->comm->rank) {
+            return call;
+        }
+    }
+    cr_assert_fail("rank %d receives what nobody sends", receive->comm->rank);
+    return NULL;
+}
+
+static void pass_messages(void)
+{
+    for (int i = 0; i < fake.calls_count; i++) {
+        struct asked *call = &fake.calls[i];
+        if (call->kind == RECEIVE) {
+            struct asked *sent = find_send(call);
+            cr_assert_eq(sent->count, call->count);
+            memcpy(call->to, sent->from, call->count * type_of(call)->bytes);
+            sent->comm = NULL;
+            call->comm = NULL;
+        }
+    }
+    for (int i = 0; i < fake.calls_count; i++) {
+        cr_assert(fake.calls[i].kind != SEND || fake.calls[i].comm == NULL,
+                  "a message that nobody receives");
+    }
+}
+
 static ncclResult_t group_end(void)
 {
     cr_assert_eq(fake.depth--, 1);
+    pass_messages();
     for (int i = 0; i < fake.calls_count; i++) {
         struct asked *calls[RANKS_MAX] = {NULL};
         ncclComm_t comm = fake.calls[i].comm;

@@ -25,9 +25,7 @@ struct backend {
     const char *name;
     const char *summary;                             /**< one line for --help */
     const struct memory *memories[BACKEND_MEMORIES]; /**< the first is the default */
-    /** Whether it has a collective of its own, `nccl-allreduce`, with channels of its own; NULL: it
-     * has none. */
-    bool (*has_call)(const struct ar_operation *operation);
+    bool is_library; /**< has collectives of its own, with channels of its own: `nccl-allreduce` */
     bool (*can_run)(const struct ar_algorithm *algorithm); /**< NULL: all of them */
 
     /** Starts libraries and looks at the machine. */

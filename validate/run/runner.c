@@ -43,9 +43,10 @@ static enum ar_status check_results(const struct views *views, struct mismatch *
                                     struct ar_error *err)
 {
     const struct crew *crew = views->crew;
+    unsigned char **results = crew->results != NULL ? crew->results : crew->buffers;
     for (uint32_t i = 0; i < crew->count; i++) {
         if (!crew->memory->is_host) {
-            AR_TRY(crew->memory->copy(views->seen, crew->buffers[i], views->bytes, err));
+            AR_TRY(crew->memory->copy(views->seen, results[i], views->bytes, err));
         }
         payload_check(&views->ranks[i], views->seen, mismatch);
     }

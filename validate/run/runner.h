@@ -27,6 +27,7 @@ struct crew {
     uint32_t first;          /**< rank */
     uint32_t count;          /**< ranks; 0: nothing is filled and checked, as in probes */
     unsigned char **buffers; /**< [rank of the crew]: all elements, in `memory` */
+    unsigned char **results; /**< [rank of the crew]: where it ends; NULL: in its buffer */
 
     /** Runs the collective, or the probe, once; `time_s` begins as 0. */
     enum ar_status (*run)(struct crew *crew, double *time_s, struct ar_error *err);
