@@ -77,8 +77,6 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
             AR_TRY(ar_plot_table_read(path, &file, job->arena, &table, err));
             job->tables[file] = table;
             report->rows_failed += table.failed_count;
-            report->rows_failed_line =
-                report->rows_failed_line == 0 ? table.failed_line : report->rows_failed_line;
         }
     }
     return job->request->where == NULL
