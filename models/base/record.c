@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_output.h"
+#include "ar_file.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "record_table.h"

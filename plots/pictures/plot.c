@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ar_file.h"
-#include "ar_output.h"
 #include "pictures.h"
 
 enum { FILE_MAX = 1 << 20 };

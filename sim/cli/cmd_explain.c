@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "commands.h"
 #include "exports.h"
 #include "made_by.h"

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "ar_comparison.h"
+#include "ar_file.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "ar_topo.h"
 #include "ar_units.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 
 struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena)

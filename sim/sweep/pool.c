@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "ar_signals.h"
 #include "ar_units.h"
 
