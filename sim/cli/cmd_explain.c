@@ -41,7 +41,6 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
 static enum ar_status load_explained(const struct options *options, struct ar_scenario *scenario,
                                      struct ar_error *err)
 {
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     return options->out == NULL || option_key(options, AR_KEY_PAYLOAD) == NULL
