@@ -67,7 +67,7 @@ static enum ar_status predict_run(const struct prediction *prediction, const cha
     *value = training.total->time_s;
     for (size_t i = 0; i < training.phases_count; i++) {
         const struct training_phase *phase = &training.phases[i];
-        double steps_s = phase->steps_count * phase->iteration_s;
+        double steps_s = phase->steps_count * phase->row.iteration_s;
         *value += steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
         *row = phase->row;
     }
