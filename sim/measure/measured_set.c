@@ -1,6 +1,6 @@
 #include "ar_measured_set.h"
 
-#include <inttypes.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "ar_csv.h"
@@ -67,11 +67,7 @@ const struct ar_called *ar_called_find(const struct ar_called_list *called, cons
 {
     for (size_t i = 0; i < called->count; i++) {
         const struct ar_called *one = &called->list[i];
-        size_t length = strlen(one->called);
-        bool has_star = length > 0 && one->called[length - 1] == '*';
-        bool is_it =
-            has_star ? strncmp(one->called, name, length - 1) == 0 : strcmp(one->called, name) == 0;
-        if (is_it && strcmp(one->operation, operation) == 0) {
+        if (fnmatch(one->called, name, 0) == 0 && strcmp(one->operation, operation) == 0) {
             return one;
         }
     }
