@@ -223,6 +223,10 @@ Test(cli_servers, a_sweep_runs_no_seed_twice_where_nothing_is_drawn)
     CLI_CELL(rows, 3, "seed", "2");
     cli_fails(64, "--servers: found with strategy data; expected it with ps-sync",
               "$AR sweep " RESNET50 "--strategy ssp:1,data --servers 4");
+    rows = cli_rows("sweep " RESNET50 "--algorithms ring,tree --strategy data,zero1 --quiet "
+                    "--columns strategy,algorithm,buckets_count");
+    cr_expect_eq(rows->rows_count, 4, "a head, and zero1 once: no all-reduce");
+    CLI_CELL(rows, 3, "buckets_count", cli_cell(rows, 1, "buckets_count"));
 }
 
 Test(cli_servers, runs_train_with_servers)
