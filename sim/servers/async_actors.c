@@ -146,26 +146,20 @@ static void await_pulls(const struct ar_actor_calls *calls, struct state *state,
     async_plan_waited(run, number, from_s, calls->now_s(), cause);
 }
 
-static void compute_segment(const struct ar_actor_calls *calls, struct state *state,
-                            uint32_t number, uint32_t round, const struct async_segment *segment)
-{
-    double time_s = segment->time_s * async_plan_factor(state->run, round, number);
-    state->run->splits[number].compute_s += time_s;
-    calls->sleep_for(time_s);
-    for (uint32_t i = 0; segment->pushes && i < state->pairs_each; i++) {
-        calls->send(actor_of(state, PUSHER, number * state->pairs_each + i), 0, 0, NULL);
-    }
-}
-
 static void work_rounds(const struct ar_actor_calls *calls, struct state *state, uint32_t number)
 {
-    const struct async_plan *plan = state->plan;
     double start_s = async_plan_start_s(state->run, number);
     calls->sleep_for(start_s);
     for (uint32_t round = 0; round < state->run->steps_count; round++) {
         await_pulls(calls, state, number, round);
-        for (uint32_t i = 0; i < plan->segments_count; i++) {
-            compute_segment(calls, state, number, round, &plan->segments[i]);
+        for (uint32_t segment = 0; segment < state->run->slices_count + 2; segment++) {
+            double time_s = async_plan_segment_s(state->run, segment, round, number);
+            state->run->splits[number].compute_s += time_s;
+            calls->sleep_for(time_s);
+            bool pushes = async_plan_pushes(state->run, segment);
+            for (uint32_t i = 0; pushes && i < state->pairs_each; i++) {
+                calls->send(actor_of(state, PUSHER, number * state->pairs_each + i), 0, 0, NULL);
+            }
         }
     }
     await_pulls(calls, state, number, state->run->steps_count);

@@ -346,8 +346,7 @@ static void try_compute(struct events *events, uint32_t number)
         events->run->end_s[number] = events->now_s - async_plan_start_s(events->run, number);
         return;
     }
-    const struct async_segment *segment = &events->plan.segments[worker->segment];
-    double time_s = segment->time_s * async_plan_factor(events->run, worker->round, number);
+    double time_s = async_plan_segment_s(events->run, worker->segment, worker->round, number);
     worker->is_computing = true;
     events->run->splits[number].compute_s += time_s;
     push_event(events, events->now_s + time_s, number, COMPUTED);
@@ -367,11 +366,11 @@ static void handle_event(struct events *events, const struct ar_due *event)
     case COMPUTED:
         worker->is_computing = false;
         worker->idle_s = events->now_s;
-        if (events->plan.segments[worker->segment].pushes) {
+        if (async_plan_pushes(run, worker->segment)) {
             worker->gradients++;
             try_push(events, number);
         }
-        if (++worker->segment == events->plan.segments_count) {
+        if (++worker->segment == run->slices_count + 2) {
             worker->segment = 0;
             worker->round++;
         }

@@ -64,8 +64,11 @@ void async_plan_begin(struct ar_async *run)
 
 /* --- servers ---------------------------------------------------------------------------------- */
 
-static void place_shards(const struct ar_async *run, struct async_plan *plan)
+void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan)
 {
+    *plan = (struct async_plan){
+        .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
+                                 sizeof(struct async_shard))};
     double n = count_worker_nodes(run);
     double k = fmin(run->servers, n);
     bool is_both = run->servers_at == AR_SERVERS_AT_BOTH;
@@ -112,24 +115,14 @@ bool ar_async_is_loose(const struct ar_async *run)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-void async_plan_make(const struct ar_async *run, struct ar_arena *arena, struct async_plan *plan)
+double async_plan_segment_s(const struct ar_async *run, uint32_t segment, uint32_t step,
+                            uint32_t worker)
 {
-    *plan = (struct async_plan){
-        .segments =
-            ar_arena_alloc(arena, (size_t)run->slices_count + 2, sizeof(struct async_segment)),
-        .shards = ar_arena_alloc(arena, (size_t)run->servers + count_worker_nodes(run),
-                                 sizeof(struct async_shard))};
-    plan->segments[plan->segments_count++] = (struct async_segment){.time_s = run->forward_s};
-    double last_s = 0; /* the backward pass up to each slice */
-    for (uint32_t i = 0; i < run->slices_count; i++) {
-        plan->segments[plan->segments_count++] = (struct async_segment){
-
-            .time_s = run->slices[i].ready_s - last_s, .pushes = true};
-        last_s = run->slices[i].ready_s;
-    }
-    plan->segments[plan->segments_count++] =
-        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s)};
-    place_shards(run, plan);
+    double factor = run->factors != NULL ? run->factors[(size_t)step * run->workers + worker] : 1;
+    double last_s = segment > 1 ? run->slices[segment - 2].ready_s : 0;
+    double end_s = segment <= run->slices_count && segment > 0 ? run->slices[segment - 1].ready_s
+                                                               : fmax(last_s, run->backward_s);
+    return (segment == 0 ? run->forward_s : end_s - last_s) * factor;
 }
 
 /* --- where the time went ---------------------------------------------------------------------- */

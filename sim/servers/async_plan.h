@@ -7,12 +7,6 @@
 
 #include "ar_async.h"
 
-/** A part of a worker's computation between two exchanges. */
-struct async_segment {
-    double time_s;
-    bool pushes; /**< the gradients of the next slice exist when it ends */
-};
-
 /** A shard. */
 struct async_shard {
     uint32_t node;
@@ -20,8 +14,6 @@ struct async_shard {
 };
 
 struct async_plan {
-    struct async_segment *segments;
-    uint32_t segments_count;
     struct async_shard *shards;
     uint32_t shards_count;
 };
@@ -42,9 +34,14 @@ static inline uint32_t async_plan_needs(const struct ar_async *run, uint32_t ste
     return is_needed ? step - 1 - run->staleness : UINT32_MAX;
 }
 
-static inline double async_plan_factor(const struct ar_async *run, uint32_t step, uint32_t worker)
+/** Time of a part of a step's computation: 0 is the forward pass; when part i ends, the gradients
+ * of slice i - 1 exist; what is left of the backward pass is the last part. */
+double async_plan_segment_s(const struct ar_async *run, uint32_t segment, uint32_t step,
+                            uint32_t worker);
+
+static inline bool async_plan_pushes(const struct ar_async *run, uint32_t segment)
 {
-    return run->factors != NULL ? run->factors[(size_t)step * run->workers + worker] : 1;
+    return segment > 0 && segment <= run->slices_count;
 }
 
 static inline double async_plan_start_s(const struct ar_async *run, uint32_t worker)
