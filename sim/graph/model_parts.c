@@ -50,17 +50,13 @@ static enum ar_status make_star(const struct ar_parts_request *request, struct a
     return AR_OK;
 }
 
-static uint32_t star_replicas(uint32_t devices)
-{
-    return devices - 1;
-}
-
 const struct ar_strategy ar_strategy_star = {
     .name = "star",
     .title = "a scheduler sends workers what to update, round by round",
     .operators = make_star,
     .sends = "updates",
-    .replicas = star_replicas,
+    .has_replicas = true,
+    .schedulers = 1,
 };
 
 /* --- rotate -------------------------------------------------------------------------------------
@@ -98,17 +94,12 @@ static enum ar_status make_rotation(const struct ar_parts_request *request, stru
     return AR_OK;
 }
 
-static uint32_t rotate_replicas(uint32_t devices)
-{
-    return devices;
-}
-
 const struct ar_strategy ar_strategy_rotate = {
     .name = "rotate",
     .title = "parts of the parameters go round a ring of workers",
     .operators = make_rotation,
     .sends = "blocks",
-    .replicas = rotate_replicas,
+    .has_replicas = true,
 };
 
 /* --- partitioned --------------------------------------------------------------------------------

@@ -197,9 +197,8 @@ static enum ar_status check_keys(const struct training_file *file,
                                 file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
         }
     }
-    bool has_others =
-        strategy != NULL && strategy->operators != NULL &&
-        (strategy->replicas == NULL || strategy->replicas(scenario->gpus) != scenario->gpus);
+    bool has_others = strategy != NULL && strategy->operators != NULL &&
+                      (!strategy->has_replicas || strategy->schedulers > 0);
     return !has_others
                ? AR_OK
                : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
