@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_output.h"
+#include "ar_file.h"
 #include "cases.h"
 
 /* One run of the program. */

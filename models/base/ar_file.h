@@ -1,11 +1,19 @@
 /** \file ar_file.h
- * Reading a whole file; where the program's own files are.
+ * Files that are read whole, and output files that appear whole or not at all.
+ *
+ * ar_output_open() opens a temporary file beside it, without a name, so that a process that is
+ * killed leaves nothing; ar_output_commit() checks every write, copies it to PATH.PROCESS.tmp and
+ * renames that; ar_output_abort() drops it.
+ *
+ * A full disk or an unwritable directory becomes one error line and leaves an existing file as it
+ * was. What exists and is no regular file (a directory, a device, a pipe) is refused.
  */
 #ifndef AR_BASE_FILE_H
 #define AR_BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "ar_arena.h"
 #include "ar_error.h"
@@ -25,5 +33,37 @@ bool ar_file_is_below(const char *name);
  * told: "." if the program was found by PATH where there is no /proc. */
 enum { AR_OWN_FOLDER = 1024 };
 void ar_own_folder(char folder[AR_OWN_FOLDER]);
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+struct ar_output {
+    FILE *file; /**< where the caller writes; NULL: committed or aborted */
+    char path[3800];
+};
+
+/** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */
+enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err);
+
+/** The same for callers that return early: what is not committed when the arena ends is dropped. */
+enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
+                               struct ar_error *err);
+enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
+                                  struct ar_output **output, struct ar_error *err);
+
+/** Finishes the file, while signals wait (ar_signals.h). */
+enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err);
+
+/** Drops the file, unless that or commit was done before. */
+void ar_output_abort(struct ar_output *output);
+
+/** Makes a directory and its missing parents; an existing directory is no error. */
+enum ar_status ar_make_directory(const char *path, struct ar_error *err);
+
+/* --- scratch directories ---------------------------------------------------------------------- */
+
+/** Makes a directory in a folder, which is removed with the arena. Directories are removed in the
+ * opposite order. */
+enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
+                               struct ar_error *err);
 
 #endif

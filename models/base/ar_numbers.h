@@ -1,11 +1,13 @@
 /** \file ar_numbers.h
- * Order statistics, common divisors and multiples.
+ * Order statistics, common divisors and multiples, hashes, and the one clock.
  */
 #ifndef AR_BASE_NUMBERS_H
 #define AR_BASE_NUMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 /** Sorts values in increasing order; none may be NAN. */
 void ar_sort(double *values, size_t count);
@@ -29,6 +31,31 @@ static inline uint32_t ar_common_divisor(uint32_t a, uint32_t b)
 static inline uint32_t ar_common_multiple(uint32_t a, uint32_t b)
 {
     return a / ar_common_divisor(a, b) * b;
+}
+
+/** A hash that tells whether two runs are about the same thing (FNV-1a, 64 bits). */
+#define AR_HASH_BEGIN 0xcbf29ce484222325u /* FNV's offset basis */
+
+static inline void ar_hash_bytes(uint64_t *hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) {
+        *hash = (*hash ^ at[i]) * 0x100000001b3u;
+    }
+}
+
+/** Hashes a text with its end, so that "ab" and "c" differ from "a" and "bc". */
+static inline void ar_hash_text(uint64_t *hash, const char *text)
+{
+    ar_hash_bytes(hash, text, strlen(text) + 1);
+}
+
+/** Seconds since some moment; it never goes back. */
+static inline double ar_clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 #endif

@@ -164,7 +164,7 @@ void ar_records_end(struct ar_records *records);
 void ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
                       const void *records, size_t count, size_t size);
 
-/** The same as CSV, into a file of a directory that appears whole or not at all (ar_output.h). */
+/** The same as CSV, into a file of a directory that appears whole or not at all (ar_file.h). */
 enum ar_status ar_records_save(const char *directory, const char *name, struct ar_columns columns,
                                const void *records, size_t count, size_t size,
                                struct ar_error *err);

@@ -14,6 +14,7 @@
 
 struct loader {
     struct ar_csv *csv;
+    struct ar_arena *arena;
     struct csv_parser parser;
     char *room;        /* for cells: no more bytes than the file has, and an end */
     uint64_t line;     /* where the line begins, which quotes may make longer */
@@ -33,21 +34,9 @@ static void take_cell(void *text, size_t bytes, void *data)
     struct loader *loader = data;
     struct ar_csv *csv = loader->csv;
     loader->line_cells++;
+    csv->cells = ar_arena_grow(loader->arena, csv->cells, csv->cells_count, 1, sizeof *csv->cells);
     csv->cells[csv->cells_count++] = loader->room;
     loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes) + 1; /* all zeros before */
-}
-
-static enum ar_status finish_header(struct loader *loader)
-{
-    struct ar_csv *csv = loader->csv;
-    if (loader->line_cells > AR_CSV_COLUMNS_MAX) {
-        return ar_error_set(loader->err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path,
-                            loader->line, loader->line_cells, AR_CSV_COLUMNS_MAX);
-    }
-    csv->columns_count = loader->line_cells;
-    csv->header_line = loader->line;
-    return AR_OK;
 }
 
 static enum ar_status finish_line(struct loader *loader)
@@ -57,7 +46,13 @@ static enum ar_status finish_line(struct loader *loader)
         return AR_OK;
     }
     if (csv->columns_count == 0) {
-        return finish_header(loader);
+        csv->columns_count = loader->line_cells;
+        csv->header_line = loader->line;
+        return csv->columns_count <= AR_CSV_COLUMNS_MAX
+                   ? AR_OK
+                   : ar_error_set(loader->err, AR_BAD_DATA,
+                                  "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path,
+                                  loader->line, loader->line_cells, AR_CSV_COLUMNS_MAX);
     }
     if (loader->line_cells != csv->columns_count) {
         const char *cut = loader->ends_in_line && loader->line_cells < csv->columns_count
@@ -68,6 +63,7 @@ static enum ar_status finish_line(struct loader *loader)
             "%s:%" PRIu64 ": %zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
             csv->path, loader->line, loader->line_cells, csv->columns_count, csv->header_line, cut);
     }
+    csv->lines = ar_arena_grow(loader->arena, csv->lines, csv->rows_count, 1, sizeof *csv->lines);
     csv->lines[csv->rows_count++] = loader->line;
     return AR_OK;
 }
@@ -124,6 +120,8 @@ static enum ar_status read_comment(struct loader *loader, char *text)
         *--end = '\0';
     }
     text[size] = size > 0 ? '\0' : text[size];
+    csv->directives = ar_arena_grow(loader->arena, csv->directives, csv->directives_count, 1,
+                                    sizeof *csv->directives);
     csv->directives[csv->directives_count++] = (struct ar_csv_directive){
         .key = size > 0 ? text : "", .value = value, .line = loader->line};
     return AR_OK;
@@ -176,34 +174,14 @@ static enum ar_status check_is_text(const struct ar_csv *csv, const char *text, 
     return AR_OK;
 }
 
-/* Allocates as many cells, directives and rows as there can be. */
-static void make_room(struct loader *loader, struct ar_arena *arena, const char *text)
-{
-    struct ar_csv *csv = loader->csv;
-    size_t cells = 2;
-    size_t lines = 2;
-    size_t comments = 1;
-    size_t bytes = strlen(text);
-    for (size_t i = 0; i < bytes; i++) {
-        bool is_end = is_newline(text + i);
-        lines += is_end;
-        cells += is_end || text[i] == ',';
-        comments += text[i] == '#';
-    }
-    loader->room = ar_arena_alloc(arena, bytes + 3, 1);
-    csv->cells = ar_arena_alloc(arena, cells, sizeof *csv->cells);
-    csv->lines = ar_arena_alloc(arena, lines, sizeof *csv->lines);
-    csv->directives = ar_arena_alloc(arena, comments, sizeof *csv->directives);
-}
-
 static enum ar_status parse_text(struct ar_csv *csv, struct ar_arena *arena, const char *text,
                                  size_t bytes, struct ar_error *err)
 {
-    struct loader loader = {.csv = csv, .err = err};
+    struct loader loader = {.csv = csv, .arena = arena, .err = err};
     char *copy = ar_arena_alloc(arena, bytes + 1, 1);
     memcpy(copy, text, bytes);
     AR_TRY(check_is_text(csv, copy, bytes, err));
-    make_room(&loader, arena, copy);
+    loader.room = ar_arena_alloc(arena, bytes + 3, 1);
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         ar_memory_fail(csv->path);
     }

@@ -2,12 +2,15 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_signals.h"
 #include "ar_text.h"
 
 enum { FIRST_BYTES = 65536 };
@@ -86,4 +89,174 @@ void ar_own_folder(char folder[AR_OWN_FOLDER])
         *slash = '\0';
     }
     ar_copy_text(folder, AR_OWN_FOLDER, slash != NULL ? path : ".");
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+enum { TEMPORARY_NAME = sizeof((struct ar_output *)NULL)->path + 40 };
+
+/* Makes a file beside the one to write. */
+static FILE *open_beside(const struct ar_output *output, char name[TEMPORARY_NAME])
+{
+    snprintf(name, TEMPORARY_NAME, "%s.%ld.tmp", output->path, (long)getpid());
+    return fopen(name, "w+xe");
+}
+
+enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err)
+{
+    if (strlen(path) >= sizeof output->path) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        /* Renaming onto a device such as /dev/null would replace it. */
+        return ar_error_set(err, AR_IO, "%s: cannot write: it is %s; expected a file name", path,
+                            S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
+    }
+    char name[TEMPORARY_NAME];
+    snprintf(output->path, sizeof output->path, "%s", path);
+    output->file = open_beside(output, name);
+    if (output->file == NULL) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    unlink(name); /* so that nothing stays of a process that is killed */
+    return AR_OK;
+}
+
+static void abort_output(void *output)
+{
+    ar_output_abort(output);
+}
+
+enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
+                               struct ar_error *err)
+{
+    struct ar_output *made = ar_arena_alloc(arena, 1, sizeof *made);
+    ar_arena_own(arena, made, abort_output);
+    AR_TRY(ar_output_open(path, made, err));
+    *output = made;
+    return AR_OK;
+}
+
+enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,
+                                  struct ar_output **output, struct ar_error *err)
+{
+    const char *path = ar_arena_format(arena, "%s/%s", directory, name);
+    return ar_output_begin(path, arena, output, err);
+}
+
+static bool copy_all(FILE *from, FILE *to)
+{
+    char bytes[1 << 14];
+    rewind(from);
+    for (size_t count; (count = fread(bytes, 1, sizeof bytes, from)) > 0;) {
+        fwrite(bytes, 1, count, to);
+    }
+    return ferror(from) == 0 && ferror(to) == 0;
+}
+
+/* Copies what was written to a file with a name, which then replaces that of the path. */
+static enum ar_status finish_file(struct ar_output *output, struct ar_error *err)
+{
+    char name[TEMPORARY_NAME];
+    FILE *named = NULL;
+    /* ferror() remembers a failed write; fflush and fclose report those still to come */
+    bool is_whole = ferror(output->file) == 0 && fflush(output->file) == 0 &&
+                    (named = open_beside(output, name)) != NULL && copy_all(output->file, named);
+    is_whole = (named == NULL || fclose(named) == 0) && is_whole;
+    if (!is_whole || rename(name, output->path) != 0) {
+        (void)ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path,
+                           strerror(errno != 0 ? errno : EIO));
+        unlink(named != NULL ? name : "");
+        return AR_IO;
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
+{
+    struct ar_signals before;
+    ar_signals_hold(&before);
+    enum ar_status status = finish_file(output, err);
+    ar_output_abort(output);
+    ar_signals_restore(&before);
+    return status;
+}
+
+void ar_output_abort(struct ar_output *output)
+{
+    if (output->file != NULL) {
+        fclose(output->file);
+        output->file = NULL;
+    }
+}
+
+enum ar_status ar_make_directory(const char *path, struct ar_error *err)
+{
+    char part[sizeof((struct ar_output *)0)->path];
+    if (path[0] == '\0') {
+        return ar_error_set(err, AR_IO, "found an empty path; expected a directory");
+    }
+    if (strlen(path) >= sizeof part) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long for a directory", path);
+    }
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1;; slash++) {
+        if (*slash != '/' && *slash != '\0') {
+            continue;
+        }
+        char kept = *slash;
+        *slash = '\0';
+        struct stat info;
+        bool is_there = stat(part, &info) == 0;
+        if (is_there && !S_ISDIR(info.st_mode)) {
+            return ar_error_set(err, AR_IO, "%s: found a file; expected a directory", part);
+        }
+        if (!is_there && mkdir(part, 0777) != 0 && errno != EEXIST) {
+            return ar_error_set(err, AR_IO, "%s: cannot make the directory: %s", part,
+                                strerror(errno));
+        }
+        *slash = kept;
+        if (kept == '\0') {
+            return AR_OK;
+        }
+    }
+}
+
+/* --- scratch directories ---------------------------------------------------------------------- */
+
+enum { OPEN_MAX_AT_ONCE = 8 };
+
+struct scratch {
+    char *path;
+    struct ar_signals before;
+};
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info, (void)type, (void)place;
+    return remove(path);
+}
+
+static void end_scratch(void *object)
+{
+    struct scratch *scratch = object;
+    (void)nftw(scratch->path, remove_entry, OPEN_MAX_AT_ONCE, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    ar_signals_restore(&scratch->before);
+}
+
+enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
+                               struct ar_error *err)
+{
+    struct scratch *scratch = ar_arena_alloc(arena, 1, sizeof *scratch);
+    scratch->path = ar_arena_format(arena, "%s/.allreckon-scratch-XXXXXX", folder);
+    ar_signals_catch(&scratch->before);
+    if (mkdtemp(scratch->path) == NULL) {
+        (void)ar_error_set(err, AR_IO, "%.300s: cannot write there: %s", folder, strerror(errno));
+        ar_signals_restore(&scratch->before);
+        return AR_IO;
+    }
+    *path = scratch->path;
+    ar_arena_own(arena, scratch, end_scratch);
+    return AR_OK;
 }

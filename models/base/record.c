@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "ar_csv.h"
-#include "ar_output.h"
+#include "ar_file.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "record_table.h"
 
-enum { DIGITS = 9 };
+enum { DIGITS = 9, AR_COLUMNS_TEXT = 4096 };
 
 enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
                                struct ar_error *err)
@@ -220,14 +220,13 @@ enum ar_status ar_view_check(const char *where, const struct ar_view *view,
     for (size_t i = 0; i < columns.count && count < AR_CSV_COLUMNS_MAX; i++) {
         names[count++] = columns.list[i].name;
     }
-    for (const char *at = is_all ? NULL : view->columns; at != NULL;) {
-        char name[64];
-        size_t length = strcspn(at, ",");
-        if (ar_column_find(columns, at, length) == NULL) {
-            ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, at);
+    char list[AR_COLUMNS_TEXT];
+    char *rest = is_all ? NULL : list;
+    ar_copy_text(list, sizeof list, is_all ? "" : view->columns);
+    for (const char *name; (name = strsep(&rest, ",")) != NULL;) {
+        if (ar_column_find(columns, name, strlen(name)) == NULL) {
             return ar_error_unknown(err, AR_USAGE, where, "column", name, names, count);
         }
-        at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return AR_OK;
 }

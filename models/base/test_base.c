@@ -1,4 +1,4 @@
-/* Errors and names; units and output files have a source each, test_units.c and test_output.c. */
+/* Errors and names; units and output files have a source each, test_units.c and test_file.c. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sysexits.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_clock.h"
 #include "ar_numbers.h"
 #include "ar_record.h"
 #include "ar_text.h"

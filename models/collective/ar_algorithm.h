@@ -2,35 +2,24 @@
  * Algorithms of collectives: who sends which part of a buffer to whom in which step.
  *
  * An algorithm is a pure function of (shape, elements, position, step) that yields the move of that
- * position in that step: at most one send and at most one receive. It allocates nothing, keeps no
- * state and knows neither clock nor machine. Consumers read the same function: the symbolic
- * verification (ar_verify.h), the closed form (ar_closed.h), the engines of sim/, the programs of
- * validate/ that run it on real memory, and what sim/export/ writes for other programs.
+ * position in that step. In step s a position sends, if the move says so, the span as it is after
+ * its receives of steps before s; and receives, if the move says so, and copies the span or adds it
+ * to its own. It may run ahead of others; the messages between two positions keep their order.
  *
- * Semantics. All positions walk through the same steps 0 .. steps-1. In step s a position
+ * Steps form phases of four kinds; the verification (ar_verify.h) checks what they promise:
  *
- *   1. sends, if the move says so, the span as it is after its receives of steps before s;
- *   2. receives, if the move says so, and copies the span or adds it to its own.
- *
- * A position may run ahead of others; the messages between two positions keep their order.
- *
- * Steps form phases of four kinds; the verification checks what they promise:
- *
- * - Walks, rings or chains: every position keeps its peers, so a phase is a fixed
- *   pattern of flows that repeats, and what a position receives in a step it sends in the next, if
- *   it sends. A position that sends does so in one run of steps, from the first or to the last.
- * - Trees: peers depend on the position and on step % period. Every hop carries
- *   the whole buffer in `parts` parts, in order, one in every period, once, and no two hops join
- *   the same two positions in the same direction.
- * - Exchanges: every step is a pattern of its own; a position sends to any peer, and receives from
- *   any. One that is `at once` sends what it has when the phase begins: no send waits for a receive
- *   of the phase, nor for another message to arrive.
+ * - Walks, rings or chains: every position keeps its peers, and what it receives in a step it sends
+ *   in the next, if it sends: in one run of steps, from the first or to the last.
+ * - Trees: peers depend on the position and on step % period. Every hop carries the whole buffer in
+ *   `parts` parts, in order, one in every period, once, and no two hops join the same two positions
+ *   in the same direction.
+ * - Exchanges: every step is a pattern of its own. One that is `at once` sends what it has when the
+ *   phase begins: no send waits for a receive of the phase, nor for another message to arrive.
  * - Sums: in every step switches that sum join lines of positions. A member sends a span to the
  *   switch of its line, and receives one, in which each element is the sum of what all members have
  *   sent of it; what somebody sends somebody receives. A phase is a pipeline: the places of its
- *   period are stages, through which the buffer goes in parts, one part in every period. A part
- *   comes to a stage when it has left the one before at all members of the line; stages work at
- *   the same time, each on a part of its own, so no step touches what is of another part.
+ *   period are stages, through which the buffer goes in parts, one part in every period. Stages
+ *   work at the same time, each on a part of its own.
  *
  * The buffer of `elements` elements is that of one channel.
  */
@@ -67,8 +56,8 @@ struct ar_move {
  * be filled in as well. */
 struct ar_sends {
     uint32_t first, end;
-    uint32_t *peers;  /**< receivers; AR_NEVER: the position does not send */
-    uint64_t *counts; /**< elements; 0 if it does not send */
+    uint32_t *peers;  /**< receivers; AR_NEVER: none */
+    uint64_t *counts; /**< elements */
 };
 
 enum { AR_PERIOD_MAX = 4 };
@@ -137,23 +126,16 @@ struct ar_algorithm {
     enum ar_shapes shapes;                /**< flat unless a row says others */
     enum ar_calls calls;
 
-    /** Every channel of the command line is two of ar_collective.h, of which one runs the mirror
-     * image of the other (ar_shape.h), so that a rank with children in one is a leaf in the other.
-     * They are channels since each has an order of steps of its own. */
-    bool has_mirror;
-
-    /** In one row or one column every position does in every step what it does in the ring of N. */
-    bool is_ring_in_line;
-
-    /** Switches sum: it runs where they do (ar_cluster_check_sums()), and on no memory of ranks. */
-    bool wants_sums;
-
-    /** Memory that MPI libraries allocate for it, in payloads: what a rank receives before it sums
-     * or sorts it. Source: open-mpi/ompi v4.1, ompi/mca/coll/base. */
-    double scratch;
+    bool has_mirror; /**< every channel of the command line is two, of which one runs the mirror
+                          image of the other, so that a rank with children in one is a leaf there */
+    bool is_ring_in_line; /**< in one row or one column it does what the ring of N does */
+    bool wants_sums;      /**< it runs where switches sum, and on no memory of ranks */
+    double scratch;       /**< memory that MPI libraries allocate for it, in payloads: what a rank
+                               receives before it sums or sorts it; source: open-mpi/ompi v4.1,
+                               ompi/mca/coll/base */
 
     /** Its phases as a list of stages (blocks.h), or one list for each number of dimensions from
-     * two on. Both NULL: the functions `phases` and `move` say what it does. */
+     * two on. Both NULL: the functions `phases`, `tree_step` and `move` say what it does. */
     const struct ar_stage *stages;
     const struct ar_stage *const *levels;
     uint32_t pipeline_parts; /**< above 0: the stages, all of them sums, are one phase, through
@@ -166,8 +148,7 @@ struct ar_algorithm {
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 
-    /** Of a phase that is a tree and begins with `first_step`: what ar_algorithm_find_step() finds,
-     * without its move. */
+    /** What ar_algorithm_find_step() finds in a tree. */
     uint32_t (*tree_step)(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
                           uint32_t place, bool sends);
 
@@ -222,8 +203,7 @@ static inline uint32_t ar_algorithm_channels(const struct ar_algorithm *algorith
     return algorithm != NULL && algorithm->has_mirror ? 2 : 1;
 }
 
-/** Says whether the algorithm, or the library (NULL), can run the shape; the error (AR_USAGE) names
- * the expected shape. */
+/** Refuses a shape that the algorithm, or the library (NULL), cannot run: AR_USAGE. */
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape, struct ar_error *err);
 
@@ -236,7 +216,7 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
 /** Finds a step of a phase, a walk or a tree, in which `position` sends (or receives), among those
  * of which step % ar_phase_period() is `place`; in a tree, the first one. Writes its move, of a
  * buffer without elements; returns the step, counted from `first_step`, with which the phase
- * begins, or AR_NEVER. A few moves are looked at. */
+ * begins, or AR_NEVER. */
 uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                 const struct ar_phase *phase, uint32_t first_step,
                                 uint32_t position, uint32_t place, bool sends,
@@ -247,8 +227,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step);
 
-/** The sends of all those moves in one step of an exchange, which is faster than one after the
- * other. */
+/** The sends of all those moves in one step of an exchange, faster than one after the other. */
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends);
 

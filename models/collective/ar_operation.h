@@ -1,7 +1,6 @@
 /** \file ar_operation.h
- * Operations: the result of a collective, whichever algorithm achieves it: what every rank holds
- * before and wants after, what its payload counts, and how its bandwidth compares with that of the
- * hardware.
+ * Operations: what every rank holds before a collective and wants after, what its payload counts,
+ * and how its bandwidth compares with that of the hardware.
  *
  * A buffer has `elements` elements on every rank: the larger one of what it gives and gets. A
  * contribution is what one rank has put into an element; an operation that reduces joins the
@@ -9,12 +8,11 @@
  *
  * Where ranks have parts of the buffer (reduce-scatter, all-gather, gather, scatter), that of
  * position (x, y, ...) of a shape is part x of X, of that part y of Y, and so on: part i of N in
- * one row. A program that wants the parts in the order of ranks permutes them.
+ * one row.
  *
  * In an all-to-all part x Y + y of N of a buffer is for the position x columns and y rows further
  * on, and has come, in the end, from the one as far behind: part k for the k-th next rank in one
- * row. So every message has one place on both ranks, whatever the remainders; a program that wants
- * the parts in the order of ranks rotates them before and after.
+ * row. So every message has one place on both ranks, whatever the remainders.
  */
 #ifndef AR_OPERATION_H
 #define AR_OPERATION_H

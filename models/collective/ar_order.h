@@ -4,18 +4,15 @@
  * A lane is one channel of one group. Groups (ar_mesh.h) have ranks of their own; the channels of a
  * group carry a part of the buffer each over the same ranks in another order.
  *
- * The order of the GPUs of a node is a Hamiltonian path of the graph of NVLinks of a node, a cycle
- * where its ends have an NVLink, too. NCCL searches the same and calls them rings
- * (src/graph/search.cc).
- *
+ * The order of the GPUs of a node is a Hamiltonian path of the graph of its NVLinks, a cycle where
+ * its ends have an NVLink, too. NCCL searches the same and calls them rings (src/graph/search.cc).
  * A channel enters a node by the HCA of the first GPU of its order and leaves it by that of the
- * last; inside, it goes over the NVLinks between neighbours. A ring in one node, or in a row of a
- * grid, also goes from the last GPU back to the first.
+ * last.
  *
- * Where all pairs of GPUs are alike (NVLinks of one weight between all, a switch, or none), an
- * order is Walecki's zigzag: 0, 1, g-1, 2, g-2, ..., all shifted by some GPUs. For even g the g/2
- * shifted ones have no pair in common. Source: E. Lucas, Recreations mathematiques II (1883).
- * Elsewhere, orders are searched along the NVLinks.
+ * Where all pairs of GPUs are alike (NVLinks of one weight between all, a switch, or none), channel
+ * pair i uses Walecki's zigzag 0, 1, g-1, 2, g-2, ... shifted by i, odd channels run it backwards.
+ * For even g the g/2 shifted ones have no pair in common, and each starts in one half of the node
+ * and ends in the other. Source: E. Lucas, Recreations mathematiques II (1883).
  *
  * Validity: orders are those of the cluster file. Links that are slow or down change none.
  */
@@ -79,27 +76,15 @@ struct ar_order {
 
 /** The rank at a position of a lane, lane = group * channels + channel.
  *
- * A channel never moves a rank to another node: it permutes the GPUs within each node. (A mirrored
- * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
- * groups is odd, moves all of them on by one.)
- *
- * With `gpu_orders`, a channel takes the GPUs of a node in its order (ar_order.h): along
- * NVLinks, and so that every HCA is the first and the last one of equally many channels. A node
- * that is filled in part is walked in the same order without the GPUs that are not there, so
- * neighbours may then have no NVLink.
- *
- * Without, channel pair i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2,
- * ... shifted by i), odd channels run it backwards. For an even number of GPUs the g/2 paths have
- * no GPU pair in common and each starts in one half of the node and ends in the other; so, where
- * all pairs have an NVLink and two HCAs serve a half each, the NVLinks are used evenly, and the HCA
- * a channel leaves a node by is not the one it enters by.
+ * A channel permutes the GPUs within each node. (A mirrored one then takes groups of `mirror_group`
+ * positions in the reverse order, or, if their number is odd, moves all of them on by one.) A node
+ * that is filled in part is walked in the same order without the GPUs that are not there.
  *
  * With a root, nodes and the GPUs of its node are rotated so that it is at position 0; where
  * the last node is filled in part, the whole order is. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position);
 
-/** The position of a rank in a lane of its group; the inverse, and as fast: with GPU orders, a look
- * into a table, or one pass over the walk for a rank of a node that is filled in part. */
+/** The position of a rank in a lane of its group: the inverse. */
 uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank);
 
 /** The lane of a rank on a channel. */

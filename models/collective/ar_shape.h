@@ -4,12 +4,8 @@
  * A shape is a grid of X columns by Y rows with X * Y = N, or one of up to four dimensions, X x Y x
  * Z x W. It is logical: it has nothing to do with wires. Position p of the grid is column p % X of
  * row p / X; the first dimension varies fastest. What X and Y mean is up to the algorithm: the flat
- * ring has X = N and Y = 1; the two-level algorithm has groups of X and Y of them; the 2D torus has
- * rows of X and columns of Y.
- *
- * A collective may run on several channels. Each channel carries its own part of the buffer over
- * the same shape but with a rank order of its own, so that the links and HCAs of a node share the
- * work (see ar_order_rank()).
+ * ring has X = N and Y = 1; the two-level algorithm has Y groups of X. Each channel of a collective
+ * carries its own part of the buffer over the same shape in a rank order of its own (ar_order.h).
  */
 #ifndef AR_SHAPE_H
 #define AR_SHAPE_H

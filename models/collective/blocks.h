@@ -68,8 +68,8 @@ struct block {
                   struct block_sends *sends);
 };
 
-/** Defines MOVE_sends(), the `sends` of a block, from its `move` in the same file: loops that the
- * compiler sees whole, and makes vector code of or leaves out what nobody asks for. */
+/** Defines MOVE_sends(), the `sends` of a block, from its `move`: loops that the compiler sees whole
+ * and makes vector code of. */
 #define BLOCK_LOOPS(move_of)                                                                       \
     static void move_of##_sends(uint32_t size, uint32_t step, bool is_backwards, uint32_t first,   \
                                 uint32_t count, struct block_sends *sends)                         \

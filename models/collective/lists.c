@@ -13,7 +13,6 @@ enum { WHERE_SIZE = 128 };
 struct numbers {
     const char *where;
     bool are_sizes; /* else counts */
-    uint64_t min;   /* of counts */
     uint64_t max;
     uint64_t *values;
     size_t count;
@@ -23,7 +22,7 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
                                    const char *text, uint64_t *value, struct ar_error *err)
 {
     if (!numbers->are_sizes) {
-        return ar_parse_count(where, text, numbers->min, numbers->max, value, err);
+        return ar_parse_count(where, text, 1, numbers->max, value, err);
     }
     AR_TRY(ar_parse_bytes(where, text, value, err));
     if (*value == 0) {
@@ -75,15 +74,11 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
     last.max = UINT32_MAX;
     AR_TRY(parse_number(numbers, where, item, &range->first, err));
     AR_TRY(parse_number(&last, where, last_text, &range->last, err));
-    last.min = 1; /* a step of 0 would not end */
     AR_TRY(range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
                              : parse_number(&last, where, by_text, &range->by, err));
     if (range->first > range->last) {
         return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
                             where);
-    }
-    if (range->multiplies && range->first == 0) {
-        return ar_error_set(err, AR_USAGE, "%s multiplies 0; expected it to begin above 0", where);
     }
     return AR_OK;
 }
@@ -134,7 +129,7 @@ enum ar_status list_counts(struct ar_arena *arena, const char *where, const char
                            uint64_t max, uint64_t **values, size_t *values_count,
                            struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .min = 1, .max = max};
+    struct numbers numbers = {.where = where, .max = max};
     return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 

@@ -21,6 +21,27 @@ struct expectation {
     uint64_t values[8];
 };
 
+/* Reads lists of counts or of sizes; those without values are refused. */
+static void expect_lists(bool are_sizes, const struct expectation *rows, size_t rows_count)
+{
+    for (size_t i = 0; i < rows_count; i++) {
+        struct ar_error err;
+        uint64_t *values = NULL;
+        size_t count = 0;
+        const char *text = rows[i].text;
+        enum ar_status status =
+            are_sizes ? list_sizes(&arena, "--payload", text, &values, &count, &err)
+                      : list_counts(&arena, "--gpus", text, MAX, &values, &count, &err);
+        cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", text);
+        cr_assert_eq(count, rows[i].count, "%s: %zu", text, count);
+        for (size_t j = 0; j < count; j++) {
+            cr_expect_eq(values[j], rows[i].values[j], "%s", text);
+        }
+    }
+}
+
+#define EXPECT_LISTS(are_sizes, rows) expect_lists(are_sizes, rows, sizeof rows / sizeof rows[0])
+
 Test(lists, counts_are_items_and_ranges_without_repetition)
 {
     static const struct expectation rows[] = {
@@ -35,42 +56,16 @@ Test(lists, counts_are_items_and_ranges_without_repetition)
         {"2177:4352:x2", 1, {2177}},
         {"4351:4352:+4000000000", 1, {4351}},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_error err;
-        uint64_t *values = NULL;
-        size_t count = 0;
-        enum ar_status status =
-            list_counts(&arena, "--gpus", rows[i].text, MAX, &values, &count, &err);
-        cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
-        cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
-        for (size_t j = 0; j < count; j++) {
-            cr_expect_eq(values[j], rows[i].values[j], "%s", rows[i].text);
-        }
-    }
+    EXPECT_LISTS(false, rows);
 }
 
-Test(lists, a_range_whose_step_would_overflow_ends_there)
+Test(lists, sizes_take_units_and_a_range_whose_step_would_overflow_ends_there)
 {
-    struct ar_error err;
-    uint64_t *values;
-    size_t count;
-    cr_assert_eq(list_sizes(&arena, "--payload", "512TiB:1000TiB:x1048576", &values, &count, &err),
-                 AR_OK);
-    cr_expect_eq(count, 1);
-    cr_expect_eq(values[0], 512ull << 40);
-}
-
-Test(lists, sizes_take_units_in_ranges_too)
-{
-    struct ar_error err;
-    uint64_t *values;
-    size_t count;
-    cr_assert_eq(
-        list_sizes(&arena, "--payload", "1KiB:4KiB:x2,1MB:2MB:+500kB,2B", &values, &count, &err),
-        AR_OK);
-    static const uint64_t expected[] = {1024, 2048, 4096, 1000000, 1500000, 2000000, 2};
-    cr_assert_eq(count, 7);
-    cr_expect_arr_eq(values, expected, sizeof expected);
+    static const struct expectation rows[] = {
+        {"512TiB:1000TiB:x1048576", 1, {512ull << 40}},
+        {"1KiB:4KiB:x2,1MB:2MB:+500kB,2B", 7, {1024, 2048, 4096, 1000000, 1500000, 2000000, 2}},
+    };
+    EXPECT_LISTS(true, rows);
 }
 
 Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)

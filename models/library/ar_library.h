@@ -110,9 +110,6 @@ struct ar_library_hops {
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run);
 
-/** Hops of a tree: up and down through a node and over log2 n of them; no parts. */
-struct ar_library_hops ar_library_tree_hops(const struct ar_library_run *run);
-
 /* --- algorithms --------------------------------------------------------------------------- */
 
 enum { AR_LIBRARY_CALLS_MAX = 3 };

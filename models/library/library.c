@@ -30,12 +30,6 @@ struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
         .node = all - net, .net = net, .parts = call->is_chain ? run->ranks : all};
 }
 
-struct ar_library_hops ar_library_tree_hops(const struct ar_library_run *run)
-{
-    return (struct ar_library_hops){.node = 2 * ((double)run->ranks / run->nodes - 1),
-                                    .net = 2 * log2(run->nodes)};
-}
-
 /* --- calls ----------------------------------------------------------------------------------- */
 
 const struct ar_library_call_facts ar_library_call_facts[AR_LIBRARY_CALLS_COUNT] = {

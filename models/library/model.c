@@ -163,7 +163,8 @@ static double chain_time(const struct ar_tuning *tuning, const double *values,
 static double tree_time(const struct ar_tuning *tuning, const double *values,
                         enum ar_choice_protocol protocol, const struct ar_library_run *run)
 {
-    struct ar_library_hops hops = ar_library_tree_hops(run);
+    struct ar_library_hops hops = {.node = 2 * ((double)run->ranks / run->nodes - 1),
+                                   .net = 2 * log2(run->nodes)}; /* up and down */
     bool is_ll = protocol == AR_PROTOCOL_LL;
     double of_bytes =
         shared_bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);

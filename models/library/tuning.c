@@ -147,13 +147,6 @@ double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice cho
     return fmax(own, overhead);
 }
 
-static enum ar_choice tree_of(enum ar_choice_protocol protocol)
-{
-    return protocol == AR_PROTOCOL_LL      ? AR_TREE_LL
-           : protocol == AR_PROTOCOL_LL128 ? AR_TREE_LL128
-                                           : AR_TREE_SIMPLE;
-}
-
 double ar_tuning_net_latency(const struct ar_tuning *tuning, enum ar_choice choice)
 {
     double times = ar_choices[choice].protocol == AR_PROTOCOL_SIMPLE ? 2 : 1;
@@ -165,7 +158,8 @@ static double net_latency(const struct ar_tuning *tuning, enum ar_choice choice,
                           const struct ar_library_run *run)
 {
     bool is_tree = tuning->release->is_alone_tree_net && run->ranks == run->nodes;
-    return ar_tuning_net_latency(tuning, is_tree ? tree_of(ar_choices[choice].protocol) : choice);
+    enum ar_choice tree = (enum ar_choice)(AR_TREE_LL + ar_choices[choice].protocol);
+    return ar_tuning_net_latency(tuning, is_tree ? tree : choice);
 }
 
 static double tree_correction(const double *correction, double bytes)
@@ -403,23 +397,6 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
 
 /* --- choice ------------------------------------------------------------------------------- */
 
-/* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: elsewhere its lines may arrive
- * torn. */
-static bool has_protocol(const struct ar_tuning *tuning, enum ar_choice_protocol protocol,
-                         const struct ar_library_run *run)
-{
-    return protocol != AR_PROTOCOL_LL128 ||
-           (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_near_hcas));
-}
-
-/* 2.3.7 takes ll up to a size. */
-static bool is_ring_of_size(const struct ar_tuning *tuning, enum ar_choice choice,
-                            const struct ar_library_run *run)
-{
-    double max = tuning->release->ll_channel_bytes * run->ranks * tuning->channels;
-    return max == 0 || (run->bytes <= max) == (choice == AR_RING_LL);
-}
-
 /* Across nodes nvls wants a network that sums, and as collnet-direct an HCA for each GPU where each
  * rank keeps a part of its own. */
 static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
@@ -429,6 +406,7 @@ static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
     bool has_nvls = is_new && tuning->links == TUNING_NVSWITCH && run->ranks > run->nodes;
     bool has_hcas = run->call == AR_ALL_REDUCE || (uint64_t)tuning->hcas * run->nodes >= run->ranks;
     bool has_collnet = is_wide(run) && tuning->has_collnet;
+    double ring_max = tuning->release->ll_channel_bytes * run->ranks * tuning->channels;
     switch (ar_choices[choice].algorithm) {
     case AR_CHOICE_TREE:
         return is_wide(run) || tuning->release->has_node_trees;
@@ -442,8 +420,8 @@ static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
         return has_nvls && is_wide(run);
     case AR_CHOICE_PAT:
         return is_wide(run) && run->ranks == run->nodes;
-    default:
-        return is_ring_of_size(tuning, choice, run);
+    default: /* 2.3.7 takes ll up to a size */
+        return ring_max == 0 || (run->bytes <= ring_max) == (choice == AR_RING_LL);
     }
 }
 
@@ -455,16 +433,12 @@ bool ar_tuning_is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     uint32_t choices = is_half ? tuning->release->halves : tuning->release->all_reduces;
     bool is_of_call =
         !ar_library_call_facts[run->call].is_chain || facts->algorithm == AR_CHOICE_RING;
-    return (choices >> choice & 1) != 0 && is_of_call &&
-           has_protocol(tuning, facts->protocol, run) && has_algorithm(tuning, choice, run);
-}
-
-static bool is_asked(enum ar_choice choice, enum ar_calls calls)
-{
-    enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
-    return calls == AR_CALLS_RING   ? algorithm == AR_CHOICE_RING
-           : calls == AR_CALLS_TREE ? algorithm == AR_CHOICE_TREE
-                                    : true;
+    /* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: elsewhere its lines may arrive
+     * torn. */
+    bool has_protocol = facts->protocol != AR_PROTOCOL_LL128 ||
+                        (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_near_hcas));
+    return (choices >> choice & 1) != 0 && is_of_call && has_protocol &&
+           has_algorithm(tuning, choice, run);
 }
 
 /* The best choice, AR_CHOICES_COUNT if there is none. */
@@ -475,7 +449,11 @@ static enum ar_choice find_best(const struct ar_tuning *tuning, enum ar_calls ca
     double best_s = HUGE_VAL;
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         enum ar_choice choice = (enum ar_choice)i;
-        if (is_asked(choice, calls) && ar_tuning_is_open(tuning, choice, run)) {
+        enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
+        bool is_asked = calls == AR_CALLS_RING   ? algorithm == AR_CHOICE_RING
+                        : calls == AR_CALLS_TREE ? algorithm == AR_CHOICE_TREE
+                                                 : true;
+        if (is_asked && ar_tuning_is_open(tuning, choice, run)) {
             double time_s = ar_tuning_time(tuning, choice, run);
             best = time_s < best_s ? choice : best;
             best_s = fmin(best_s, time_s);

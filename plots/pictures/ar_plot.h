@@ -21,7 +21,7 @@
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
  * a temporary directory inside the output directory and renamed. Existing files of these names
- * are replaced. As many gnuplots run at the same time as there are processors.
+ * are replaced.
  */
 #ifndef AR_PLOT_H
 #define AR_PLOT_H
@@ -56,9 +56,8 @@ struct ar_plot_picture {
 
 /** The result of a successful call. */
 struct ar_plot_report {
-    const char *output_dir;    /**< directory of the pictures */
-    uint64_t rows_failed;      /**< rows skipped since their status was not ok */
-    uint64_t rows_failed_line; /**< line of the first of them; 0: none */
+    const char *output_dir; /**< directory of the pictures */
+    uint64_t rows_failed;   /**< rows skipped since their status was not ok */
     size_t pictures_count;
     struct ar_plot_picture *pictures; /**< those of the set, in the order of pictures.c */
     const char *reasons; /**< lines `NAMES: REASON`, each reason once; NULL: there is none */

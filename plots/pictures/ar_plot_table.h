@@ -67,7 +67,6 @@ struct ar_plot_table {
                          and 0 of another shape; NAN for an empty cell of a column of numbers */
     struct ar_plot_rows rows; /**< all of them */
     uint64_t failed_count;    /**< rows left out since their status is not ok */
-    uint64_t failed_line;     /**< line of the first of them; 0: none */
 };
 
 /** Reads a file. `*file` says which one; it is changed from STEPS to COLLECTIVES for a sweep.csv in

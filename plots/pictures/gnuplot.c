@@ -168,21 +168,13 @@ enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory, b
     const struct gnuplot gnuplot = {program, directory, has_values};
     struct ar_error later; /* errors after the first one are not reported */
     enum ar_status status = AR_OK;
-    size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    struct ar_plot_drawing **runs = ar_arena_alloc(arena, count + 1, sizeof *runs);
-    size_t runs_count = 0, started = 0;
-    for (size_t i = 0; i < count; i++) {
-        runs[runs_count] = &drawings[i];
-        runs_count += drawings[i].rows.count > 0;
+    for (size_t i = 0; i < count && status == AR_OK; i++) {
+        status = drawings[i].rows.count > 0 ? start_gnuplot(&gnuplot, &drawings[i], err) : AR_OK;
     }
-    for (size_t done = 0; done < runs_count && done <= started; done++) {
-        while (status == AR_OK && started < runs_count && started < done + processors) {
-            status = start_gnuplot(&gnuplot, runs[started], err);
-            started += status == AR_OK;
-        }
-        if (done < started) {
+    for (size_t i = 0; i < count; i++) {
+        if (drawings[i].child > 0) {
             enum ar_status end =
-                await_gnuplot(&gnuplot, runs[done], arena, status == AR_OK ? err : &later);
+                await_gnuplot(&gnuplot, &drawings[i], arena, status == AR_OK ? err : &later);
             status = status == AR_OK ? end : status;
         }
     }

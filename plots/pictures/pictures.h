@@ -114,7 +114,7 @@ enum ar_status ar_plot_add_values(const struct ar_plot_drawing *drawing, const c
 /* gnuplot.c */
 
 /** Runs gnuplot on NAME.gp of all drawings that have rows, in `directory`, where scripts and data
- * lie, as many at a time as there are processors. With `has_values` it leaves no PNG, and points in
+ * lie, at the same time. With `has_values` it leaves no PNG, and points in
  * the SVG have hypertexts (ar_plot_add_values()). `program` without a slash is looked for in PATH.
  * All are waited for; the error is that of the first one that failed. Pictures are checked to be
  * whole: gnuplot does not report a full disk. */

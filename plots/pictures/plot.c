@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ar_file.h"
-#include "ar_output.h"
 #include "pictures.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -77,8 +76,6 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
             AR_TRY(ar_plot_table_read(path, &file, job->arena, &table, err));
             job->tables[file] = table;
             report->rows_failed += table.failed_count;
-            report->rows_failed_line =
-                report->rows_failed_line == 0 ? table.failed_line : report->rows_failed_line;
         }
     }
     return job->request->where == NULL

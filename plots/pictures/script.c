@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ar_file.h"
-#include "ar_output.h"
 #include "ar_plot_text.h"
 #include "ar_text.h"
 #include "pictures.h"

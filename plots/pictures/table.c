@@ -37,28 +37,22 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
 /* --- reading ------------------------------------------------------------------------------ */
 
 /* Leaves the rows with status ok. */
-static enum ar_status drop_failed_rows(struct ar_csv *csv, struct ar_plot_table *table,
+static enum ar_status drop_failed_rows(struct ar_csv *csv, uint64_t *failed_count,
                                        struct ar_error *err)
 {
     size_t kept = 0;
     for (size_t row = 0; row < csv->rows_count; row++) {
         if (strcmp(ar_csv_text(csv, row, "status"), "ok") == 0) {
             ar_csv_move_row(csv, row, kept++);
-        } else if (table->failed_count++ == 0) {
-            table->failed_line = csv->lines[row];
         }
     }
+    *failed_count = csv->rows_count - kept;
     csv->rows_count = kept;
-    if (kept == 0 && table->failed_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found a header and no rows; expected one row at least", csv->path);
-    }
     return kept > 0 ? AR_OK
                     : ar_error_set(err, AR_BAD_DATA,
-                                   "%s:%llu: column \"status\" is not ok here nor in any other row "
-                                   "(%llu); expected one ok row at least",
-                                   csv->path, (unsigned long long)table->failed_line,
-                                   (unsigned long long)table->failed_count);
+                                   "%s: found %llu rows, none of them with status ok; expected one "
+                                   "ok row at least",
+                                   csv->path, (unsigned long long)*failed_count);
 }
 
 /* X of a grid XxY; 0 of any other shape. */
@@ -152,7 +146,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     }
     AR_TRY(ar_csv_check(csv, ar_plot_sources[*file].columns, err));
     if (ar_text_has_word(ar_plot_sources[*file].columns, "status")) {
-        AR_TRY(drop_failed_rows(csv, &result, err));
+        AR_TRY(drop_failed_rows(csv, &result.failed_count, err));
     }
     AR_TRY(ar_plot_check_numbers(csv, err));
     if (*file == AR_PLOT_STEPS) {

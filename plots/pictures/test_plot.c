@@ -75,7 +75,6 @@ Test(plot, failed_rows_are_skipped_and_counted)
     write_sweep();
     struct ar_plot_report report = draw();
     cr_expect_eq(report.rows_failed, 1);
-    cr_expect_eq(report.rows_failed_line, 4);
 }
 
 Test(plot, the_title_names_every_engine_of_the_rows_drawn)

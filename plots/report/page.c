@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "ar_file.h"
-#include "ar_output.h"
 #include "ar_plot.h"
 #include "ar_plot_text.h"
 #include "ar_text.h"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "usage.h"
 
 enum { USAGE = 64, INTERNAL = 70, IO_ERROR = 74, NOT_FOUND = 127 };

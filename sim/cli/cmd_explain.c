@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "commands.h"
 #include "exports.h"
 #include "made_by.h"
@@ -41,7 +41,6 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
 static enum ar_status load_explained(const struct options *options, struct ar_scenario *scenario,
                                      struct ar_error *err)
 {
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     return options->out == NULL || option_key(options, AR_KEY_PAYLOAD) == NULL

@@ -49,7 +49,6 @@ static bool shows_ranks(const struct ar_scenario *scenario)
 static enum ar_status load_timeline(const struct options *options, struct ar_scenario *scenario,
                                     struct ar_error *err)
 {
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_step(options, err));
     AR_TRY(options_load(options, scenario, err));
     if (ar_scenario_kind(scenario)->graph == NULL) {
@@ -109,7 +108,6 @@ static enum ar_status write_timeline(const struct options *options, struct ar_sc
 static enum ar_status load_messages(const struct options *options, struct ar_scenario *scenario,
                                     struct ar_error *err)
 {
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     AR_TRY(option_check_messages(options, scenario, err));

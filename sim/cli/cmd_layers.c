@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "ar_csv.h"
+#include "ar_file.h"
 #include "ar_layer_comparison.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "commands.h"
 #include "made_by.h"
 

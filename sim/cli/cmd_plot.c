@@ -23,8 +23,8 @@ static void note_reasons(FILE *notes, const char *reasons)
 static void report_pictures(FILE *notes, const struct ar_plot_report *report)
 {
     if (report->rows_failed > 0) {
-        ar_note(notes, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
-                report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
+        ar_note(notes, "%" PRIu64 " row%s without a result left out", report->rows_failed,
+                report->rows_failed == 1 ? "" : "s");
     }
     for (size_t i = 0; i < report->pictures_count; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];

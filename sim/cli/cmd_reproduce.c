@@ -1,5 +1,6 @@
 /* reproduce: published training runs, predicted beside measured. */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "ar_note.h"
 #include "ar_pool.h"
@@ -24,7 +25,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     reproduction->inputs = options->inputs;
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
-    reproduction->shows_progress = option_shows_progress(options);
+    reproduction->shows_progress = option_notes(options) != NULL && isatty(STDERR_FILENO);
     AR_TRY(options_scenario(options, 0, &request.given, err));
     if (options->engine != NULL) {
         AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, NULL, options->engine, err));

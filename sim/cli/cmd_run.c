@@ -39,11 +39,13 @@ bool option_is_laid_out(const struct options *options)
 
 enum ar_status option_require_step(const struct options *options, struct ar_error *err)
 {
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     return option_is_laid_out(options) ? AR_OK : option_require_key(options, AR_KEY_TRACE, err);
 }
 
 enum ar_status option_require_work(const struct options *options, struct ar_error *err)
 {
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (option_is_laid_out(options)) {
         return AR_OK;
     }
@@ -164,7 +166,6 @@ static enum ar_status check_placement_out(const struct options *options, struct 
 enum ar_status command_predict(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_step(options, err));
     AR_TRY(check_placement_out(options, err));
     AR_TRY(options_load(options, &scenario, err));

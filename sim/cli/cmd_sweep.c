@@ -270,8 +270,7 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
     sweep->tries_strategies = sweep->kind->is_ranked && sweep->tries_meshes &&
                               option_key(options, AR_KEY_STRATEGY) == NULL;
     sweep->request =
-        (struct sweep_request){.items_name = sweep->kind->items_name,
-                               .notes = launcher.rank > 0 ? NULL : option_notes(options),
+        (struct sweep_request){.notes = launcher.rank > 0 ? NULL : option_notes(options),
                                .directory = options->out,
                                .resumes = options->resume,
                                .forces = options->force,

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_file.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"

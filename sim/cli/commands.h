@@ -48,10 +48,11 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
  * operators, or a strategy that puts parts of a model on workers. */
 bool option_is_laid_out(const struct options *options);
 
-/** Requires a trace, unless the command line is about such a step. */
+/** Requires a cluster, and a trace, unless the command line is about such a step. */
 enum ar_status option_require_step(const struct options *options, struct ar_error *err);
 
-/** Requires, unless the command line is about such a step, either --payload, for one collective, or
+/** Requires a cluster and, unless the command line is about such a step, either --payload, for one
+ * collective, or
  * --trace, for a training step. */
 enum ar_status option_require_work(const struct options *options, struct ar_error *err);
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ar_hash.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 /* The command line without the options that change nothing in files. */

@@ -10,7 +10,7 @@
 #ifndef AR_MADE_BY_H
 #define AR_MADE_BY_H
 
-#include "ar_output.h"
+#include "ar_file.h"
 #include "exports.h"
 #include "options.h"
 

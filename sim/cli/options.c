@@ -391,11 +391,6 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
     return AR_OK;
 }
 
-bool option_shows_progress(const struct options *options)
-{
-    return option_notes(options) != NULL && isatty(STDERR_FILENO);
-}
-
 static size_t find_table_width(void)
 {
     enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };

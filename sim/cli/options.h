@@ -113,9 +113,6 @@ static inline FILE *option_notes(const struct options *options)
     return options->quiet ? NULL : options->notes;
 }
 
-/** Whether progress is drawn: notes go to a terminal. */
-bool option_shows_progress(const struct options *options);
-
 /** Begins a scenario with all keys that were given, but those in `without`. */
 enum ar_status options_scenario(const struct options *options, key_set without,
                                 struct ar_scenario *scenario, struct ar_error *err);

@@ -89,25 +89,6 @@ Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
     CLI_CELL(mesh, 1, "groups", "1");
 }
 
-Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
-{
-    static const char *const lines[] = {
-        "allgather --algorithm ring --mesh dp=4,tp=4 --along dp",
-        "alltoall --algorithm linear --mesh dp=2,tp=4 --along dp",
-        "alltoall --algorithm pairwise --mesh dp=3,tp=4 --along dp",
-        "allreduce --algorithm recursive-doubling --mesh dp=4,tp=4 --along tp",
-        "broadcast --algorithm binomial --mesh dp=4,tp=4 --along dp --root 2",
-    };
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        struct cli_table *table =
-            cli_rows("%s --cluster cluster.topo --payload 8MiB --check", lines[i]);
-        double time_s = cli_number(table, 2, "allreduce_s");
-        CLI_CELL(table, 2, "engine", "simgrid");
-        cr_expect_float_eq(cli_number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s, "%s: %g, %g",
-                           lines[i], cli_number(table, 1, "allreduce_s"), time_s);
-    }
-}
-
 Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
 {
     static const char scene[] = "--cluster cluster.topo --set hca.bandwidth=10GB/s --operation "

@@ -39,27 +39,6 @@ Test(cli_placed, operators_on_two_gpus_take_what_they_take_by_hand)
     cr_expect_leq(found_s, apart_s + 1e-12);
 }
 
-Test(cli_placed, parts_on_a_ring_take_the_closed_form)
-{
-    double compute_s =
-        number_of("compute_s", "predict --cluster flat --gpus 2 --algorithm ring --trace "
-                               "resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
-    double bytes =
-        number_of("payload_bytes", "predict --cluster flat --gpus 2 --algorithm ring --trace "
-                                   "resnet50-v1.5 --set gpu.cost_table=v100-sxm2");
-    for (int workers = 2; workers <= 8; workers *= 2) {
-        char command[192], part[32];
-        snprintf(command, sizeof command,
-                 "predict --cluster flat --gpus %d --trace resnet50-v1.5 --set "
-                 "gpu.cost_table=v100-sxm2 --strategy rotate",
-                 workers);
-        snprintf(part, sizeof part, "%.0fB", bytes / workers);
-        double time_s = number_of("iteration_s", command);
-        cr_expect_float_eq(time_s, compute_s + workers * send_s(part), 1e-6 * time_s, "%d: %g",
-                           workers, time_s);
-    }
-}
-
 Test(cli_placed, they_are_explained_drawn_and_swept)
 {
     const char *text = cli_good("$AR explain --cluster dgx-a100 --gpus 2 --operators googlenet "
@@ -183,19 +162,6 @@ Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
     expect_parts(laid_out);
 }
 
-Test(cli_servers, no_staleness_is_in_step_and_much_is_without_bound)
-{
-    static const char *const pairs[][2] = {{"ps-sync", "ssp:0"}, {"ps-async", "ssp:1000"}};
-    for (size_t i = 0; i < 2; i++) {
-        struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy %s,%s --jitter 0.3 --quiet "
-                                      "--format csv --columns iteration_s,exposed_s,bubble_s",
-                                      pairs[i][0], pairs[i][1]);
-        struct cli_table *rows = cli_table(run.out);
-        CLI_CELL(rows, 1, "iteration_s", cli_cell(rows, 2, "iteration_s"));
-        CLI_CELL(rows, 1, "bubble_s", cli_cell(rows, 2, "bubble_s"));
-    }
-}
-
 Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
 {
     struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ps-async --jitter "
@@ -204,22 +170,6 @@ Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
     double even_s = cli_number(rows, 2, "iteration_s");
     cr_expect_lt(even_s, 0.8 * cli_number(rows, 1, "iteration_s"));
     cr_expect_float_eq(cli_number(rows, 4, "iteration_s"), even_s, 0.05 * even_s);
-}
-
-Test(cli_servers, the_more_staleness_the_less_waiting_and_the_more_servers_the_less_time)
-{
-    struct cli_table *rows =
-        cli_rows("sweep " RESNET50 "--strategy ssp:0,ssp:1,ssp:2 --servers 1,2,4 --jitter 0.4 "
-                 "--bucket one --quiet --columns iteration_s,bubble_s");
-    for (size_t i = 1; i <= 9; i++) {
-        if (i > 3) {
-            cr_expect_leq(cli_number(rows, i, "bubble_s"), cli_number(rows, i - 3, "bubble_s"));
-        }
-        if ((i - 1) % 3 > 0) {
-            cr_expect_leq(cli_number(rows, i, "iteration_s"),
-                          cli_number(rows, i - 1, "iteration_s"));
-        }
-    }
 }
 
 Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
@@ -233,23 +183,6 @@ Test(cli_servers, nodes_that_sum_before_they_push_send_an_eighth)
     cli_fails(64, "--worker: found node with 12 GPUs; expected whole",
               "$AR predict --cluster v100-8gpu-1edr --gpus 12 --trace resnet50-v1.5 --strategy "
               "ps-sync --worker node");
-}
-
-Test(cli_servers, engine_simgrid_says_about_the_same)
-{
-    struct cli_table *rows = predict_row("--cluster v100-8gpu-1edr --gpus 8 --trace resnet50-v1.5 "
-                                         "--strategy ssp:2 --servers 2 --jitter 0.2 --iterations 5 "
-                                         "--bucket one --check");
-    double events_s = cli_number(rows, 1, "iteration_s");
-    cr_expect_float_eq(cli_number(rows, 2, "iteration_s"), events_s, 1e-6 * events_s);
-}
-
-Test(cli_servers, units_of_heavy_tails_are_done_sooner_if_the_slowest_are_done_twice)
-{
-    struct cli_table *rows =
-        cli_rows("sweep " RESNET50 "--strategy work-units --tail 1.3 --backups no,yes --quiet "
-                 "--columns iteration_s");
-    cr_expect_lt(cli_number(rows, 2, "iteration_s"), 0.8 * cli_number(rows, 1, "iteration_s"));
 }
 
 Test(cli_servers, explain_shows_where_the_time_of_workers_goes)
@@ -290,6 +223,10 @@ Test(cli_servers, a_sweep_runs_no_seed_twice_where_nothing_is_drawn)
     CLI_CELL(rows, 3, "seed", "2");
     cli_fails(64, "--servers: found with strategy data; expected it with ps-sync",
               "$AR sweep " RESNET50 "--strategy ssp:1,data --servers 4");
+    rows = cli_rows("sweep " RESNET50 "--algorithms ring,tree --strategy data,zero1 --quiet "
+                    "--columns strategy,algorithm,buckets_count");
+    cr_expect_eq(rows->rows_count, 4, "a head, and zero1 once: no all-reduce");
+    CLI_CELL(rows, 3, "buckets_count", cli_cell(rows, 1, "buckets_count"));
 }
 
 Test(cli_servers, runs_train_with_servers)

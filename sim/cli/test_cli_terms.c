@@ -231,7 +231,7 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
         {"--term step.flor=1ms", 64, "--term: unknown term \"step.flor\"; did you mean"},
         {"--term step.floor=1", 64, "--term: step.floor: found \"1\" without a unit"},
         {"--term step.floor=-1ms", 64, "not negative"},
-        {"--term step.floor=1ms --term step.floor=2ms", 64, "expected each term once"},
+        {"--term step.floor=1ms --term step.floor=2ms", 64, "expected one"},
         {"--term fusion.rule=big", 64, "--term: fusion.rule: found \"big\"; expected ddp"},
         {"--term contention.sms=80", 64, "term contention.sms: 1 channels take 80 of the 80"},
         {"--samples-per-s-at 32", 64, "--samples-per-s-at: found \"32\"; expected BATCH="},

@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-#include "ar_clock.h"
 #include "ar_graph_trial.h"
+#include "ar_numbers.h"
 
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
 {

@@ -59,8 +59,8 @@ struct ar_strategy {
     bool takes_operators; /**< of them: also of a file of operators and a placement */
     bool takes_evoformer; /**< of them: of an Evoformer on a mesh, a role for all GPUs; else of a
                              trace, a role for each GPU */
-    /** Devices of them that see samples of their own; NULL: one. */
-    uint32_t (*replicas)(uint32_t devices);
+    bool has_replicas;    /**< of them: devices see samples of their own, */
+    uint32_t schedulers;  /**< but for so many */
 };
 
 #define AR_STRATEGY_LIST(X)                                                                        \

@@ -50,17 +50,13 @@ static enum ar_status make_star(const struct ar_parts_request *request, struct a
     return AR_OK;
 }
 
-static uint32_t star_replicas(uint32_t devices)
-{
-    return devices - 1;
-}
-
 const struct ar_strategy ar_strategy_star = {
     .name = "star",
     .title = "a scheduler sends workers what to update, round by round",
     .operators = make_star,
     .sends = "updates",
-    .replicas = star_replicas,
+    .has_replicas = true,
+    .schedulers = 1,
 };
 
 /* --- rotate -------------------------------------------------------------------------------------
@@ -98,17 +94,12 @@ static enum ar_status make_rotation(const struct ar_parts_request *request, stru
     return AR_OK;
 }
 
-static uint32_t rotate_replicas(uint32_t devices)
-{
-    return devices;
-}
-
 const struct ar_strategy ar_strategy_rotate = {
     .name = "rotate",
     .title = "parts of the parameters go round a ring of workers",
     .operators = make_rotation,
     .sends = "blocks",
-    .replicas = rotate_replicas,
+    .has_replicas = true,
 };
 
 /* --- partitioned --------------------------------------------------------------------------------
@@ -170,40 +161,32 @@ static double row_elements(uint64_t elements, uint32_t width)
     return width > 0 ? (double)elements / width : 0;
 }
 
-static void add_layer_forward(struct strips *strips, uint32_t layer)
-{
-    const struct ar_layer_work *work = &strips->request->work[layer];
-    double time_s = strips->request->trace->layers[layer].forward_s;
-    if (work->kind == AR_LAYER_FC) { /* every strip has a part of each mean */
-        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_ALL,
-                bytes_of(strips, (double)work->input_elements));
-    } else if (work->kind == AR_LAYER_LOSS) {
-        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_ALL,
-                bytes_of(strips, (double)work->input_elements / strips->request->devices));
-    } else if (has_kernel(work)) {
-        double halo = row_elements(work->input_elements, work->width) * (work->kernel / 2);
-        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_NEIGHBOURS, bytes_of(strips, halo));
-    } else {
-        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_OWN, 0);
-    }
-}
-
-static void add_layer_backward(struct strips *strips, uint32_t layer)
+static void add_layer(struct strips *strips, uint32_t layer, enum ar_duty duty)
 {
     const struct ar_parts_request *request = strips->request;
     const struct ar_layer_work *work = &request->work[layer];
-    const struct ar_layer_work *next = layer + 1 < request->trace->layers_count ? work + 1 : work;
-    double time_s = request->trace->layers[layer].backward_s;
-    if (next != work && next->kind == AR_LAYER_FC) { /* every part has sums of its outputs alone */
-        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_ALL,
-                bytes_of(strips, (double)next->input_elements));
-    } else if (has_kernel(work) && !work->is_first) {
-        double halo =
-            row_elements(work->output_elements, work->width / work->stride) * (work->kernel / 2);
-        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_NEIGHBOURS, bytes_of(strips, halo));
-    } else {
-        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_OWN, 0);
+    const struct ar_layer *of_trace = &request->trace->layers[layer];
+    bool is_backward = duty == AR_DUTY_BACKWARD,
+         is_last = layer + 1 == request->trace->layers_count;
+    enum reach reach = REACH_OWN;
+    double elements = 0;
+    if (!is_backward && work->kind == AR_LAYER_FC) { /* every strip has a part of each mean */
+        reach = REACH_ALL;
+        elements = (double)work->input_elements;
+    } else if (is_backward && !is_last && work[1].kind == AR_LAYER_FC) {
+        reach = REACH_ALL; /* every part has sums of its outputs alone */
+        elements = (double)work[1].input_elements;
+    } else if (!is_backward && work->kind == AR_LAYER_LOSS) {
+        reach = REACH_ALL;
+        elements = (double)work->input_elements / request->devices;
+    } else if (has_kernel(work) && !(is_backward && work->is_first)) {
+        reach = REACH_NEIGHBOURS; /* which send a halo */
+        elements = (is_backward ? row_elements(work->output_elements, work->width / work->stride)
+                                : row_elements(work->input_elements, work->width)) *
+                   (work->kernel / 2);
     }
+    add_row(strips, is_backward ? of_trace->backward_s : of_trace->forward_s, duty, reach,
+            bytes_of(strips, elements));
 }
 
 /* The gradients of what all strips share: a ring of 2 (p - 1) steps, then the optimizer. */
@@ -261,10 +244,10 @@ static enum ar_status make_strips(const struct ar_parts_request *request, struct
     add_row(&strips, request->trace->step_overhead_s * (double)devices, AR_DUTY_FORWARD, REACH_OWN,
             0);
     for (uint32_t i = 0; i < layers; i++) {
-        add_layer_forward(&strips, i);
+        add_layer(&strips, i, AR_DUTY_FORWARD);
     }
     for (uint32_t i = (uint32_t)layers; i-- > 0;) {
-        add_layer_backward(&strips, i);
+        add_layer(&strips, i, AR_DUTY_BACKWARD);
     }
     add_sums(&strips);
     *operators = strips.operators;

@@ -59,37 +59,31 @@ static double end_of(const struct ar_operators *operators, const uint32_t *devic
 #define HEADER "name,time_s,output_bytes,needs,memory_bytes\n"
 static const char two_branches[] = HEADER "a,1,20,,6\nb,4,10,a,6\nc,4,10,a,6\nd,1,0,b+c,6\n";
 
-Test(operators, two_devices_by_hand)
+Test(operators, devices_and_their_ports_by_hand)
 {
-    struct ar_operators *operators = read_operators(two_branches);
-    const uint32_t alone[] = {0, 0, 0, 0}, apart[] = {0, 0, 1, 0}, last[] = {0, 0, 0, 1};
-    uint32_t messages;
-    cr_expect_eq(end_of(operators, alone, 2, &messages), 10);
-    cr_expect_eq(messages, 0);
-    /* a ends at 1, is there at 1 + 2 + 1 = 4; c ends at 8 and is back at 8 + 1 + 1 = 10. */
-    cr_expect_eq(end_of(operators, apart, 2, &messages), 11);
-    cr_expect_eq(messages, 2);
-    /* b is there at 5 + 2, c at 9 + 1 + 1 = 11. */
-    cr_expect_eq(end_of(operators, last, 2, &messages), 12);
-}
-
-Test(operators, several_that_need_an_output_on_one_device_share_the_message)
-{
-    struct ar_operators *operators = read_operators(two_branches);
-    const uint32_t devices[] = {0, 1, 1, 1};
-    uint32_t messages;
-    cr_expect_eq(end_of(operators, devices, 2, &messages), 1 + 2 + 1 + 9);
-    cr_expect_eq(messages, 1);
-}
-
-Test(operators, a_port_takes_one_message_at_a_time)
-{
-    struct ar_operators *out = read_operators(HEADER "a,0,20,,\nb,0,0,a,\nc,0,0,a,\n");
-    struct ar_operators *in = read_operators(HEADER "a,0,20,,\nb,0,20,,\nc,0,0,a+b,\n");
-    const uint32_t devices[] = {0, 1, 2};
-    uint32_t messages;
-    cr_expect_eq(end_of(out, devices, 3, &messages), 2 + 2 + 1);
-    cr_expect_eq(end_of(in, devices, 3, &messages), 2 + 2 + 1);
+    static const char fan_out[] = HEADER "a,0,20,,\nb,0,0,a,\nc,0,0,a,\n";
+    static const char fan_in[] = HEADER "a,0,20,,\nb,0,20,,\nc,0,0,a+b,\n";
+    static const struct {
+        const char *title, *text;
+        uint32_t devices[4];
+        double end_s;
+        uint32_t messages;
+    } cases[] = {{"alone", two_branches, {0, 0, 0, 0}, 10, 0},
+                 {"a is there at 1 + 2 + 1; c ends at 8 and is back at 10",
+                  two_branches,
+                  {0, 0, 1, 0},
+                  11,
+                  2},
+                 {"b is there at 5 + 2, c at 9 + 1 + 1", two_branches, {0, 0, 0, 1}, 12, 2},
+                 {"several share a message", two_branches, {0, 1, 1, 1}, 1 + 2 + 1 + 9, 1},
+                 {"a port sends one message at a time", fan_out, {0, 1, 2}, 2 + 2 + 1, 2},
+                 {"and receives one", fan_in, {0, 1, 2}, 2 + 2 + 1, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t messages;
+        cr_expect_eq(end_of(read_operators(cases[i].text), cases[i].devices, 3, &messages),
+                     cases[i].end_s, "%s", cases[i].title);
+        cr_expect_eq(messages, cases[i].messages, "%s: %u", cases[i].title, messages);
+    }
 }
 
 static double found(const struct ar_operators *operators, bool is_annealed, uint64_t seed,
@@ -149,37 +143,29 @@ Test(operators, wrong_files_are_refused_where_they_are_wrong)
 {
     static const struct {
         const char *text, *wanted;
-    } cases[] = {{HEADER "a,1,1,c,\nb,1,1,a,\nc,1,1,b,\n", "in a circle, which needs \"a\""},
-                 {HEADER "a,1,1,,\na,1,1,,\n", ":3: column \"name\" is \"a\""},
-                 {HEADER "a,1,1,,\nb,1,1,x,\n", ":3: column \"needs\" is \"x\""},
-                 {HEADER "a,1,1,a,\n", "\"a\" is this one"},
-                 {HEADER "a,,1,,\n", ":2: operator \"a\" has neither a time nor work"},
-                 {HEADER "a,-1,1,,\n", ":2: column \"time_s\" is \"-1\""},
-                 {"name,time_s,needs\na,1,\n", "output_bytes"},
-                 {HEADER, "found no operators"}};
+        bool is_placement;
+    } cases[] = {{HEADER "a,1,1,c,\nb,1,1,a,\nc,1,1,b,\n", "in a circle, which needs \"a\"", false},
+                 {HEADER "a,1,1,,\na,1,1,,\n", ":3: column \"name\" is \"a\"", false},
+                 {HEADER "a,1,1,,\nb,1,1,x,\n", ":3: column \"needs\" is \"x\"", false},
+                 {HEADER "a,1,1,a,\n", "\"a\" is this one", false},
+                 {HEADER "a,,1,,\n", ":2: operator \"a\" has neither a time nor work", false},
+                 {HEADER "a,-1,1,,\n", ":2: column \"time_s\" is \"-1\"", false},
+                 {"name,time_s,needs\na,1,\n", "output_bytes", false},
+                 {HEADER, "found no operators", false},
+                 {"operator,device\na,0\nb,0\nc,2\nd,0\n", ":4: column \"device\" is \"2\"", true},
+                 {"operator,device\na,0\nx,0\n", ":3: column \"operator\" is \"x\"", true},
+                 {"operator,device\na,0\na,1\n", ":3: column \"operator\" is \"a\"", true},
+                 {"operator,device\na,0\nb,1\nc,1\n", "operator \"d\" is on no device", true},
+                 {"operator\na\n", "device", true}};
+    const struct ar_operators *placed = read_operators(two_branches);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_operators *operators;
-        const char *path = file_of(cases[i].text);
-        cr_expect_eq(ar_operators_load(path, &arena, &operators, &err), AR_BAD_DATA, "%zu", i);
-        cr_expect_not_null(strstr(err.text, cases[i].wanted), "%s", err.text);
-        unlink(path);
-    }
-}
-
-Test(operators, wrong_placements_are_refused_where_they_are_wrong)
-{
-    static const struct {
-        const char *text, *wanted;
-    } cases[] = {{"operator,device\na,0\nb,0\nc,2\nd,0\n", ":4: column \"device\" is \"2\""},
-                 {"operator,device\na,0\nx,0\n", ":3: column \"operator\" is \"x\""},
-                 {"operator,device\na,0\na,1\n", ":3: column \"operator\" is \"a\""},
-                 {"operator,device\na,0\nb,1\nc,1\n", "operator \"d\" is on no device"},
-                 {"operator\na\n", "device"}};
-    struct ar_operators *operators = read_operators(two_branches);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t *devices;
         const char *path = file_of(cases[i].text);
-        cr_expect_eq(ar_placement_load(path, operators, 2, &arena, &devices, &err), AR_BAD_DATA);
+        enum ar_status status = cases[i].is_placement
+                                    ? ar_placement_load(path, placed, 2, &arena, &devices, &err)
+                                    : ar_operators_load(path, &arena, &operators, &err);
+        cr_expect_eq(status, AR_BAD_DATA, "%zu", i);
         cr_expect_not_null(strstr(err.text, cases[i].wanted), "%s", err.text);
         unlink(path);
     }

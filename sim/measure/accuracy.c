@@ -2,93 +2,58 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_library_engine.h"
 #include "ar_note.h"
 
 /* --- the predictions of a set -------------------------------------------------------------- */
 
-/* A set and one list of its predictions: of each row with nothing fitted, of each row with all of
- * them fitted, and of the rows on the largest node counts with the others fitted. */
+/* A set and its predictions: with nothing fitted, with all rows fitted, and with those on the
+ * largest node counts held out (NULL: there is one count). */
 struct predicted_set {
     const struct ar_set_rows *rows;
-    struct ar_comparison list;
-    uint32_t fitted_nodes_max;               /* larger counts are held out */
-    const char *fitted_text, *held_out_text; /* counts, `8 16`; both empty: none is held out */
+    struct ar_estimate *unfitted, *fitted, *held_out;
+    uint32_t fitted_nodes_max; /* larger counts are held out */
 };
 
-static bool is_held_out(const struct predicted_set *set, const struct ar_measured_row *row)
-{
-    return row->call.run.nodes > set->fitted_nodes_max;
-}
-
-/* Adds the predictions of one estimate to the list; or notes why some rows have none. */
-static enum ar_status add_estimate(struct predicted_set *set, enum ar_compared_set use,
+/* Predicts all rows by a fit to those of at most so many nodes, 0: to none; or notes why some rows
+ * have no prediction. */
+static enum ar_status estimate_set(const struct predicted_set *set, uint32_t nodes_max,
                                    const char *what, FILE *notes, struct ar_arena *arena,
-                                   struct ar_error *err)
+                                   struct ar_estimate **estimate, struct ar_error *err)
 {
-    const struct ar_measured_request *request = &set->rows->request;
     const struct ar_measured *measured = set->rows->measured;
-    struct ar_estimate *estimate;
     struct ar_error why;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
     for (size_t i = 0; i < measured->rows_count; i++) {
-        is_fitted[i] = use == AR_COMPARED_FITTED || !is_held_out(set, &measured->rows[i]);
+        is_fitted[i] = measured->rows[i].call.run.nodes <= nodes_max;
     }
     enum ar_status status = ar_estimate_run(
-        request, measured, use != AR_COMPARED_UNFITTED ? is_fitted : NULL, arena, &estimate, &why);
+        &set->rows->request, measured, nodes_max > 0 ? is_fitted : NULL, arena, estimate, &why);
     if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
         return ar_error_set(err, status, "%s", why.text);
     }
     if (status != AR_OK) {
         ar_note(notes, "%s: %s: %s", set->rows->set->name, what, why.text);
     }
-    if (use != AR_COMPARED_UNFITTED) {
-        AR_TRY(ar_estimate_correct(measured, is_fitted, arena, estimate, err));
-    }
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *row = &measured->rows[i];
-        if (use == AR_COMPARED_HELD_OUT && !is_held_out(set, row)) {
-            continue;
-        }
-        struct ar_compared *made =
-            ar_comparison_add(&set->list, row, use, &estimate->predictions[i], NULL);
-        if (use == AR_COMPARED_UNFITTED && row->is_call && isfinite(made->predicted_s)) {
-            struct ar_library_row call =
-                ar_library_engine_row(request->scenario->cluster, &row->call);
-            made->tuning_s =
-                ar_tuning_predict(&estimate->library.tuning, call.calls, &call.run).time_s;
-        }
-    }
-    return AR_OK;
+    return nodes_max > 0 ? ar_estimate_correct(measured, is_fitted, arena, *estimate, err) : AR_OK;
 }
 
 /* Predicts a set. Held out are node counts above the limit of the set, else the largest one. */
 static enum ar_status predict_set(struct predicted_set *set, FILE *notes, struct ar_arena *arena,
                                   struct ar_error *err)
 {
-    const struct ar_measured *measured = set->rows->measured;
-    const struct ar_library_nodes *nodes = &measured->nodes;
+    const struct ar_library_nodes *nodes = &set->rows->measured->nodes;
     uint32_t max = set->rows->set->fitted_nodes_max;
     if (max == 0) {
-        max = nodes->count > 1 ? nodes->counts[nodes->count - 2] : UINT32_MAX;
+        max = nodes->counts[nodes->count > 1 ? nodes->count - 2 : 0];
     }
     set->fitted_nodes_max = max;
-    set->fitted_text = set->held_out_text = "";
-    for (size_t i = 0; i < nodes->count; i++) {
-        const char **text = nodes->counts[i] > max ? &set->held_out_text : &set->fitted_text;
-        *text = ar_arena_format(arena, "%s%s%" PRIu32, *text, (*text)[0] != '\0' ? " " : "",
-                                nodes->counts[i]);
-    }
-    set->list = ar_comparison_begin(3 * measured->rows_count, arena);
-    AR_TRY(add_estimate(set, AR_COMPARED_UNFITTED, "nothing fitted", notes, arena, err));
-    AR_TRY(add_estimate(set, AR_COMPARED_FITTED, "all fitted", notes, arena, err));
-    if (set->held_out_text[0] == '\0') {
-        set->fitted_text = "";
-        return AR_OK;
-    }
-    return add_estimate(set, AR_COMPARED_HELD_OUT, "largest held out", notes, arena, err);
+    AR_TRY(estimate_set(set, 0, "nothing fitted", notes, arena, &set->unfitted, err));
+    AR_TRY(estimate_set(set, UINT32_MAX, "all fitted", notes, arena, &set->fitted, err));
+    return nodes->counts[nodes->count - 1] <= max
+               ? AR_OK
+               : estimate_set(set, max, "largest held out", notes, arena, &set->held_out, err);
 }
 
 /* --- sums ---------------------------------------------------------------------------------- */
@@ -99,33 +64,33 @@ struct pairs {
 };
 
 /* Whether a line of errors is of the row: of an operation, or of all (NULL). */
-static bool counts_in_line(const struct ar_compared *row, const struct ar_operation *operation)
+static bool counts_in_line(const struct ar_measured_row *row, const struct ar_operation *operation)
 {
-    return row->row.run.bytes >= AR_ACCURACY_BYTES_MIN &&
-           (operation == NULL || row->measured->operation == operation);
+    return row->call.run.bytes >= AR_ACCURACY_BYTES_MIN &&
+           (operation == NULL || row->operation == operation);
 }
 
-static void count_pairs(const struct predicted_set *set, const struct ar_operation *operation,
-                        struct pairs *pairs)
+static bool is_pair(const struct ar_measured_row *a, const struct ar_measured_row *b)
 {
-    const struct ar_compared *held = set->list.rows + 2 * set->rows->measured->rows_count;
-    const struct ar_compared *end = set->list.rows + set->list.rows_count;
-    for (const struct ar_compared *a = held; a < end; a++) {
-        if (a->measured->is_call || !counts_in_line(a, operation)) {
-            continue;
-        }
-        for (const struct ar_compared *b = held; b < a; b++) {
-            double ratio = a->row.time_s / b->row.time_s;
-            if (a->measured->operation == b->measured->operation &&
-                a->row.run.bytes == b->row.run.bytes && a->row.run.ranks == b->row.run.ranks &&
-                a->row.run.nodes == b->row.run.nodes &&
-                a->measured->messages.collective.algorithm !=
-                    b->measured->messages.collective.algorithm &&
-                fabs(log(ratio)) > log(AR_ACCURACY_PAIR_RATIO)) {
-                double predicted = a->predicted_s / b->predicted_s;
-                pairs->count++;
-                pairs->right += (predicted > 1) == (ratio > 1) && predicted != 1;
-            }
+    const struct ar_library_run *x = &a->call.run;
+    const struct ar_library_run *y = &b->call.run;
+    return a->operation == b->operation && x->bytes == y->bytes && x->ranks == y->ranks &&
+           x->nodes == y->nodes &&
+           a->messages.collective.algorithm != b->messages.collective.algorithm &&
+           fabs(log(a->call.time_s / b->call.time_s)) > log(AR_ACCURACY_PAIR_RATIO);
+}
+
+/* Counts the pairs of a held-out row of messages and one before it. */
+static void count_pairs(const struct predicted_set *set, size_t row, struct pairs *pairs)
+{
+    const struct ar_measured_row *rows = set->rows->measured->rows;
+    const struct ar_library_prediction *predictions = set->held_out->predictions;
+    for (size_t i = 0; i < row && !rows[row].is_call; i++) {
+        if (is_pair(&rows[row], &rows[i])) {
+            double predicted = predictions[row].time_s / predictions[i].time_s;
+            bool is_slower = rows[row].call.time_s > rows[i].call.time_s;
+            pairs->count++;
+            pairs->right += (predicted > 1) == is_slower && predicted != 1;
         }
     }
 }
@@ -158,6 +123,18 @@ static void count_unused(const struct predicted_set *const *sets, size_t count,
     }
 }
 
+/* NCCL's own constants on a call; NAN of messages, and where its rates are not known. */
+static struct ar_library_prediction own_prediction(const struct predicted_set *set, size_t row)
+{
+    const struct ar_measured_row *measured = &set->rows->measured->rows[row];
+    if (!measured->is_call || !isfinite(set->unfitted->predictions[row].time_s)) {
+        return (struct ar_library_prediction){.time_s = NAN};
+    }
+    struct ar_library_row call =
+        ar_library_engine_row(set->rows->scenario.cluster, &measured->call);
+    return ar_tuning_predict(&set->unfitted->library.tuning, call.calls, &call.run);
+}
+
 /* One line: of sets, and one operation or all (NULL). */
 static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
                                    const struct ar_operation *operation)
@@ -174,23 +151,25 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
         sums[k].errors = ar_arena_alloc(&scratch, rows_count, sizeof(double));
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < sets[i]->list.rows_count; k++) {
-            const struct ar_compared *row = &sets[i]->list.rows[k];
+        const struct predicted_set *set = sets[i];
+        for (size_t k = 0; k < set->rows->measured->rows_count; k++) {
+            const struct ar_measured_row *row = &set->rows->measured->rows[k];
+            double measured_s = row->call.time_s;
             if (!counts_in_line(row, operation)) {
                 continue;
             }
-            if (row->set != AR_COMPARED_UNFITTED) {
-                ar_error_sum_add(&sums[row->set == AR_COMPARED_FITTED ? FIT : HELD_OUT], row,
-                                 false);
-                continue;
+            ar_error_sum_add(&sums[ZERO_SHOT], measured_s, &set->unfitted->predictions[k]);
+            ar_error_sum_add(&sums[FIT], measured_s, &set->fitted->predictions[k]);
+            if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
+                struct ar_library_prediction own = own_prediction(set, k);
+                ar_error_sum_add(&sums[LARGE], measured_s, &set->unfitted->predictions[k]);
+                ar_error_sum_add(&sums[OWN], measured_s, &own);
             }
-            ar_error_sum_add(&sums[ZERO_SHOT], row, false);
-            if (row->row.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
-                ar_error_sum_add(&sums[LARGE], row, false);
-                ar_error_sum_add(&sums[OWN], row, true);
+            if (row->call.run.nodes > set->fitted_nodes_max) {
+                ar_error_sum_add(&sums[HELD_OUT], measured_s, &set->held_out->predictions[k]);
+                count_pairs(set, k, &pairs);
             }
         }
-        count_pairs(sets[i], operation, &pairs);
     }
     return (struct ar_accuracy){
         .operation = operation != NULL ? operation->command : "",
@@ -217,10 +196,17 @@ static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
                       struct ar_accuracies *accuracies)
 {
     struct ar_accuracy *first = &accuracies->rows[accuracies->count], *line = first;
+    const struct ar_measured *measured = set->rows->measured;
+    const char *fitted = "", *held_out = "";
+    for (size_t i = 0; set->held_out != NULL && i < measured->nodes.count; i++) {
+        uint32_t nodes = measured->nodes.counts[i];
+        const char **text = nodes > set->fitted_nodes_max ? &held_out : &fitted;
+        *text = ar_arena_format(arena, "%s%s%" PRIu32, *text, (*text)[0] != '\0' ? " " : "", nodes);
+    }
     for (size_t k = 0; k < ar_operations_count; k++) {
         bool has_rows = false;
-        for (size_t i = 0; i < set->rows->measured->rows_count; i++) {
-            has_rows = has_rows || counts_in_line(&set->list.rows[i], ar_operations[k]);
+        for (size_t i = 0; i < measured->rows_count; i++) {
+            has_rows = has_rows || counts_in_line(&measured->rows[i], ar_operations[k]);
         }
         if (has_rows) {
             *line++ = sum_sets(&set, 1, ar_operations[k]);
@@ -231,8 +217,8 @@ static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
     }
     for (struct ar_accuracy *at = first; at < line; at++) {
         at->set = set->rows->set->name;
-        at->fitted_nodes = set->fitted_text;
-        at->held_out_nodes = set->held_out_text;
+        at->fitted_nodes = fitted;
+        at->held_out_nodes = held_out;
         at->seen = set->rows->set->seen;
         at->unseen = at->seen[0] == '\0';
     }
@@ -242,57 +228,18 @@ static void add_lines(const struct predicted_set *set, struct ar_arena *arena,
     }
 }
 
-static bool is_of_library(const struct predicted_set *set)
-{
-    return ar_engine_times_calls(set->rows->scenario.engine);
-}
-
-static bool is_fitted_to_64_nodes(const struct predicted_set *set)
-{
-    return set->rows->set->fitted_nodes_max == 64;
-}
-
-static bool has_three_counts(const struct predicted_set *set)
-{
-    return set->rows->measured->nodes.count >= 3;
-}
-
-static bool is_unseen(const struct predicted_set *set)
-{
-    return set->rows->set->seen[0] == '\0';
-}
-
-static bool is_any(const struct predicted_set *set)
-{
-    return set != NULL;
-}
-
 /* Lines of several sets, behind those of each. */
-static const struct {
-    const char *name;
-    bool (*has)(const struct predicted_set *set);
-} groups[] = {{"all_of_nccl_and_rccl", is_of_library},
-              {"all_of_mpi_to_64_nodes", is_fitted_to_64_nodes},
-              {"all_of_3_node_counts", has_three_counts},
-              {"all_unseen", is_unseen},
-              {"all", is_any}};
+static const char *const groups[] = {"all_of_nccl_and_rccl", "all_of_mpi_to_64_nodes",
+                                     "all_of_3_node_counts", "all_unseen", "all"};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static bool set_is_named(const struct ar_measured_set *set, const char *name)
+static bool is_in_group(const struct predicted_set *set, size_t group)
 {
-    return strcmp(set->name, name) == 0 || ar_measured_set_has(set, name);
-}
-
-/* Adds the sets that a name stands for, NULL for all, to the marks; returns how many. */
-static size_t mark_sets(const struct ar_measured_index *index, const char *name, bool *is_wanted)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < index->sets_count; i++) {
-        bool is_it = name == NULL || set_is_named(&index->sets[i], name);
-        is_wanted[i] = is_wanted[i] || is_it;
-        count += is_it;
-    }
-    return count;
+    const struct ar_measured_set *measured = set->rows->set;
+    const bool is_in[GROUPS] = {
+        ar_engine_times_calls(set->rows->scenario.engine), measured->fitted_nodes_max == 64,
+        set->rows->measured->nodes.count >= 3, measured->seen[0] == '\0', true};
+    return is_in[group];
 }
 
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
@@ -306,18 +253,21 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     const struct predicted_set **chosen =
         ar_arena_alloc(arena, index->sets_count + 1, sizeof(struct predicted_set *));
     for (size_t i = 0; i < names_count; i++) {
-        if (mark_sets(index, names[i], is_wanted) == 0) {
+        bool is_known = false;
+        for (size_t k = 0; k < index->sets_count; k++) {
+            bool is_it = ar_measured_set_has(&index->sets[k], names[i]);
+            is_wanted[k] = is_wanted[k] || is_it;
+            is_known = is_known || is_it;
+        }
+        if (!is_known) {
             return ar_error_set(err, AR_NO_INPUT,
                                 "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
                                 "%zu that there are",
                                 names[i], index->sets_count);
         }
     }
-    if (names_count == 0) {
-        mark_sets(index, NULL, is_wanted);
-    }
     for (size_t i = 0; i < index->sets_count; i++) {
-        if (is_wanted[i]) {
+        if (names_count == 0 || is_wanted[i]) {
             struct ar_set_rows *rows;
             AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
                                &rows, err));
@@ -334,7 +284,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     for (size_t k = 0; k < GROUPS; k++) {
         size_t chosen_count = 0;
         for (size_t i = 0; i < count; i++) {
-            if (groups[k].has(&sets[i])) {
+            if (is_in_group(&sets[i], k)) {
                 chosen[chosen_count++] = &sets[i];
             }
         }
@@ -342,7 +292,7 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
             struct ar_accuracy *line = &accuracies->rows[accuracies->count++];
             *line = sum_sets(chosen, chosen_count, NULL);
             count_unused(chosen, chosen_count, arena, line);
-            line->set = groups[k].name;
+            line->set = groups[k];
         }
     }
     return AR_OK;

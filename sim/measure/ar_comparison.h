@@ -27,8 +27,8 @@ struct ar_compared {
     enum ar_compared_set set;
     ar_cell_count payload_bytes; /**< of one rank */
     ar_cell_string choice;       /**< the algorithm that ran: `ring/simple`, `torus2d 4x2` */
-    ar_cell_number predicted_s, error_frac;
-    ar_cell_number low_s, high_s;               /**< of the 95 % band; NAN: none */
+    struct ar_library_prediction prediction;
+    ar_cell_number error_frac;
     ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are
                                                      not known */
 };
@@ -75,8 +75,9 @@ struct ar_error_sum {
     bool lacks_band; /**< a prediction has none */
 };
 
-/** Adds a prediction of a row, NCCL's own if `is_own`; one that is NAN counts nothing. */
-void ar_error_sum_add(struct ar_error_sum *sum, const struct ar_compared *row, bool is_own);
+/** Adds a prediction of a measured time; one that is NAN counts nothing. */
+void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
+                      const struct ar_library_prediction *prediction);
 
 /** The sum; its share inside the band is NAN if a prediction has none. */
 struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum);

@@ -32,7 +32,6 @@ struct ar_called {
     const char *algorithm; /**< here */
     const char *shape;     /**< empty: by default */
     uint32_t channels;
-    const char *note; /**< how messages may differ */
 };
 
 struct ar_called_list {

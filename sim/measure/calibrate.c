@@ -4,15 +4,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "ar_comparison.h"
+#include "ar_file.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "ar_topo.h"
 #include "ar_units.h"
@@ -27,7 +26,6 @@ struct fitted_parameter {
     ar_cell_string unit;
     ar_cell_number relative_standard_error; /* NAN: it was not fitted */
     ar_cell_flag identified;
-    ar_cell_string state; /* `identified`, ... */
     ar_cell_number prior;
     ar_cell_string prior_source;
     ar_cell_string value_text, prior_text; /* with units */
@@ -92,15 +90,13 @@ static enum ar_status take_library(struct calibration *calibration,
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
         double prior = ar_library_parameter_prior(tuning, parameter);
-        bool is_identified = library->is_identified[i];
         calibration->parameters[calibration->parameters_count++] = (struct fitted_parameter){
             .kind = "parameter",
             .parameter = ar_library_parameters[i].name,
             .value = library->values[i],
             .unit = ar_library_parameters[i].unit,
             .relative_standard_error = sqrt(library->covariance[i][i]),
-            .identified = is_identified,
-            .state = is_identified ? "identified" : "not identified",
+            .identified = library->is_identified[i],
             .prior = prior,
             .prior_source = ar_library_parameter_prior_source(tuning, parameter),
             .value_text = library_value_text(parameter, library->values[i], arena),
@@ -114,11 +110,6 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
                        const struct ar_cluster *cluster, const struct ar_settings *settings,
                        struct ar_arena *arena)
 {
-    static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
-                                         [AR_LINK_ZERO] = "zero, stays",
-                                         [AR_LINK_UNUSED] = "not used by the rows",
-                                         [AR_LINK_UNIDENTIFIED] = "not identified",
-                                         [AR_LINK_IDENTIFIED] = "identified"};
     static const struct { /* a unit, and how a cluster file takes it */
         const char *name, *suffix;
         double factor;
@@ -153,7 +144,6 @@ static void take_links(struct calibration *calibration, const struct ar_link_fit
             .unit = units[unit].name,
             .relative_standard_error = number->error_frac,
             .identified = number->state == AR_LINK_IDENTIFIED,
-            .state = states[number->state],
             .prior = number->prior,
             .prior_source = source,
             .value_text = ar_arena_format(arena, "%.6g%s", number->value * units[unit].factor,
@@ -299,7 +289,7 @@ static const struct ar_column table_columns[] = {
     COLUMN(string, value_text, "", "", .heading = "value"),
     COLUMN(number, relative_standard_error, "", "", .heading = "+- (%)", .factor = 100,
            .decimals = 1),
-    COLUMN(string, state, "", "", .heading = "what the rows say"),
+    COLUMN(flag, identified, "", "", .heading = "identified"),
     COLUMN(string, prior_text, "", "", .heading = "prior"),
     COLUMN(string, prior_source, "", "", .heading = "source of the prior"),
 };
@@ -366,32 +356,22 @@ static void print_calibration(const struct calibration *calibration, const struc
 
 /* --- comments ------------------------------------------------------------------------------ */
 
-enum { COMMENT_SIZE = 400, VALUE_MAX = 200 /* of a cluster file */ };
+enum { COMMENTS_MAX = 16, VALUE_MAX = 200 /* of a cluster file */ };
 
-struct comments {
-    struct ar_arena *arena;
-    const char **lines; /* with room for all */
-    size_t count;
-};
-
-__attribute__((format(printf, 2, 3))) static void comment_add(struct comments *comments,
-                                                              const char *format, ...)
+/* A comment is one line, whatever a log says. */
+static const char *comment_of(struct ar_arena *arena, const char *what, const char *text)
 {
-    char text[COMMENT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    for (char *at = text; *at != '\0'; at++) { /* a comment is one line, whatever a log says */
+    char *comment = ar_arena_format(arena, "%s: %.300s", what, text);
+    for (char *at = comment; *at != '\0'; at++) {
         *at = (char)((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
     }
-    comments->lines[comments->count++] = ar_arena_text(comments->arena, text);
+    return comment;
 }
 
 /* Comments at the head: program and date, the logs, the fitted counts, and the errors. */
-static struct comments make_comments(const struct calibration *calibration,
-                                     const struct ar_calibrate_request *request,
-                                     struct ar_arena *arena)
+static const char *const *make_comments(const struct calibration *calibration,
+                                        const struct ar_calibrate_request *request,
+                                        struct ar_arena *arena, size_t *count)
 {
     static const char *const verbs[] = {[AR_COMPARED_FITTED] = "fitted",
                                         [AR_COMPARED_HELD_OUT] = "held out",
@@ -400,44 +380,46 @@ static struct comments make_comments(const struct calibration *calibration,
     const char *unit = ar_measured_unit(measured);
     const struct {
         const char *what, *text;
-    } facts[] = {
-        {"backend", measured->backend}, {"library", measured->library}, {"GPU", measured->gpu}};
+    } facts[] = {{"measured backend", measured->backend},
+                 {"measured library", measured->library},
+                 {"measured GPU", measured->gpu},
+                 {"cluster", request->rows.scenario->cluster_name},
+                 {"model", calibration->model}};
     char date[16], text[AR_LIBRARY_NODES_TEXT];
     time_t now = time(NULL);
     struct tm utc;
-    size_t capacity = calibration->compared.errors_count + request->rows.paths_count + 16;
-    struct comments comments = {.arena = arena,
-                                .lines = ar_arena_alloc(arena, capacity, sizeof *comments.lines)};
+    size_t room = calibration->compared.errors_count + request->rows.paths_count + COMMENTS_MAX;
+    const char **lines = ar_arena_alloc(arena, room, sizeof *lines);
+    size_t used = 0;
     strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    comment_add(&comments, "made by: %s", request->made_by);
-    comment_add(&comments, "program: allreckon " AR_VERSION ", %s", date);
+    lines[used++] = comment_of(arena, "made by", request->made_by);
+    lines[used++] = ar_arena_format(arena, "program: allreckon " AR_VERSION ", %s", date);
     for (size_t i = 0; i < request->rows.paths_count; i++) {
-        comment_add(&comments, "measured: %s", request->rows.paths[i]);
+        lines[used++] = comment_of(arena, "measured", request->rows.paths[i]);
     }
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         if (facts[i].text[0] != '\0') {
-            comment_add(&comments, "measured %s: %s", facts[i].what, facts[i].text);
+            lines[used++] = comment_of(arena, facts[i].what, facts[i].text);
         }
     }
-    comment_add(&comments, "cluster: %.200s; model: %s", request->rows.scenario->cluster_name,
-                calibration->model);
-    comment_add(&comments, "%ss fitted: %s", unit,
-                ar_library_nodes_format(&calibration->fitted, text));
-    comment_add(&comments, "%ss held out: %s", unit,
-                ar_library_nodes_format(&calibration->held_out, text));
-    comment_add(&comments, "residual of the fitted rows: %.1f %%",
-                calibration->residual_frac * 100);
+    lines[used++] = ar_arena_format(arena, "%ss fitted: %s", unit,
+                                    ar_library_nodes_format(&calibration->fitted, text));
+    lines[used++] = ar_arena_format(arena, "%ss held out: %s", unit,
+                                    ar_library_nodes_format(&calibration->held_out, text));
+    lines[used++] = ar_arena_format(arena, "residual of the fitted rows: %.1f %%",
+                                    calibration->residual_frac * 100);
     for (size_t i = 0; i < calibration->compared.errors_count; i++) {
         const struct ar_compared_error *line = &calibration->compared.errors[i];
-        const char *count =
-            line->nodes == AR_NO_COUNT ? "all" : ar_arena_format(arena, "%" PRIu64, line->nodes);
-        comment_add(&comments,
-                    "error, %s %ss %s, %zu rows: median %.1f %%, mean %.1f %%, 95th percentile "
-                    "%.1f %%",
-                    count, unit, verbs[line->set], line->model.count, line->model.median_frac * 100,
-                    line->model.mean_frac * 100, line->model.p95_frac * 100);
+        const struct ar_library_error *error = &line->model;
+        lines[used++] = ar_arena_format(
+            arena,
+            "error, %s %ss %s, %zu rows: median %.1f %%, mean %.1f %%, 95th percentile %.1f %%",
+            line->nodes == AR_NO_COUNT ? "all" : ar_arena_format(arena, "%" PRIu64, line->nodes),
+            unit, verbs[line->set], error->count, error->median_frac * 100, error->mean_frac * 100,
+            error->p95_frac * 100);
     }
-    return comments;
+    *count = used;
+    return lines;
 }
 
 /* --- the copy ------------------------------------------------------------------------------ */
@@ -522,15 +504,16 @@ static enum ar_status set_links(const struct calibration *calibration, struct ar
  * rows` in its description in place of one from earlier, and what was fitted. */
 static enum ar_status make_copy(const struct calibration *calibration,
                                 const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, const struct comments *comments,
-                                struct ar_arena *arena, struct ar_topo **copy, struct ar_error *err)
+                                const struct ar_cluster *cluster, const char *const *comments,
+                                size_t comments_count, struct ar_arena *arena,
+                                struct ar_topo **copy, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->rows.scenario;
     const char *description = ar_cluster_facts(cluster)->description;
     struct ar_topo *topo;
     AR_TRY(ar_topo_load(request->source_path, arena, &topo, err));
     *copy = topo;
-    AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments->lines, comments->count, BLOCK_END, err));
+    AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments, comments_count, BLOCK_END, err));
     for (size_t i = 0; i < scenario->settings.count; i++) {
         const char *text = scenario->settings.list[i].text;
         const char *equals = strchr(text, '='); /* the cluster took the setting */
@@ -563,13 +546,14 @@ static enum ar_status save_calibration(const struct calibration *calibration,
                                        const struct ar_cluster *cluster, struct ar_arena *arena,
                                        struct ar_error *err)
 {
-    struct comments comments = make_comments(calibration, request, arena);
+    size_t count;
+    const char *const *comments = make_comments(calibration, request, arena, &count);
     struct ar_topo *topo = NULL;
     struct ar_cluster *read;
     struct ar_error why;
     struct ar_output *file;
     struct ar_output *table;
-    AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
+    AR_TRY(make_copy(calibration, request, cluster, comments, count, arena, &topo, err));
     if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%.100s: not written: no machine has the fitted numbers: %.360s",
@@ -579,7 +563,7 @@ static enum ar_status save_calibration(const struct calibration *calibration,
     ar_topo_write(topo, file->file);
     if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */
         AR_TRY(ar_output_begin(request->table_path, arena, &table, err));
-        ar_library_table_write(calibration->table, comments.lines, comments.count, table->file);
+        ar_library_table_write(calibration->table, comments, count, table->file);
         AR_TRY(ar_output_commit(table, err));
     }
     return ar_output_commit(file, err);
@@ -591,7 +575,6 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, const struct ar_view *view,
                                 struct ar_arena *arena, struct ar_error *err)
 {
-    FILE *notes = request->rows.notes;
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
     AR_TRY(fit_collectives(request, cluster, arena, made, err));
     if (request->out != NULL) {
@@ -599,8 +582,8 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
     }
     ar_measured_note(made->measured,
                      made->table != NULL ? made->table->library.tuning.release->release : NULL,
-                     notes);
-    ar_note_flush(notes);
+                     request->rows.notes);
+    ar_note_flush(request->rows.notes);
     print_calibration(made, view);
     return AR_OK;
 }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 
 struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena)
@@ -40,10 +40,8 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
                       ? ar_choices[prediction->choice].name
                       : ar_arena_format(comparison->arena, "%s %s", collective->algorithm->name,
                                         ar_shape_format(&collective->shape, shape)),
-        .predicted_s = prediction->time_s,
+        .prediction = *prediction,
         .error_frac = prediction->time_s / call->time_s - 1,
-        .low_s = prediction->low_s,
-        .high_s = prediction->high_s,
         .tuning_s = tuning_s,
         .tuning_error_frac = tuning_s / call->time_s - 1};
     return made;
@@ -70,14 +68,13 @@ void ar_comparison_sort(struct ar_comparison *comparison)
 
 /* --- errors -------------------------------------------------------------------------------- */
 
-void ar_error_sum_add(struct ar_error_sum *sum, const struct ar_compared *row, bool is_own)
+void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
+                      const struct ar_library_prediction *prediction)
 {
-    double measured_s = row->row.time_s;
-    double predicted_s = is_own ? row->tuning_s : row->predicted_s;
-    if (isfinite(predicted_s)) {
-        sum->errors[sum->count++] = fabs(predicted_s / measured_s - 1);
-        sum->covered += !is_own && measured_s >= row->low_s && measured_s <= row->high_s;
-        sum->lacks_band = sum->lacks_band || is_own || !isfinite(row->low_s);
+    if (isfinite(prediction->time_s)) {
+        sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
+        sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
+        sum->lacks_band = sum->lacks_band || !isfinite(prediction->low_s);
     }
 }
 
@@ -107,8 +104,11 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
             const struct ar_compared *row = &comparison->rows[k];
             uint32_t count = is_by_gpus ? row->row.run.ranks : row->row.run.nodes;
             if (row->set == line.set && (line.nodes == AR_NO_COUNT || line.nodes == count)) {
-                ar_error_sum_add(&model, row, false);
-                ar_error_sum_add(&tuning, row, true);
+                double measured_s = row->row.time_s;
+                ar_error_sum_add(&model, measured_s, &row->prediction);
+                ar_error_sum_add(&tuning, measured_s,
+                                 &(struct ar_library_prediction){
+                                     .time_s = row->tuning_s, .low_s = NAN, .high_s = NAN});
             }
         }
         line.model = ar_error_sum_end(&model);
@@ -372,11 +372,11 @@ static const struct ar_column row_columns[] = {
     ROW(choice, set, "set", "what the row was to the fit", .heading = "rows", .names = set_names),
     ROW(count, payload_bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
     ROW(number, row.time_s, "measured_s", "time", MICROSECONDS("measured")),
-    ROW(number, predicted_s, "predicted_s", "time", MICROSECONDS("predicted")),
-    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .is_rare = true,
+    ROW(number, prediction.time_s, "predicted_s", "time", MICROSECONDS("predicted")),
+    ROW(number, prediction.low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .is_rare = true,
         .priority = 3),
-    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .is_rare = true,
-        .priority = 3),
+    ROW(number, prediction.high_s, "high_s", "of the 95 % band", MICROSECONDS("high"),
+        .is_rare = true, .priority = 3),
     ROW(number, error_frac, "error_frac", "predicted / measured - 1", SIGNED_PERCENT),
     ROW(number, tuning_s, "tuning_s", "by NCCL's own constants", MICROSECONDS("NCCL's own"),
         .is_rare = true, .priority = 9),

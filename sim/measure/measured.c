@@ -426,35 +426,21 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
     return AR_OK;
 }
 
-/* Where no row was taken: names the reason. */
+/* Where no row was taken: names a reason. */
 static enum ar_status refuse_all(const struct ar_measured_request *request,
                                  const struct ar_measured *measured, struct ar_error *err)
 {
-    char found[96] = "", asked[96] = "", ranks[32] = "";
-    const struct ar_log *other = measured->left[AR_LEFT_SYSTEM].first;
-    for (int i = 0; i < AR_LEFT_SYSTEM; i++) {
-        other = measured->left[i].first == NULL ? other : NULL;
+    static const char expected[] =
+        "expected calls of a library (of the harness: backend nccl, algorithm nccl-allreduce), or "
+        "algorithms of 'allreckon list algorithms', on the machine of the cluster or set";
+    for (int i = 0; i < AR_LEFT_REASONS; i++) {
+        const struct ar_log *first = measured->left[i].first;
+        if (first != NULL) {
+            return ar_log_refuse(first, first->first_line, err, "found %s; %s",
+                                 ar_measured_left_texts[i], expected);
+        }
     }
-    if (other == NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found no collective in the logs that is modelled; expected "
-                            "calls of a library (of the harness: backend nccl, algorithm "
-                            "nccl-allreduce), or algorithms of 'allreckon list algorithms'",
-                            request->command);
-    }
-    if (other->system[0] != '\0') {
-        snprintf(found, sizeof found, " of system \"%.60s\"", other->system);
-    }
-    if (request->system != NULL) {
-        snprintf(asked, sizeof asked, " of system \"%.60s\"", request->system);
-    }
-    if (request->ranks_per_node > 0) {
-        snprintf(ranks, sizeof ranks, ", %" PRIu32 " on each node", request->ranks_per_node);
-    }
-    return ar_log_refuse(other, other->first_line, err,
-                         "found no row of the cluster or set (first: %" PRIu32 " ranks on %" PRIu32
-                         " nodes%s); expected ranks%s%s",
-                         other->ranks, other->nodes, found, asked, ranks);
+    return ar_error_set(err, AR_BAD_DATA, "%s: found no row; %s", request->command, expected);
 }
 
 enum ar_status ar_measured_load(const struct ar_measured_request *request,

@@ -1,6 +1,6 @@
 #include "ar_measured_set.h"
 
-#include <inttypes.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "ar_csv.h"
@@ -34,7 +34,7 @@ static const struct ar_column called_columns[] = {
     CALLED(string, algorithm, "a name"),
     CALLED(string, shape, "a shape", MAY_BE_EMPTY),
     CALLED(count, channels, "", .min = 1, MAY_BE_EMPTY),
-    CALLED(string, note, "a text", MAY_BE_EMPTY),
+    AR_COLUMN_OTHERS, /* notes how messages may differ */
 };
 
 enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
@@ -56,7 +56,7 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
     called->count = csv->rows_count;
     called->list = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *called->list);
     for (size_t i = 0; i < csv->rows_count; i++) {
-        called->list[i] = (struct ar_called){.shape = "", .channels = 1, .note = ""};
+        called->list[i] = (struct ar_called){.shape = "", .channels = 1};
     }
     return ar_csv_read_rows(csv, AR_COLUMNS(called_columns), called->list, sizeof *called->list,
                             err);
@@ -67,11 +67,7 @@ const struct ar_called *ar_called_find(const struct ar_called_list *called, cons
 {
     for (size_t i = 0; i < called->count; i++) {
         const struct ar_called *one = &called->list[i];
-        size_t length = strlen(one->called);
-        bool has_star = length > 0 && one->called[length - 1] == '*';
-        bool is_it =
-            has_star ? strncmp(one->called, name, length - 1) == 0 : strcmp(one->called, name) == 0;
-        if (is_it && strcmp(one->operation, operation) == 0) {
+        if (fnmatch(one->called, name, 0) == 0 && strcmp(one->operation, operation) == 0) {
             return one;
         }
     }

@@ -24,7 +24,6 @@ enum { SHORT_STEPS = 4 };
 /* One prediction: a row with some values in place of its own. */
 struct prediction {
     struct published *row;
-    const struct prediction *same; /* an earlier one of the same values; NULL: none */
     bool is_draw;
     const char *values[RANGES_MAX]; /* of the ranges of the row; NULL: its own */
     double error_deviations; /* for an engine with a band of its own: the prediction is so many
@@ -67,7 +66,7 @@ static enum ar_status predict_run(const struct prediction *prediction, const cha
     *value = training.total->time_s;
     for (size_t i = 0; i < training.phases_count; i++) {
         const struct training_phase *phase = &training.phases[i];
-        double steps_s = phase->steps_count * phase->iteration_s;
+        double steps_s = phase->steps_count * phase->row.iteration_s;
         *value += steps_s * (error_factor(&phase->row, prediction->error_deviations) - 1);
         *row = phase->row;
     }
@@ -127,10 +126,7 @@ static enum ar_status predict(const struct prediction *prediction, struct ar_inp
     answer->gpus = predicted.gpus;
     ar_copy_text(answer->algorithm, sizeof answer->algorithm,
                  ar_scenario_kind(&scenario)->has_layout ? "" : predicted.algorithm);
-    return answer->value > 0 && isfinite(answer->value)
-               ? AR_OK
-               : ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
-                              answer->value);
+    return AR_OK;
 }
 
 static uint32_t compute_prediction(void *context, uint32_t item, char *bytes)
@@ -182,22 +178,14 @@ static enum ar_status compute_all(struct predictions *predictions, struct ar_err
                                       .compute = compute_prediction,
                                       .take = take_answer,
                                       .shows_progress = reproduction->shows_progress};
-    uint32_t *items = ar_arena_alloc(reproduction->arena, predictions->count + 1, sizeof *items);
-    size_t count = 0;
-    for (uint32_t i = 0; i < predictions->count; i++) {
-        if (predictions->list[i].same == NULL) {
-            items[count++] = i;
-        }
-    }
-    if (count > 0) {
-        struct ar_pool_queue queue = ar_pool_queue_create(reproduction->arena, &work, items, count);
+    if (predictions->count > 0) {
+        struct ar_pool_queue queue =
+            ar_pool_queue_create(reproduction->arena, &work, NULL, predictions->count);
         AR_TRY(ar_pool_run(&work, reproduction->jobs, &queue, err));
     }
     for (uint32_t i = 0; i < predictions->count; i++) {
-        struct prediction *made = &predictions->list[i];
-        made->answer = made->same != NULL ? made->same->answer : made->answer;
-        if (made->answer.err.status != AR_OK) {
-            return report_failure(made, err);
+        if (predictions->list[i].answer.err.status != AR_OK) {
+            return report_failure(&predictions->list[i], err);
         }
     }
     return AR_OK;
@@ -211,25 +199,6 @@ static bool has_draws(const struct published *row)
            (!published_is_context(row) && ar_engine_has_band(row->scenario.engine));
 }
 
-/* Whether draws of a row are few: all that is open is a choice. */
-static bool are_draws_few(const struct published *row)
-{
-    bool are_few = !ar_engine_has_band(row->scenario.engine);
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        are_few = are_few && row->ranges[i].choices != NULL && row->ranges[i].key != AR_KEY_ENGINE;
-    }
-    return are_few;
-}
-
-static bool is_same_draw(const struct prediction *a, const struct prediction *b)
-{
-    bool is_same = true;
-    for (size_t i = 0; i < a->row->ranges_count && is_same; i++) {
-        is_same = strcmp(a->values[i], b->values[i]) == 0;
-    }
-    return is_same;
-}
-
 /* Adds predictions with all ranges of a row drawn, by the seed and the name of the row, whatever
  * the other rows are. */
 static void add_draws(struct published *row, struct predictions *draws)
@@ -237,8 +206,6 @@ static void add_draws(struct published *row, struct predictions *draws)
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     const struct reproduction *reproduction = draws->reproduction;
     struct ar_draw *draw = ar_draw_create(reproduction->seed, row->name, &arena);
-    struct prediction *first = &draws->list[draws->count];
-    bool are_few = are_draws_few(row);
     for (uint32_t i = 0; i < reproduction->samples_count; i++) {
         struct prediction *made = &draws->list[draws->count++];
         *made = (struct prediction){.row = row, .is_draw = true};
@@ -251,10 +218,6 @@ static void add_draws(struct published *row, struct predictions *draws)
                                       ar_draw_uniform(draw, range->low, range->high), range->unit);
         }
         made->error_deviations = ar_draw_normal(draw);
-        for (const struct prediction *at = first; are_few && at < made && made->same == NULL;
-             at++) {
-            made->same = is_same_draw(at, made) ? at : NULL;
-        }
     }
 }
 

@@ -115,14 +115,15 @@ Test(training, totals_are_those_by_hand)
     double iteration_s = 3.5e-3 + 2 * (10e-6 + 2e6 / 10e9);
     double evaluation_s = 3 * ceil(45.0 / 20) * 1e-3;
     expect_near(training.total->steps_count, 150, "steps");
-    expect_near(training.phases[0].iteration_s, iteration_s, "iteration");
+    expect_near(training.phases[0].row.iteration_s, iteration_s, "iteration");
     expect_near(training.total->compute_s, 150 * 3.5e-3, "compute");
     cr_expect_float_eq(training.total->exposed_s, 150 * 0.42e-3, 1e-12);
     expect_near(training.total->evaluation_s, evaluation_s, "evaluation");
     expect_near(training.total->evaluation_samples_per_s, 45 / 3e-3, "evaluation rate");
     expect_near(training.total->time_s, 150 * iteration_s + evaluation_s, "time to train");
-    expect_near(training.total->samples_per_s, 3000 / training.total->time_s, "images per second");
-    expect_near(training.total->efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
+    expect_near(training.total->row.samples_per_s, 3000 / training.total->time_s,
+                "images per second");
+    expect_near(training.total->row.efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
     cr_expect_eq(training.total->batch_total, 20);
 }
 
@@ -162,7 +163,7 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
     cr_assert_eq(ar_scenario_load(&scenario, inputs, &err), AR_OK);
     cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
     cr_expect_eq(training.total->time_s, 90 * 10009 * row.iteration_s);
-    cr_expect_eq(training.phases[0].efficiency_frac, row.efficiency_frac);
+    cr_expect_eq(training.phases[0].row.efficiency_frac, row.efficiency_frac);
     cr_expect_eq(training.phases[0].row.exposed_s, row.exposed_s);
 }
 
@@ -214,7 +215,7 @@ Test(training, a_phase_cut_in_two_changes_nothing)
     expect_near(parts.total->time_s, whole.total->time_s, "time");
     expect_near(parts.total->steps_count, whole.total->steps_count, "steps");
     expect_near(parts.total->evaluation_s, whole.total->evaluation_s, "evaluations");
-    expect_near(parts.total->efficiency_frac, whole.total->efficiency_frac, "efficiency");
+    expect_near(parts.total->row.efficiency_frac, whole.total->row.efficiency_frac, "efficiency");
     cr_expect_eq(parts.total->batch_per_gpu, 16);
 }
 
@@ -226,9 +227,9 @@ Test(training, twice_the_images_take_twice_as_long)
             "", RESNET "# images = 50001\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
         struct training twice = predict(
             "", RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
-        double step_s = once.phases[0].iteration_s;
+        double step_s = once.phases[0].row.iteration_s;
         cr_expect(fabs(twice.total->time_s - 2 * once.total->time_s) <= 9 * step_s * (1 + 1e-9));
-        cr_expect_eq(twice.phases[0].iteration_s, step_s);
+        cr_expect_eq(twice.phases[0].row.iteration_s, step_s);
     }
 }
 

@@ -197,9 +197,8 @@ static enum ar_status check_keys(const struct training_file *file,
                                 file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
         }
     }
-    bool has_others =
-        strategy != NULL && strategy->operators != NULL &&
-        (strategy->replicas == NULL || strategy->replicas(scenario->gpus) != scenario->gpus);
+    bool has_others = strategy != NULL && strategy->operators != NULL &&
+                      (!strategy->has_replicas || strategy->schedulers > 0);
     return !has_others && (strategy == NULL || !strategy->ends_runs)
                ? AR_OK
                : ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
@@ -286,9 +285,6 @@ static void fill_phase(const struct training_file *file, struct training_phase *
     phase->evaluation_s = file->eval_images > 0 ? phase->evaluations_count * pass_s : 0;
     phase->evaluation_samples_per_s =
         phase->evaluation_s > 0 ? (double)file->eval_images / pass_s : (double)NAN;
-    phase->iteration_s = row->iteration_s;
-    phase->samples_per_s = row->samples_per_s;
-    phase->efficiency_frac = row->efficiency_frac;
     phase->compute_s = phase->steps_count * row->compute_s;
     phase->exposed_s = phase->steps_count * row->exposed_s;
     phase->other_s = is_rounding ? 0 : phase->steps_count * other_s;
@@ -314,7 +310,7 @@ static void training_end(struct training *training)
                                      .evaluation_samples_per_s = (double)NAN};
     for (size_t i = 0; i < training->phases_count; i++) {
         const struct training_phase *phase = &phases[i];
-        double time_s = phase->steps_count * phase->iteration_s;
+        double time_s = phase->steps_count * phase->row.iteration_s;
         if (phase->batch_per_gpu != total->batch_per_gpu) {
             total->batch_per_gpu = total->batch_total = AR_NO_COUNT;
         }
@@ -331,11 +327,11 @@ static void training_end(struct training *training)
             total->row.exact = phase->row.exact;
         }
         steps_s += time_s;
-        baseline_s += time_s * phase->efficiency_frac;
+        baseline_s += time_s * phase->row.efficiency_frac;
     }
-    total->iteration_s = steps_s / total->steps_count;
-    total->efficiency_frac = baseline_s / steps_s;
-    total->samples_per_s = total->images_count / total->time_s;
+    total->row.iteration_s = steps_s / total->steps_count;
+    total->row.efficiency_frac = baseline_s / steps_s;
+    total->row.samples_per_s = total->images_count / total->time_s;
     if (total->evaluation_s > 0) {
         total->evaluation_samples_per_s =
             total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
@@ -368,7 +364,7 @@ enum ar_status training_predict(const struct training_file *file, const struct a
 
 /* --- as records ---------------------------------------------------------------------------- */
 
-#define STEP(name, help) AR_COLUMN(text, struct training_phase, row.name, #name, help)
+#define STEP(kind, name, ...) AR_COLUMN(kind, struct training_phase, row.name, #name, __VA_ARGS__)
 #define SECONDS(field, help, title, priority_)                                                     \
     PHASE(number, field, help, .heading = title, .decimals = 3, .priority = priority_)
 
@@ -385,11 +381,11 @@ static const struct ar_column columns[] = {
     PHASE(count,  batch_total,     "samples per step", .heading = "batch", .priority = 8),
     PHASE(number, steps_count,     "training steps", .heading = "steps",
           .decimals = AR_DECIMALS_NEEDED, .priority = 5),
-    PHASE(number, iteration_s,     "time of a step, mean", .heading = "iteration\n(ms)",
+    STEP(number, iteration_s,     "time of a step, mean", .heading = "iteration\n(ms)",
           .factor = 1e3, .decimals = 3),
-    PHASE(number, samples_per_s,   "of a step; of the total with evaluations",
+    STEP(number, samples_per_s,   "of a step; of the total with evaluations",
           .heading = "samples/s", .priority = 9),
-    PHASE(number, efficiency_frac, "of a step; of the total without evaluations",
+    STEP(number, efficiency_frac, "of a step; of the total without evaluations",
           .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
     SECONDS(time_s,                "time of the phase; of the total: time to train", "time (s)", 0),
     SECONDS(compute_s,             "of it compute", "compute\n(s)", 10),
@@ -397,11 +393,12 @@ static const struct ar_column columns[] = {
     SECONDS(other_s,               "of it the rest of the steps", "other\n(s)", 12),
     SECONDS(evaluation_s,          "of it evaluations", "evaluation\n(s)", 11),
     PHASE(number, evaluation_samples_per_s, "of an evaluation"),
-    AR_COLUMN(flag, struct training_phase, row.exact, "exact",
+    STEP(flag, exact,
               "whether the engine neglects nothing of a step; of the total: of any"),
-    STEP(cluster,                  "as in predict, also those below"),
-    STEP(algorithm, ""), STEP(shape, ""), STEP(trace, ""), STEP(precision, ""), STEP(engine, ""),
-    STEP(baseline, ""), STEP(strategy, ""), STEP(settings, ""), STEP(version, ""),
+    STEP(text, cluster,            "as in predict, also those below"),
+    STEP(text, algorithm, ""), STEP(text, shape, ""), STEP(text, trace, ""),
+    STEP(text, precision, ""), STEP(text, engine, ""), STEP(text, baseline, ""),
+    STEP(text, strategy, ""), STEP(text, settings, ""), STEP(text, version, ""),
 };
 /* clang-format on */
 

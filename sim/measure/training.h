@@ -38,10 +38,7 @@ struct training_phase {
     uint64_t batch_per_gpu; /**< AR_NO_COUNT in a sum of different ones */
     uint64_t batch_total;   /**< the same */
     double steps_count;
-    double images_count;    /**< trained on */
-    double iteration_s;     /**< of a step; the mean in a sum */
-    double samples_per_s;   /**< of a step; in a sum images_count / time_s, evaluations included */
-    double efficiency_frac; /**< of a step; in a sum the baseline's time over that of the steps */
+    double images_count; /**< trained on */
     double time_s;
     double compute_s;    /**< overhead, forward, backward, optimizer of all steps */
     double exposed_s;    /**< communication that is not hidden */
@@ -49,7 +46,9 @@ struct training_phase {
     double evaluation_s; /**< of all evaluations */
     double evaluations_count;
     double evaluation_samples_per_s; /**< NAN without evaluations */
-    struct ar_row row;               /**< its step; in a sum that of the first phase */
+    struct ar_row row; /**< its step; in a sum that of the first phase, with the mean iteration_s,
+                            samples_per_s of images_count / time_s, evaluations included, and in
+                            efficiency_frac the baseline's time over that of the steps */
 };
 
 struct training_file {

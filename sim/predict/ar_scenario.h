@@ -259,7 +259,7 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
  * already, DDP's hooks compress whole buckets; what is wider on the wire is so in memory. */
 uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
 
-/** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was
+/** Adds the values of all keys that a prediction depends on to a hash (ar_numbers.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */
 void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash);
 

@@ -171,8 +171,8 @@ static enum ar_status operators_load(struct ar_scenario *scenario, struct ar_inp
     if (layout->strategy->takes_evoformer) {
         placed->samples = layout->sizes[AR_AXIS_DP];
     } else if (scenario->trace != NULL) {
-        bool has_replicas = layout->strategy->replicas != NULL;
-        uint32_t replicas = has_replicas ? layout->strategy->replicas(scenario->gpus) : 1;
+        bool has_replicas = layout->strategy->has_replicas;
+        uint32_t replicas = has_replicas ? scenario->gpus - layout->strategy->schedulers : 1;
         placed->samples = (double)scenario->trace->batch * replicas;
     }
     placed->operators = operators;
@@ -204,7 +204,7 @@ static void operators_describe(const struct ar_scenario *scenario, struct ar_row
     describe_strategy(scenario, row);
     if (scenario->operators_name != NULL) {
         ar_copy_stem(row->schedule, sizeof row->schedule, scenario->placement, "");
-    } else if (layout->strategy->replicas != NULL) {
+    } else if (layout->strategy->has_replicas) {
         snprintf(row->schedule, sizeof row->schedule, "depth=%" PRIu32 " rounds=%" PRIu32,
                  scenario->depth, scenario->rounds);
     }

@@ -88,12 +88,9 @@ static enum ar_status make_trace(const struct ar_scenario *scenario,
                                  const struct trace_source *source, struct ar_trace **trace,
                                  struct ar_error *err)
 {
-    struct ar_trace *made;
     AR_TRY(
-        ar_trace_create(source->file, source->cost, &source->request, scenario->arena, &made, err));
-    AR_TRY(ar_framework_apply(scenario->framework, made, err));
-    *trace = made;
-    return AR_OK;
+        ar_trace_create(source->file, source->cost, &source->request, scenario->arena, trace, err));
+    return ar_framework_apply(scenario->framework, *trace, err);
 }
 
 /* Scales the trace to the rate that was measured. compute.scale goes on top of it: here it would

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_hash.h"
 #include "ar_library_engine.h"
+#include "ar_numbers.h"
 #include "ar_units.h"
 #include "kinds.h"
 

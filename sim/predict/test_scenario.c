@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ar_hash.h"
 #include "ar_kind.h"
+#include "ar_numbers.h"
 #include "test_scenarios.h"
 
 TestSuite(scenario, .init = scenarios_enter, .fini = scenarios_leave);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_clock.h"
 #include "ar_draw.h"
 #include "ar_kind.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 #include "kinds.h"
 

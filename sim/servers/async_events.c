@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_clock.h"
 #include "ar_heap.h"
+#include "ar_numbers.h"
 #include "async_plan.h"
 
 /* Times that differ by rounding are one, as in SimGrid. */

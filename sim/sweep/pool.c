@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "ar_signals.h"
 #include "ar_units.h"
 
@@ -162,11 +162,6 @@ static bool message_receive(int socket, void *message, size_t max)
     return TEMP_FAILURE_RETRY(recv(socket, message, max, 0)) > 0;
 }
 
-static bool answer_send(int socket, const struct ar_pool_answer *answer)
-{
-    return message_send(socket, answer, sizeof *answer + answer->bytes_count);
-}
-
 /* Forks a process that is killed with this one, joined to it by a socket; 0 in it, -1: failed. */
 static pid_t fork_joined(int *socket, struct ar_error *err)
 {
@@ -224,7 +219,7 @@ static enum ar_status compute_requests(void *context, struct ar_error *err)
         for (uint32_t i = 0; i < request.count; i++) {
             *answer = (struct ar_pool_answer){.item = request.items[i]};
             answer->bytes_count = work->compute(work->context, answer->item, answer->bytes);
-            if (!answer_send(shift->socket, answer)) {
+            if (!message_send(shift->socket, answer, sizeof *answer + answer->bytes_count)) {
                 return AR_IO;
             }
         }

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ar_hash.h"
 #include "ar_kind.h"
 #include "ar_note.h"
+#include "ar_numbers.h"
 #include "ar_pool.h"
 #include "ar_units.h"
 #include "lists.h"

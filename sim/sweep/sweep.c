@@ -174,7 +174,7 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
     sweep->space = space;
     sweep->work =
         (struct ar_pool_work){.context = sweep,
-                              .items_name = request->items_name,
+                              .items_name = space->request->kind->items_name,
                               .bytes_max = JOURNAL_LINE_MAX + 1,
                               .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
                               .compute = point_compute,

@@ -12,16 +12,15 @@
 
 /** How the points are computed, and where their rows go. */
 struct sweep_request {
-    const char *items_name; /**< for messages: "points" */
-    FILE *notes;            /**< ar_note.h */
-    const char *directory;  /**< of the files; NULL: none are written */
-    const char *mark;       /**< same for same rows; with a directory */
-    bool resumes;           /**< what an earlier sweep left there */
-    bool forces;            /**< the journal of another sweep gives way */
-    bool is_complete;       /**< all rows are in the files: there is nothing to do */
-    bool is_best;           /**< stdout gets the best rows only */
-    struct ar_view view;    /**< of stdout */
-    uint32_t jobs;          /**< worker processes of this process */
+    FILE *notes;           /**< ar_note.h */
+    const char *directory; /**< of the files; NULL: none are written */
+    const char *mark;      /**< same for same rows; with a directory */
+    bool resumes;          /**< what an earlier sweep left there */
+    bool forces;           /**< the journal of another sweep gives way */
+    bool is_complete;      /**< all rows are in the files: there is nothing to do */
+    bool is_best;          /**< stdout gets the best rows only */
+    struct ar_view view;   /**< of stdout */
+    uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
     /** Adds to the files, when they are there and before rows are printed. */
     enum ar_status (*sign)(void *context, struct ar_error *err);

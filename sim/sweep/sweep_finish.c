@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_file.h"
 #include "ar_kind.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "sweep.h"
 

@@ -7,7 +7,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "ar_gsl.h"
-#include "ar_hash.h"
+#include "ar_numbers.h"
 
 struct ar_draw {
     gsl_rng *generator;

@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "backend.h"
 #include "cuda_kernels.h"
 #include "host.h"

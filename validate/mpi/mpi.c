@@ -13,7 +13,7 @@
 #include <mpi-ext.h>
 #endif
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "runner.h"
 
 /* --- processes and nodes ------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 
 enum { FLIGHTS_MAX = 64 };
 

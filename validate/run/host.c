@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "backend.h"
 #include "runner.h"
 

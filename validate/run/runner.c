@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "ar_clock.h"
+#include "ar_numbers.h"
 
 /* The expected contents of the buffers of a crew. */
 struct views {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ar_actors.h"
-#include "ar_clock.h"
+#include "ar_numbers.h"
 #include "ar_simgrid_xml.h"
 #include "simgrid_task.h"
 

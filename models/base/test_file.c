@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_output.h"
+#include "ar_file.h"
 #include "ar_signals.h"
 
 enum { PATH_SIZE = 1024 };
