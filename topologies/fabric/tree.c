@@ -2,6 +2,7 @@
  * switches never limit. */
 #include <stdio.h>
 
+#include "ar_numbers.h"
 #include "fabric.h"
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -25,12 +26,11 @@ static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_er
         return ar_topo_refuse(&cluster->entries, TOPO_TREE_GROUPS,
                               "none, or rack.nodes, since groups are of racks", err);
     }
-    if (count[TOPO_TREE_UPLINKS] != groups) {
-        return refuse_items(cluster, TOPO_TREE_UPLINKS, groups, "as many as tree.groups has", err);
-    }
-    if (count[TOPO_TREE_UPLINK_BANDWIDTH] != groups) {
-        return refuse_items(cluster, TOPO_TREE_UPLINK_BANDWIDTH, groups,
-                            "as many as tree.groups has", err);
+    static const enum ar_topo_key keys[] = {TOPO_TREE_UPLINKS, TOPO_TREE_UPLINK_BANDWIDTH};
+    for (int i = 0; i < 2; i++) {
+        if (count[keys[i]] != groups) {
+            return refuse_items(cluster, keys[i], groups, "as many as tree.groups has", err);
+        }
     }
     return values->is_given[TOPO_TREE_SWITCHES] && count[TOPO_TREE_SWITCHES] != groups + 1
                ? refuse_items(cluster, TOPO_TREE_SWITCHES, groups + 1,
@@ -67,14 +67,8 @@ static uint32_t switches_at(const struct ar_cluster *cluster, uint32_t level)
     if (values->is_given[TOPO_TREE_SWITCHES]) {
         return (uint32_t)values->list[TOPO_TREE_SWITCHES][level];
     }
-    uint32_t divisor = cables_at(values, level);
-    uint32_t rest = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
-    while (rest > 0) {
-        uint32_t next = divisor % rest;
-        divisor = rest;
-        rest = next;
-    }
-    return divisor;
+    uint32_t above = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
+    return ar_common_divisor(cables_at(values, level), above);
 }
 
 /* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.

@@ -356,24 +356,30 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     return AR_OK;
 }
 
-/* Without `nodes`, a fabric of routers has as many nodes as its routers hold. */
+/* A fabric of routers has as many nodes as its routers hold, also without `nodes`. */
 static enum ar_status derive_nodes(const struct ar_topo_entries *entries,
                                    struct ar_topo_values *values, struct ar_error *err)
 {
     uint32_t fabric = values->count[TOPO_FABRIC];
     bool is_torus = fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
     enum ar_topo_key key = is_torus ? TOPO_TORUS_LENGTHS : TOPO_DRAGONFLY_GROUPS;
-    if (values->is_given[TOPO_NODES] || fabric == AR_FABRIC_FAT_TREE || !values->is_given[key]) {
-        return AR_OK;
-    }
     uint32_t router_nodes = values->count[TOPO_ROUTER_NODES];
     double nodes = router_nodes > 0 ? router_nodes : 1; /* products of counts may exceed 64 bits */
+    char expected[120];
     for (uint32_t d = 0; is_torus && d < values->count[key]; d++) {
         nodes *= values->list[key][d];
     }
     nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
+    if (fabric == AR_FABRIC_FAT_TREE || !values->is_given[key] || nodes == 0) {
+        return AR_OK; /* what is missing is refused later */
+    }
     if (nodes > AR_TOPO_NODES_MAX) {
         return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
+    }
+    if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
+        snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
+                 is_torus ? "torus.lengths" : "all groups of the dragonfly");
+        return ar_topo_refuse(entries, TOPO_NODES, expected, err);
     }
     values->count[TOPO_NODES] = (uint32_t)nodes;
     values->is_given[TOPO_NODES] = true;
@@ -422,50 +428,6 @@ bool ar_topo_needs_pcie(const struct ar_topo_values *values)
     return !values->is_switched && gpus > 1 && count_nvlink_pairs(values) < gpus * (gpus - 1) / 2;
 }
 
-/* Whether there are several racks, or rails that are joined above. */
-static bool has_racks(const struct ar_topo_values *values)
-{
-    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
-    bool are_rails_joined =
-        values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && values->count[TOPO_HCAS] > 1;
-    return are_rails_joined || (rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES]);
-}
-
-static bool key_is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
-{
-    uint32_t fabric = values->count[TOPO_FABRIC];
-    bool is_dragonfly = fabric == AR_FABRIC_DRAGONFLY || fabric == AR_FABRIC_DRAGONFLY_PLUS;
-    switch (need) {
-    case NEED_ALWAYS:
-        return true;
-    case NEED_NVLINK:
-        return ar_topo_has_nvlink(values);
-    case NEED_PCIE:
-        return ar_topo_needs_pcie(values);
-    case NEED_SWITCHES:
-        return values->count[TOPO_PCIE_SWITCHES] > 0;
-    case NEED_NODES:
-        return values->count[TOPO_NODES] > 1 &&
-               values->count[TOPO_NODES] > values->count[TOPO_NVLINK_DOMAIN];
-    case NEED_HCAS:
-        return values->count[TOPO_HCAS] > 0;
-    case NEED_HCA_RATE:
-        return values->count[TOPO_HCAS] > 0 && values->count[TOPO_TORUS_LINKS_AT_ONCE] == 0;
-    case NEED_RACKS:
-        return has_racks(values);
-    case NEED_TORUS:
-        return fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
-    case NEED_DRAGONFLY:
-        return is_dragonfly;
-    case NEED_SPINES:
-        return fabric == AR_FABRIC_DRAGONFLY_PLUS;
-    case NEED_GROUPS:
-        return is_dragonfly && values->count[TOPO_DRAGONFLY_GROUPS] > 1;
-    default:
-        return false;
-    }
-}
-
 static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                                       const struct ar_topo_values *values, struct ar_error *err)
 {
@@ -474,21 +436,43 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                                         [KIND_COUNTS] = "counts",
                                         [KIND_RATE] = "a rate",
                                         [KIND_SECONDS] = "a time"};
-    static const char *const reasons[] = {
-#define X(symbol, reason) reason,
-        AR_TOPO_NEED_LIST(X)
-#undef X
+    const uint32_t *count = values->count;
+    uint32_t fabric = count[TOPO_FABRIC], nodes = count[TOPO_NODES], hcas = count[TOPO_HCAS];
+    bool is_plus = fabric == AR_FABRIC_DRAGONFLY_PLUS;
+    bool is_dragonfly = is_plus || fabric == AR_FABRIC_DRAGONFLY;
+    bool has_racks = (count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && hcas > 1) ||
+                     (count[TOPO_RACK_NODES] > 0 && count[TOPO_RACK_NODES] < nodes);
+    const struct {
+        bool is_true;
+        const char *why;
+    } needs[] = {
+        [NEED_NEVER] = {false, ""},
+        [NEED_ALWAYS] = {true, "every cluster file has one"},
+        [NEED_NVLINK] = {ar_topo_has_nvlink(values), "nvlink.pairs is given"},
+        [NEED_PCIE] = {ar_topo_needs_pcie(values), "some pairs of GPUs have no NVLink"},
+        [NEED_SWITCHES] = {count[TOPO_PCIE_SWITCHES] > 0, "pcie.switches is given"},
+        [NEED_NODES] = {nodes > 1 && nodes > count[TOPO_NVLINK_DOMAIN],
+                        "the cluster has several nodes"},
+        [NEED_HCAS] = {hcas > 0, "the nodes have HCAs"},
+        [NEED_HCA_RATE] = {hcas > 0 && count[TOPO_TORUS_LINKS_AT_ONCE] == 0, "the nodes have HCAs"},
+        [NEED_RACKS] = {has_racks, "there are several racks or rails"},
+        [NEED_TORUS] = {fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH,
+                        "the fabric is a torus or a mesh"},
+        [NEED_DRAGONFLY] = {is_dragonfly, "the fabric is a dragonfly"},
+        [NEED_SPINES] = {is_plus, "the fabric is a dragonfly+"},
+        [NEED_GROUPS] = {is_dragonfly && count[TOPO_DRAGONFLY_GROUPS] > 1,
+                         "the dragonfly has several groups"},
     };
     char missing[MISSING_SIZE] = "";
     size_t used = 0;
     for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
         const struct ar_topo_key_row *key = &ar_topo_keys[i];
         bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
-        if ((values->is_given[i] && !is_zero) || !key_is_needed(key->need, values)) {
+        if ((values->is_given[i] && !is_zero) || !needs[key->need].is_true) {
             continue;
         }
         char expected[120];
-        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], reasons[key->need]);
+        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], needs[key->need].why);
         if (values->is_given[i]) {
             return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
         }
