@@ -249,20 +249,15 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
         cluster->factors[link] = factor;
         slow->first = slow->first < link ? slow->first : link;
     }
-    char fabric[AR_LINK_NAME_SIZE + 8] = "";
-    if (cluster->fabric_links_count > 0) {
-        snprintf(
-            fabric, sizeof fabric, " or \"%s\"",
-            ar_cluster_link_name(cluster, ar_cluster_links_count(cluster) - 1, full, sizeof full));
-    }
+    char other[AR_LINK_NAME_SIZE];
+    uint32_t last = ar_cluster_links_count(cluster) - 1;
+    ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full, sizeof full);
+    ar_cluster_link_name(cluster, cluster->fabric_links_count > 0 ? last : 0, other, sizeof other);
     return slow->first < UINT32_MAX
                ? AR_OK
                : ar_error_set(err, setting->status,
-                              "%s: unknown link \"%.60s\"; expected one such as \"%s\"%s",
-                              setting->where, name,
-                              ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full,
-                                                   sizeof full),
-                              fabric);
+                              "%s: unknown link \"%.60s\"; expected one such as \"%s\" or \"%s\"",
+                              setting->where, name, full, other);
 }
 
 enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,

@@ -7,15 +7,6 @@
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-static enum ar_status refuse_items(const struct ar_cluster *cluster, enum ar_topo_key key,
-                                   uint32_t expected_count, const char *why, struct ar_error *err)
-{
-    char expected[160];
-    snprintf(expected, sizeof expected, "%u item%s, %s", expected_count,
-             expected_count == 1 ? "" : "s", why);
-    return ar_topo_refuse(&cluster->entries, key, expected, err);
-}
-
 /* Lists have an item for each kind of group above racks, switches one for racks, too. */
 static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_error *err)
 {
@@ -29,12 +20,13 @@ static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_er
     static const enum ar_topo_key keys[] = {TOPO_TREE_UPLINKS, TOPO_TREE_UPLINK_BANDWIDTH};
     for (int i = 0; i < 2; i++) {
         if (count[keys[i]] != groups) {
-            return refuse_items(cluster, keys[i], groups, "as many as tree.groups has", err);
+            return ar_topo_refuse(&cluster->entries, keys[i], "as many items as tree.groups has",
+                                  err);
         }
     }
     return values->is_given[TOPO_TREE_SWITCHES] && count[TOPO_TREE_SWITCHES] != groups + 1
-               ? refuse_items(cluster, TOPO_TREE_SWITCHES, groups + 1,
-                              "one for racks and one for each of tree.groups", err)
+               ? ar_topo_refuse(&cluster->entries, TOPO_TREE_SWITCHES,
+                                "an item for racks and one for each of tree.groups", err)
                : AR_OK;
 }
 
