@@ -299,7 +299,7 @@ static const struct {
     {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=0GB/s",
      "torus.link_bandwidth"},
     {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1",
-     "expected a 0 or 1 for each of the 2 torus.lengths"},
+     "expected a 0 or 1 for each of torus.lengths"},
     {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.wraps=1x2",
      "torus.wraps"},
     {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.links_at_once=4",

@@ -7,44 +7,6 @@
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-/* Lists have an item for each kind of group above racks, switches one for racks, too. */
-static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const uint32_t *count = values->count;
-    uint32_t groups = count[TOPO_TREE_GROUPS];
-    if (groups > 0 && count[TOPO_RACK_NODES] == 0) {
-        return ar_topo_refuse(&cluster->entries, TOPO_TREE_GROUPS,
-                              "none, or rack.nodes, since groups are of racks", err);
-    }
-    static const enum ar_topo_key keys[] = {TOPO_TREE_UPLINKS, TOPO_TREE_UPLINK_BANDWIDTH};
-    for (int i = 0; i < 2; i++) {
-        if (count[keys[i]] != groups) {
-            return ar_topo_refuse(&cluster->entries, keys[i], "as many items as tree.groups has",
-                                  err);
-        }
-    }
-    return values->is_given[TOPO_TREE_SWITCHES] && count[TOPO_TREE_SWITCHES] != groups + 1
-               ? ar_topo_refuse(&cluster->entries, TOPO_TREE_SWITCHES,
-                                "an item for racks and one for each of tree.groups", err)
-               : AR_OK;
-}
-
-static enum ar_status tree_check_rails(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const char *expected = NULL;
-    if (values->count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK && values->count[TOPO_GPUS] > 1 &&
-        (!ar_topo_has_nvlink(values) || ar_topo_needs_pcie(values))) {
-        expected = "none or spine, since some pairs of GPUs have no NVLink";
-    }
-    if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] == 1) {
-        expected = "none, since nodes have one HCA";
-    }
-    return expected == NULL ? AR_OK
-                            : ar_topo_refuse(&cluster->entries, TOPO_TREE_RAILS, expected, err);
-}
-
 static uint32_t cables_at(const struct ar_topo_values *values, uint32_t level)
 {
     return level == 0 ? values->count[TOPO_RACK_UPLINKS]
@@ -156,8 +118,6 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
 {
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
-    AR_TRY(check_lists(cluster, err));
-    AR_TRY(tree_check_rails(cluster, err));
     tree->levels_count = 0;
     tree->rails = 1;
     if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] > 1) {
