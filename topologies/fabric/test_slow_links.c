@@ -79,6 +79,11 @@ Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
         cr_expect(strstr(err.text, bad_rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
                   bad_rows[i].expected);
     }
+    const char *one[] = {"nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0", NULL};
+    const char *texts[TEXTS_MAX] = {"node-0:2"};
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(slow_links(test_load_small(one), texts, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--slow-link: found \"node-0\"; expected none: no link is there");
 }
 
 /* --- platform --------------------------------------------------------------------------------- */
