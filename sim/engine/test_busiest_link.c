@@ -84,8 +84,7 @@ Test(busiest_link, is_what_the_closed_form_waits_for)
 /* 102.3 % of the estimate before it waited; the simulation takes 6.576 ms. */
 Test(busiest_link, of_a_torus_on_four_channels_is_busy_all_the_time_in_an_estimate)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 8, 8);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 8, 8);
     torus.element_bytes = 2;
     torus.channels = 4;
     double time_s = trials_time(&torus, &ar_engine_recurrence, 25550000);

@@ -66,8 +66,7 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
                                        "/topologies/machines/abci-v100-nccl2.8.library.csv",
                                        &table, &err),
                  AR_OK, "%s", err.text);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective collective = support_collective(abci, "ring", 16, 1);
+    struct ar_collective collective = support_on("abci-v100", "ring", 16, 1);
     struct ar_call bare[JOBS];
     memcpy(bare, calls, sizeof calls);
     for (uint32_t i = 0; i < JOBS; i++) {
@@ -88,8 +87,7 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
 /* A wait is no compute: a slow rank has its gradients late, but does not wait for longer. */
 Test(copies, and_waits_are_not_stretched_by_a_slow_rank)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 4, 1);
+    struct ar_collective ring = support_on("flat", "ring", 4, 1);
     trials_prepare(&ring, calls, JOBS, &test);
     trials_scatter(1e-3, &test);
     for (uint32_t rank = 0; rank < 4; rank++) {
@@ -119,13 +117,11 @@ static void expect_same(const struct ar_collective *collective)
 
 Test(copies, of_ranks_that_differ_end_when_they_do_in_the_simulation)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 16, 1);
+    struct ar_collective ring = support_on("flat", "ring", 16, 1);
     expect_same(&ring);
     ring.window = 1;
     expect_same(&ring);
-    ring = support_collective(abci, "ring", 16, 1);
+    ring = support_on("abci-v100", "ring", 16, 1);
     ring.channels = 2;
     expect_same(&ring);
 }

@@ -117,8 +117,7 @@ Test(engines, simgrid_is_the_closed_form_on_abci_where_all_hops_of_a_phase_are_a
 /* Defaults of SimGrid would multiply latencies by 13.01 and take 3 % of the bandwidth. */
 Test(engines, a_ring_of_64_with_1600000_bytes_is_alpha_beta_and_not_tcp)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 64, 1);
+    struct ar_collective ring = support_on("flat", "ring", 64, 1);
     double alpha_beta_s = 126 * (10e-6 + 1.6e6 / 64 / 10e9);
     double time_s = trials_simulate(&ring, 400000);
     cr_expect(support_near(time_s, alpha_beta_s, 1e-6), "%.9g s, alpha-beta %.9g s", time_s,
@@ -128,8 +127,7 @@ Test(engines, a_ring_of_64_with_1600000_bytes_is_alpha_beta_and_not_tcp)
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps; 8-byte messages. */
 Test(engines, a_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest_each_time)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     for (uint32_t window = 1; window <= 8; window++) {
         ring.window = window;
         double expected_s = window == 1 ? 288e-6 : 151.6e-6;

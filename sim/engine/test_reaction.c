@@ -63,8 +63,7 @@ Test(reaction, a_longer_setup_is_paid_once_by_every_all_reduce)
 
 Test(reaction, a_wider_window_helps_where_hops_differ)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     double wide_s = trials_simulate(&ring, SMALL);
     ring.window = 1;
     cr_expect_gt(trials_simulate(&ring, SMALL), 1.5 * wide_s);
@@ -72,8 +71,7 @@ Test(reaction, a_wider_window_helps_where_hops_differ)
 
 Test(reaction, a_second_channel_uses_the_second_hca)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     double one_s = trials_simulate(&ring, LARGE);
     ring.channels = 2;
     double two_s = trials_simulate(&ring, LARGE);

@@ -82,8 +82,7 @@ Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_400_ranks)
 
 Test(starts, that_differ_are_estimates_where_phases_may_overlap)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective torus = support_collective(flat, "torus2d", 8, 8);
+    struct ar_collective torus = support_on("flat", "torus2d", 8, 8);
     starts_run(&simulated, &torus, &ar_engine_simgrid, NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i]) || ar_engine_simulates(ar_engines[i])) {

@@ -13,8 +13,7 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
                                            {.ready_s = 1.1e-3, .elements = 400},
                                            {.ready_s = 1.0, .elements = 400},
                                            {.ready_s = 1.0, .elements = 400}};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 8, 1);
+    struct ar_collective ring = support_on("flat", "ring", 8, 1);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
@@ -105,8 +104,7 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 {
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 4096},
                                            {.ready_s = 0, .elements = 4096}};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 4, 3);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i])) {
             continue;
@@ -143,8 +141,7 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
 {
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 1600},
                                            {.ready_s = 0, .elements = 1600}};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 8, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 8, 1);
     trials_run(&ring, &ar_engine_simgrid, calls, 2, &test);
     cr_expect_not_null(strstr(test.trial.options, "simgrid "));
     cr_expect_not_null(strstr(test.trial.options, "network/model:CM02"), "%s", test.trial.options);

@@ -117,11 +117,10 @@ static void expect_refused(const struct ar_collective *collective, const char *t
 
 Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_cluster *nodes = load_nodes(NULL);
     struct ar_cluster *racks = load_nodes((const char *[]){
         "rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", "nvlink.sums=no", NULL});
-    struct ar_collective sums = support_collective(abci, "in-network", 4, 2);
+    struct ar_collective sums = support_on("abci-v100", "in-network", 4, 2);
     expect_refused(&sums, "GPUs 0 and 1 of cluster abci-v100: found no NVLink switch that sums");
     sums.cluster = nodes;
     sums.shape = (struct ar_shape){.x = 2, .y = 4};

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fast.h"
-
 /* The period of the cluster into which the paths of the present phase are folded; 0: they are not,
  * since the messages of all positions are looked at. */
 static uint32_t folded_period(const struct exchange_scratch *scratch)

@@ -299,8 +299,7 @@ Test(closed, a_model_of_bandwidth_alone_sees_no_gain_in_a_torus)
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps. */
 Test(closed, an_empty_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest_each_time)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     for (uint32_t window = 1; window <= 16; window++) {
         ring.window = window;
         struct ar_closed_time time = support_closed(&ring, 0);
@@ -350,8 +349,7 @@ Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
 
 Test(closed, the_four_columns_of_a_node_share_its_two_hcas)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 4, 8);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 4, 8);
     struct ar_closed_time time = support_closed(&torus, 32 * 1000);
     cr_expect_str_eq(time.phases[1].name, "column all-reduce");
     cr_expect_eq(time.phases[1].slowest_flows, 2);

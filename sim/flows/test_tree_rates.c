@@ -94,8 +94,7 @@ Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
 
 Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective tree = support_collective(abci, "tree", 4, 2);
+    struct ar_collective tree = support_on("abci-v100", "tree", 4, 2);
     struct bed bed = tree_make(&tree, 8);
     for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
         const struct ar_tree_shares *shares = flows_tree_find(bed.rates, bytes);
@@ -112,8 +111,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 /* Large messages fill the pipeline, small ones travel alone. */
 Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
 {
-    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
-    struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
+    struct ar_collective tree = support_on("dgx2-v100", "tree", 16, 1);
     tree.channels = 16;
     struct bed bed = tree_make(&tree, 8);
     double small_Bps = flows_tree_find(bed.rates, 100)->slowest_Bps;

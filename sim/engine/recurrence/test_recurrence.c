@@ -87,8 +87,7 @@ Test(recurrence, is_the_simulation_for_rings_over_nvlink_and_infiniband)
 
 Test(recurrence, is_the_simulation_for_two_channels_that_leave_nodes_by_different_hcas)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 144, 1); /* two racks */
+    struct ar_collective ring = support_on("abci-v100", "ring", 144, 1); /* two racks */
     bool exact;
     ring.channels = 2;
     double worst = worst_difference(&ring, QUEUED_S, &exact);
@@ -113,8 +112,7 @@ Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different
  * messages. */
 Test(recurrence, does_not_claim_to_be_exact_for_queued_hierarchies)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective collective = support_collective(flat, "hierarchical", 8, 2);
+    struct ar_collective collective = support_on("flat", "hierarchical", 8, 2);
     bool exact;
     double worst = worst_difference(&collective, QUEUED_S, &exact);
     cr_expect_not(exact);
@@ -125,8 +123,7 @@ Test(recurrence, gives_the_same_bytes_twice)
 {
     static struct test_trial first;
     static struct test_trial second;
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 16, 16);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 16, 16);
     struct ar_call calls[TRIALS_CALLS];
     uint32_t calls_count = make_jobs(QUEUED_S, calls);
     trials_run(&torus, &ar_engine_recurrence, calls, calls_count, &first);
@@ -136,8 +133,7 @@ Test(recurrence, gives_the_same_bytes_twice)
 
 Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_time)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 160.0e-6, 1e-4));
     ring.window = 1;
     cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 296.4e-6, 1e-4));
