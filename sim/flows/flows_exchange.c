@@ -15,11 +15,6 @@ static uint32_t folded_period(const struct exchange_scratch *scratch)
 
 enum { SEVERAL_USERS = UINT32_MAX };
 
-static void user_note(uint32_t *user, uint32_t who)
-{
-    *user = *user == 0 || *user == who ? who : SEVERAL_USERS;
-}
-
 /* The place that a message comes from or goes to, seen from where its link lies in the first
  * period. */
 static uint32_t place_seen_from(const struct exchange_scratch *scratch, uint32_t first,
@@ -34,9 +29,11 @@ static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint
                      uint32_t receiver)
 {
     struct link_users *users = &scratch->users[link];
-    user_note(&users->sender, 1 + sender);
-    user_note(&users->receiver, 1 + receiver);
-    return users->sender != SEVERAL_USERS || users->receiver != SEVERAL_USERS;
+    bool has_sender = users->sender != 0 && users->sender != 1 + sender;
+    bool has_receiver = users->receiver != 0 && users->receiver != 1 + receiver;
+    users->sender = has_sender ? SEVERAL_USERS : 1 + sender;
+    users->receiver = has_receiver ? SEVERAL_USERS : 1 + receiver;
+    return !has_sender || !has_receiver;
 }
 
 /* Whether all links of the present step, and of those that are like it, have one sender or one
