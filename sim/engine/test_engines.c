@@ -63,17 +63,10 @@ static void expect_agreement_of_all(const struct ar_cluster *cluster, const char
     }
 }
 
-static struct ar_cluster *load_flat(void)
-{
-    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
-                              "collective.setup=7us", NULL};
-    return support_cluster("flat", settings);
-}
-
 Test(engines, simgrid_is_the_closed_form_for_rings_on_the_flat_cluster)
 {
     static const uint32_t ranks[] = {2, 3, 4, 5, 13, 16, 64};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i += AR_TEST_STRIDE) {
         expect_agreement_of_all(flat, "ring", ranks[i], 1);
     }
@@ -84,7 +77,7 @@ static void expect_agreement_of_grids(const char *name)
     static const struct ar_shape shapes[] = {{.x = 2, .y = 2}, {.x = 4, .y = 4}, {.x = 8, .y = 2},
                                              {.x = 2, .y = 8}, {.x = 3, .y = 5}, {.x = 1, .y = 7},
                                              {.x = 7, .y = 1}, {.x = 6, .y = 4}, {.x = 8, .y = 8}};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i += AR_TEST_STRIDE) {
         expect_agreement_of_all(flat, name, shapes[i].x, shapes[i].y);
     }

@@ -127,22 +127,6 @@ Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
     drop(&bed);
 }
 
-/* Bytes over bandwidth of the busiest link. */
-static double busiest_s(const struct ar_collective *tree, uint64_t elements)
-{
-    struct ar_error err = {.text = ""};
-    uint32_t links = ar_cluster_links_count(tree->cluster);
-    struct ar_link_load *loads = calloc(links, sizeof *loads);
-    double max_s = 0;
-    cr_assert(ar_link_load_add(tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
-    for (uint32_t i = 0; i < links; i++) {
-        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(tree->cluster, i);
-        max_s = busy_s > max_s ? busy_s : max_s;
-    }
-    free(loads);
-    return max_s;
-}
-
 Test(tree_rates, are_not_more_than_links_have)
 {
     static const char *const names[] = {"abci-v100", "dgx1-v100", "dgx2-v100", "flat"};
@@ -152,7 +136,7 @@ Test(tree_rates, are_not_more_than_links_have)
         for (uint32_t y = x > 1 ? 1 : 2; y <= 8; y++) {
             struct ar_collective tree = support_collective(cluster, "tree", x, y);
             for (tree.channels = 2; tree.channels <= 16; tree.channels *= 2) {
-                double min_s = busiest_s(&tree, 100000000);
+                double min_s = support_busiest_s(&tree, &(uint64_t){100000000}, 1);
                 double time_s = support_closed(&tree, 100000000).time_s;
                 cr_expect_gt(time_s, min_s, "%s, %ux%u, %u channels: %g s, bytes take %g s",
                              names[i], x, y, tree.channels, time_s, min_s);
