@@ -36,8 +36,9 @@ void trials_run(const struct ar_collective *collective, const struct ar_engine *
 void trials_run_both(const struct ar_collective *collective, const struct ar_call *calls,
                      uint32_t calls_count, double spread_s, struct test_trial tests[2]);
 
-/** The same; expects that both say the same, but for `tolerance`: how long after it was ready each
- * call ends, and when each rank ends. Returns whether `recurrence` calls that exact. */
+/** The same; expects that both say the same, but for `tolerance`: when each call and each rank
+ * ends; with 1e-3 and more, how long after it was ready each call ends. Returns whether
+ * `recurrence` calls that exact. */
 bool trials_compare(const struct ar_collective *collective, const struct ar_call *calls,
                     uint32_t calls_count, double spread_s, double tolerance);
 
