@@ -10,6 +10,25 @@
 
 enum { ROWS_MAX = 256 };
 
+/* What every test has: rows that are fitted, others, the parameters that they are of, and the fit.
+ */
+static struct ar_library_row rows[ROWS_MAX], unseen[ROWS_MAX];
+static double truth[AR_LIBRARY_PARAMETERS_COUNT];
+static struct ar_library library;
+static gsl_rng *generator;
+
+static void enter(void)
+{
+    generator = gsl_rng_alloc(gsl_rng_mt19937);
+}
+
+static void leave(void)
+{
+    gsl_rng_free(generator);
+}
+
+TestSuite(library_fit, .init = enter, .fini = leave);
+
 static struct ar_tuning tuning_of_abci(void)
 {
     return ar_tuning_nccl_2_8_4(132e9, 24e9);
@@ -17,60 +36,57 @@ static struct ar_tuning tuning_of_abci(void)
 
 /* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4.
  */
-static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *rows)
+static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *list)
 {
     size_t count = 0;
     for (uint32_t nodes = nodes_min; nodes <= nodes_max; nodes *= 2) {
         for (double bytes = 4; bytes <= 33554432; bytes *= 2) {
             cr_assert_lt(count, (size_t)ROWS_MAX);
-            rows[count++] = (struct ar_library_row){
+            list[count++] = (struct ar_library_row){
                 .run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes}, .calls = AR_CALLS_ANY};
         }
     }
     return count;
 }
 
-/* Times by given parameters with a relative error of `noise`. */
-static void measure(const double *values, double noise, gsl_rng *generator,
-                    struct ar_library_row *rows, size_t count)
+/* Times by the true parameters with a relative error of `noise`. */
+static void measure(double noise, struct ar_library_row *list, size_t count)
 {
     struct ar_tuning tuning = tuning_of_abci();
     for (size_t i = 0; i < count; i++) {
-        enum ar_choice choice = ar_tuning_choose(&tuning, AR_CALLS_ANY, &rows[i].run);
-        rows[i].time_s = ar_library_time(&tuning, values, choice, &rows[i].run) *
+        enum ar_choice choice = ar_tuning_choose(&tuning, AR_CALLS_ANY, &list[i].run);
+        list[i].time_s = ar_library_time(&tuning, truth, choice, &list[i].run) *
                          exp(noise * gsl_ran_gaussian(generator, 1));
     }
 }
 
 /* A truth that lies anywhere the priors allow. */
-static void draw_truth(gsl_rng *generator, double values[AR_LIBRARY_PARAMETERS_COUNT])
+static void draw_truth(void)
 {
     struct ar_tuning tuning = tuning_of_abci();
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         double away = gsl_ran_gaussian(generator, 0.6 * ar_library_parameters[i].spread);
-        values[i] = ar_library_parameter_prior(&tuning, (enum ar_library_parameter)i) * exp(away);
+        truth[i] = ar_library_parameter_prior(&tuning, (enum ar_library_parameter)i) * exp(away);
     }
 }
 
-static void fit(const struct ar_library_row *rows, size_t count, struct ar_library *library)
+static void fit(size_t count)
 {
     struct ar_tuning tuning = tuning_of_abci();
     struct ar_error err = {.text = ""};
-    enum ar_status status = ar_library_fit(&tuning, rows, count, library, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    cr_assert_eq(ar_library_fit(&tuning, rows, count, &library, &err), AR_OK, "%s", err.text);
 }
 
-/* Errors of a library on rows. */
-static struct ar_library_error errors_of(const struct ar_library *library,
-                                         const struct ar_library_row *rows, size_t count)
+/* Errors of the fit on rows that it did not see. */
+static struct ar_library_error errors_of_unseen(size_t count)
 {
     double errors[ROWS_MAX];
     size_t covered = 0;
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction predicted =
-            ar_library_predict(library, AR_CALLS_ANY, &rows[i].run);
-        covered += rows[i].time_s >= predicted.low_s && rows[i].time_s <= predicted.high_s;
-        errors[i] = fabs(predicted.time_s / rows[i].time_s - 1);
+            ar_library_predict(&library, AR_CALLS_ANY, &unseen[i].run);
+        covered += unseen[i].time_s >= predicted.low_s && unseen[i].time_s <= predicted.high_s;
+        errors[i] = fabs(predicted.time_s / unseen[i].time_s - 1);
     }
     return ar_library_error_of(errors, count, covered);
 }
@@ -79,18 +95,13 @@ static struct ar_library_error errors_of(const struct ar_library *library,
  * together), predictions cannot. */
 Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_sizes)
 {
-    static struct ar_library_row rows[ROWS_MAX];
-    static struct ar_library_row unseen[ROWS_MAX];
-    static struct ar_library library;
-    double truth[AR_LIBRARY_PARAMETERS_COUNT];
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     size_t count = make_runs(1, 64, rows);
     size_t unseen_count = make_runs(128, 128, unseen);
-    draw_truth(generator, truth);
-    measure(truth, 0, generator, rows, count);
-    measure(truth, 0, generator, unseen, unseen_count);
-    fit(rows, count, &library);
-    struct ar_library_error error = errors_of(&library, unseen, unseen_count);
+    draw_truth();
+    measure(0, rows, count);
+    measure(0, unseen, unseen_count);
+    fit(count);
+    struct ar_library_error error = errors_of_unseen(unseen_count);
     cr_expect_lt(error.worst_frac, 0.02, "worst %g", error.worst_frac);
     cr_expect_lt(library.residual_frac, 0.041); /* rows are never taken to be better */
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
@@ -99,49 +110,38 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
                                ar_library_parameters[i].name, library.values[i], truth[i]);
         }
     }
-    gsl_rng_free(generator);
 }
 
 /* 20 measurements of 5 % noise on 1 to 8 nodes; new measurements on 8 nodes at other sizes. */
 Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 {
     enum { MEASUREMENTS = 20 };
-    static struct ar_library_row rows[ROWS_MAX];
-    static struct ar_library_row unseen[ROWS_MAX];
-    static struct ar_library library;
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     double covered = 0;
     size_t all = 0;
     for (int measurement = 0; measurement < MEASUREMENTS; measurement++) {
-        double truth[AR_LIBRARY_PARAMETERS_COUNT];
         size_t count = make_runs(1, 8, rows);
         size_t unseen_count = make_runs(8, 8, unseen);
         for (size_t i = 0; i < unseen_count; i++) {
             unseen[i].run.bytes *= 1.4;
         }
-        draw_truth(generator, truth);
-        measure(truth, 0.05, generator, rows, count);
-        measure(truth, 0.05, generator, unseen, unseen_count);
-        fit(rows, count, &library);
-        covered += errors_of(&library, unseen, unseen_count).covered_frac * (double)unseen_count;
+        draw_truth();
+        measure(0.05, rows, count);
+        measure(0.05, unseen, unseen_count);
+        fit(count);
+        covered += errors_of_unseen(unseen_count).covered_frac * (double)unseen_count;
         all += unseen_count;
     }
     /* Rows of a measurement are not independent: 2 % is some two standard errors. */
     cr_expect_float_eq(covered / (double)all, 0.95, 0.03, "%.3f of %zu", covered / (double)all,
                        all);
-    gsl_rng_free(generator);
 }
 
 Test(library_fit, says_what_the_data_cannot_tell)
 {
-    static struct ar_library_row rows[ROWS_MAX];
-    static struct ar_library library;
-    double truth[AR_LIBRARY_PARAMETERS_COUNT];
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     size_t count = make_runs(1, 1, rows); /* one node: nothing of the network */
-    draw_truth(generator, truth);
-    measure(truth, 0.02, generator, rows, count);
-    fit(rows, count, &library);
+    draw_truth();
+    measure(0.02, rows, count);
+    fit(count);
     static const enum ar_library_parameter unknown[] = {
         AR_LL_NET_LATENCY, AR_NET_BANDWIDTH, AR_TREE_LL_NET_LATENCY, AR_NET_LATENCY, AR_GROWTH};
     struct ar_tuning tuning = tuning_of_abci();
@@ -152,31 +152,23 @@ Test(library_fit, says_what_the_data_cannot_tell)
         cr_expect_float_eq(library.values[unknown[i]] / prior, 1, 1e-6);
     }
     cr_expect(library.is_identified[AR_NODE_BANDWIDTH]);
-    gsl_rng_free(generator);
 }
 
 Test(library_fit, is_not_led_astray_by_some_bad_rows)
 {
-    static struct ar_library_row rows[ROWS_MAX];
-    static struct ar_library library;
-    double truth[AR_LIBRARY_PARAMETERS_COUNT];
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     size_t count = make_runs(1, 16, rows);
-    draw_truth(generator, truth);
-    measure(truth, 0.02, generator, rows, count);
+    draw_truth();
+    measure(0.02, rows, count);
     for (size_t i = 7; i < count; i += 20) {
         rows[i].time_s *= 5; /* another job on the network */
     }
-    fit(rows, count, &library);
+    fit(count);
     cr_expect_float_eq(library.values[AR_NET_BANDWIDTH] / truth[AR_NET_BANDWIDTH], 1, 0.05);
     cr_expect_lt(library.residual_frac, 0.045);
-    gsl_rng_free(generator);
 }
 
 Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was)
 {
-    static struct ar_library_row rows[ROWS_MAX];
-    static struct ar_library library;
     struct ar_tuning tuning = tuning_of_abci();
     struct ar_error err;
     size_t count = make_runs(1, 1, rows);
@@ -199,7 +191,7 @@ Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was
 Test(library_fit, bands_widen_with_each_doubling_beyond_the_fitted_nodes)
 {
     struct ar_tuning tuning = tuning_of_abci();
-    static struct ar_library library, certain;
+    static struct ar_library certain;
     ar_library_start(&tuning, &library);
     memset(library.covariance, 0, sizeof library.covariance);
     library.residual_frac = 0.1;

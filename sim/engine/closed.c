@@ -395,10 +395,6 @@ static struct sums_wait sums_wait_at(const struct ar_line_sum *line, uint32_t pa
     return (struct sums_wait){turns * line->latency_s, turns * alone_s + behind_s, AR_BOUND_WINDOW};
 }
 
-/* With A the time of a part in a stage alone, R that from part to part while all stages are at
- * work, L the latency, each of the slowest line of a stage: the sum of A + L over the stages and
- * the time that the P - 1 other parts add at the slowest one, R each, or, if its window is full,
- * A + L for every W parts. */
 static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
     const struct ar_collective *collective = &at->flows->collective;

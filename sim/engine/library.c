@@ -112,23 +112,6 @@ struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
 
 /* --- checks ------------------------------------------------------------------------------- */
 
-static enum ar_status library_refuse_cluster(const struct ar_engine *engine, const char *cluster,
-                                             struct ar_error *err)
-{
-    if (!engine->has_band) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: cluster %s has no library.node_bus; expected the bandwidth "
-                            "of the rings that NCCL finds in a node and across the network, such "
-                            "as --set library.node_bus=132GB/s --set library.net_bus=24GB/s",
-                            engine->name, cluster);
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "engine library: cluster %s has no library.cost_table; expected a "
-                        "cluster from 'allreckon calibrate LOG... --cluster %s --out "
-                        "NAME.topo', or --engine nccl",
-                        cluster, cluster);
-}
-
 /* A tree needs a release that has it, and before 2.10 nodes. */
 static enum ar_status library_check_tree(const struct ar_engine *engine,
                                          const struct ar_tuning *tuning,
@@ -147,21 +130,6 @@ static enum ar_status library_check_tree(const struct ar_engine *engine,
                         "engine %s: found algorithm tree on one node, where %s has none; "
                         "expected auto or ring",
                         engine->name, tuning->release->name);
-}
-
-/* A library times what it calls. */
-static enum ar_status library_check_operation(const struct ar_engine *engine,
-                                              const struct ar_operation *operation,
-                                              struct ar_error *err)
-{
-    enum ar_library_call call;
-    if (!ar_library_call_find(operation, &call)) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found %s, which NCCL sends as messages and has no model "
-                            "of; expected --engine recurrence, simgrid or closed",
-                            engine->name, operation->name);
-    }
-    return AR_OK;
 }
 
 static enum ar_status library_refuse_algorithm(const struct ar_engine *engine,
@@ -188,7 +156,13 @@ static enum ar_status library_check(const struct ar_engine *engine,
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
-    AR_TRY(library_check_operation(engine, collective->operation, err));
+    enum ar_library_call call;
+    if (!ar_library_call_find(collective->operation, &call)) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found %s, which NCCL sends as messages and has no model "
+                            "of; expected --engine recurrence, simgrid or closed",
+                            engine->name, collective->operation->name);
+    }
     if (ar_collective_groups(collective) > 1) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found %" PRIu32 " groups at once; expected one, since it "
@@ -196,8 +170,19 @@ static enum ar_status library_check(const struct ar_engine *engine,
                             "or closed",
                             engine->name, ar_collective_groups(collective));
     }
+    if (library == NULL && engine->has_band) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine library: cluster %s has no library.cost_table; expected a "
+                            "cluster from 'allreckon calibrate LOG... --cluster %s --out "
+                            "NAME.topo', or --engine nccl",
+                            cluster, cluster);
+    }
     if (library == NULL) {
-        return library_refuse_cluster(engine, cluster, err);
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: cluster %s has no library.node_bus; expected the bandwidth "
+                            "of the rings that NCCL finds in a node and across the network, such "
+                            "as --set library.node_bus=132GB/s --set library.net_bus=24GB/s",
+                            engine->name, cluster);
     }
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
@@ -224,26 +209,6 @@ static enum ar_status library_check(const struct ar_engine *engine,
 
 /* --- running ------------------------------------------------------------------------------ */
 
-static double prediction_in_band(const struct ar_library_prediction *prediction, enum ar_band band)
-{
-    return band == AR_BAND_LOW    ? prediction->low_s
-           : band == AR_BAND_HIGH ? prediction->high_s
-                                  : prediction->time_s;
-}
-
-/* Names the choices that were made. */
-static void library_write_options(struct ar_trial *trial, const char *head,
-                                  const bool is_made[AR_CHOICES_COUNT])
-{
-    int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
-    for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
-        if (is_made[i]) {
-            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s",
-                             ar_choices[i].name);
-        }
-    }
-}
-
 typedef struct ar_library_prediction
 predictor(const struct ar_library *library, enum ar_calls calls, const struct ar_library_run *run);
 
@@ -258,33 +223,41 @@ static double call_time_s(const struct ar_trial *trial, predictor *predict, uint
     double time_s = 0;
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction prediction = predict(trial->library, calls, &runs[i]);
-        time_s += prediction_in_band(&prediction, trial->band);
+        time_s += trial->band == AR_BAND_LOW    ? prediction.low_s
+                  : trial->band == AR_BAND_HIGH ? prediction.high_s
+                                                : prediction.time_s;
         is_made[prediction.choice] = true;
     }
     return time_s;
 }
 
-/* `head` begins the text of the options, which names the choices that were made. */
-static void library_run_calls(struct ar_trial *trial, predictor *predict, const char *head)
+/* The options are `head` and the names of the choices that were made. */
+static void library_run_calls(struct ar_trial *trial, predictor *predict, const char *head,
+                              const char *note)
 {
     bool is_made[AR_CHOICES_COUNT] = {false};
     double free_s = 0;
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         bool is_even;
-        double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
-        double start_s = ready_s > free_s ? ready_s : free_s;
+        double start_s = fmax(ar_trial_ready_on_all(trial, i, &is_even), free_s);
         free_s = start_s + trial->calls[i].copy_s +
                  call_time_s(trial, predict, trial->calls[i].elements, is_made);
         trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
     }
-    if (trial->rank_finish_s != NULL) {
-        for (uint32_t rank = 0; rank < ar_collective_ranks(&trial->collective); rank++) {
-            trial->rank_finish_s[rank] = free_s;
-        }
+    for (uint32_t rank = 0;
+         trial->rank_finish_s != NULL && rank < ar_collective_ranks(&trial->collective); rank++) {
+        trial->rank_finish_s[rank] = free_s;
     }
     trial->messages_count = 0;
     trial->exact = false;
-    library_write_options(trial, head, is_made);
+    ar_copy_text(trial->note, sizeof trial->note, note);
+    int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
+    for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
+        if (is_made[i]) {
+            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s",
+                             ar_choices[i].name);
+        }
+    }
 }
 
 static enum ar_status library_run(struct ar_trial *trial, struct ar_error *err)
@@ -293,8 +266,7 @@ static enum ar_status library_run(struct ar_trial *trial, struct ar_error *err)
     (void)err;
     snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows",
              trial->library->tuning.release->name, trial->library->rows_count);
-    library_run_calls(trial, ar_library_predict, head);
-    ar_copy_text(trial->note, sizeof trial->note, "a model fitted to measurements");
+    library_run_calls(trial, ar_library_predict, head, "a model fitted to measurements");
     return AR_OK;
 }
 
@@ -320,8 +292,7 @@ static enum ar_status nccl_run(struct ar_trial *trial, struct ar_error *err)
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.release->name);
-    library_run_calls(trial, nccl_predict_call, head);
-    ar_copy_text(trial->note, sizeof trial->note, "NCCL's own cost model, fitted to nothing");
+    library_run_calls(trial, nccl_predict_call, head, "NCCL's own cost model, fitted to nothing");
     return AR_OK;
 }
 

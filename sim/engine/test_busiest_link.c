@@ -1,27 +1,8 @@
 /* No engine is faster than the busiest link of an all-reduce, nor than that of a stream of them. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "ar_link_load.h"
 #include "test_trials.h"
-
-/* The time for which the busiest link carries a stream. */
-static double busiest_s(const struct ar_collective *collective, const uint64_t *elements,
-                        size_t count)
-{
-    struct ar_error err;
-    uint32_t links = ar_cluster_links_count(collective->cluster);
-    struct ar_link_load *loads = calloc(links, sizeof *loads);
-    double longest_s = 0;
-    cr_assert_eq(ar_link_load_add(collective, elements, count, loads, &err), AR_OK);
-    for (uint32_t i = 0; i < links; i++) {
-        double bandwidth_Bps = ar_cluster_link_bandwidth(collective->cluster, i);
-        longest_s = fmax(longest_s, (double)loads[i].bytes / bandwidth_Bps);
-    }
-    free(loads);
-    return longest_s;
-}
 
 static void expect_slower(const struct ar_collective *collective, const struct ar_engine *engine,
                           double spread_s)
@@ -33,7 +14,7 @@ static void expect_slower(const struct ar_collective *collective, const struct a
     for (size_t i = 0; i < 3; i++) {
         calls[i] = (struct ar_call){.elements = elements[i]};
         double time_s = trials_time(collective, engine, elements[i]);
-        double least_s = busiest_s(collective, &elements[i], 1);
+        double least_s = support_busiest_s(collective, &elements[i], 1);
         cr_expect_geq(time_s, least_s * (1 - 1e-9),
                       "%s: %s %ux%u, %u channels, %lu elements: %.9g s, the busiest link %.9g s",
                       engine->name, collective->algorithm->name, collective->shape.x,
@@ -44,9 +25,9 @@ static void expect_slower(const struct ar_collective *collective, const struct a
     trials_scatter(spread_s, &test);
     cr_assert_eq(ar_trial_run(&test.trial, engine, &err), AR_OK, "%s", err.text);
     cr_expect_geq(test.times[2].finish_s - test.times[0].start_s,
-                  busiest_s(collective, elements, 3) * (1 - 1e-9), "%s: %s %ux%u, %u channels",
-                  engine->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->channels);
+                  support_busiest_s(collective, elements, 3) * (1 - 1e-9),
+                  "%s: %s %ux%u, %u channels", engine->name, collective->algorithm->name,
+                  collective->shape.x, collective->shape.y, collective->channels);
 }
 
 static void expect_slower_on(const char *machine, const struct ar_engine *engine)
@@ -84,12 +65,11 @@ Test(busiest_link, is_what_the_closed_form_waits_for)
 /* 102.3 % of the estimate before it waited; the simulation takes 6.576 ms. */
 Test(busiest_link, of_a_torus_on_four_channels_is_busy_all_the_time_in_an_estimate)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 8, 8);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 8, 8);
     torus.element_bytes = 2;
     torus.channels = 4;
     double time_s = trials_time(&torus, &ar_engine_recurrence, 25550000);
     uint64_t elements = 25550000;
     cr_expect_float_eq(time_s, 6.566e-3, 1e-6, "%.9g s", time_s);
-    cr_expect_float_eq(busiest_s(&torus, &elements, 1) / (time_s - 8.4e-6), 1, 1e-5);
+    cr_expect_float_eq(support_busiest_s(&torus, &elements, 1) / (time_s - 8.4e-6), 1, 1e-5);
 }

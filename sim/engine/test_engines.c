@@ -63,17 +63,10 @@ static void expect_agreement_of_all(const struct ar_cluster *cluster, const char
     }
 }
 
-static struct ar_cluster *load_flat(void)
-{
-    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
-                              "collective.setup=7us", NULL};
-    return support_cluster("flat", settings);
-}
-
 Test(engines, simgrid_is_the_closed_form_for_rings_on_the_flat_cluster)
 {
     static const uint32_t ranks[] = {2, 3, 4, 5, 13, 16, 64};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i += AR_TEST_STRIDE) {
         expect_agreement_of_all(flat, "ring", ranks[i], 1);
     }
@@ -84,7 +77,7 @@ static void expect_agreement_of_grids(const char *name)
     static const struct ar_shape shapes[] = {{.x = 2, .y = 2}, {.x = 4, .y = 4}, {.x = 8, .y = 2},
                                              {.x = 2, .y = 8}, {.x = 3, .y = 5}, {.x = 1, .y = 7},
                                              {.x = 7, .y = 1}, {.x = 6, .y = 4}, {.x = 8, .y = 8}};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i += AR_TEST_STRIDE) {
         expect_agreement_of_all(flat, name, shapes[i].x, shapes[i].y);
     }
@@ -117,8 +110,7 @@ Test(engines, simgrid_is_the_closed_form_on_abci_where_all_hops_of_a_phase_are_a
 /* Defaults of SimGrid would multiply latencies by 13.01 and take 3 % of the bandwidth. */
 Test(engines, a_ring_of_64_with_1600000_bytes_is_alpha_beta_and_not_tcp)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 64, 1);
+    struct ar_collective ring = support_on("flat", "ring", 64, 1);
     double alpha_beta_s = 126 * (10e-6 + 1.6e6 / 64 / 10e9);
     double time_s = trials_simulate(&ring, 400000);
     cr_expect(support_near(time_s, alpha_beta_s, 1e-6), "%.9g s, alpha-beta %.9g s", time_s,
@@ -128,8 +120,7 @@ Test(engines, a_ring_of_64_with_1600000_bytes_is_alpha_beta_and_not_tcp)
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps; 8-byte messages. */
 Test(engines, a_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest_each_time)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     for (uint32_t window = 1; window <= 8; window++) {
         ring.window = window;
         double expected_s = window == 1 ? 288e-6 : 151.6e-6;

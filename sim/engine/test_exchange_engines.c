@@ -4,9 +4,11 @@
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */
-static const uint64_t counts[] = {96 * 2520, 25557, 48 * 25200};
+static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
+                                       {.ready_s = 0.01, .elements = 25557},
+                                       {.ready_s = 0.02, .elements = 48 * 25200}};
 
-enum { COUNTS = sizeof counts / sizeof counts[0] };
+enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Whether the algorithm has exchanges, and whether messages of one go at once, which share the
  * links of a rank. */
@@ -24,33 +26,10 @@ static bool has_exchanges(const struct ar_algorithm *algorithm, const struct ar_
     return has;
 }
 
-static void expect_equal(const struct ar_collective *collective, double spread_s)
-{
-    static struct test_trial tests[2];
-    trials_run_both(collective, counts, COUNTS, 0.01, spread_s, tests);
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        cr_expect(support_near(tests[1].times[i].finish_s, tests[0].times[i].finish_s, 1e-6),
-                  "%s %s %ux%u, %u channels, window %u, spread %g, %lu elements: %.9g s, simulated "
-                  "%.9g s, %s",
-                  collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->channels, collective->window, spread_s,
-                  (unsigned long)counts[i], tests[1].times[i].finish_s, tests[0].times[i].finish_s,
-                  tests[1].trial.exact ? "exact" : "not exact");
-    }
-}
-
-static struct ar_cluster *load_flat(void)
-{
-    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
-                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
-                              "fabric.sums=yes",       NULL};
-    return support_cluster("flat", settings);
-}
-
 Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
 {
     static const uint32_t ranks[] = {2, 3, 5, 8, 12};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
             struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks[j], 4);
@@ -62,11 +41,11 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
             }
             struct ar_collective collective =
                 support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
-            expect_equal(&collective, 0);
+            trials_compare(&collective, calls, CALLS, 0, 1e-6);
             collective.window = 1;
-            expect_equal(&collective, goes_at_once ? 0 : 0.002);
+            trials_compare(&collective, calls, CALLS, goes_at_once ? 0 : 0.002, 1e-6);
             collective.channels = 2;
-            expect_equal(&collective, 0);
+            trials_compare(&collective, calls, CALLS, 0, 1e-6);
         }
     }
 }
@@ -74,20 +53,20 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
 /* The closed form where it says that it is exact; all ranks start together. */
 static void expect_closed(const struct ar_collective *collective)
 {
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        struct ar_closed_time closed = support_closed(collective, counts[i]);
-        double time_s = trials_time(collective, &ar_engine_recurrence, counts[i]);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        struct ar_closed_time closed = support_closed(collective, calls[i].elements);
+        double time_s = trials_time(collective, &ar_engine_recurrence, calls[i].elements);
         cr_expect(!closed.exact || support_near(closed.time_s, time_s, 1e-9),
                   "%s %s, %u ranks, %lu elements: %.9g s, by the recurrence %.9g s",
                   collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  (unsigned long)counts[i], closed.time_s, time_s);
+                  (unsigned long)calls[i].elements, closed.time_s, time_s);
         cr_expect_geq(closed.time_s, time_s * (1 - 1e-9), "steps do not overlap");
     }
 }
 
 Test(exchange_engines, the_closed_form_is_exact_where_it_says_so)
 {
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     uint32_t exact = 0;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (uint32_t ranks = 2; ranks <= 24; ranks++) {
@@ -99,7 +78,7 @@ Test(exchange_engines, the_closed_form_is_exact_where_it_says_so)
                 struct ar_collective collective =
                     support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
                 expect_closed(&collective);
-                exact += support_closed(&collective, counts[0]).exact;
+                exact += support_closed(&collective, calls[0].elements).exact;
             }
         }
     }
@@ -122,13 +101,13 @@ static struct ar_collective in_groups(const struct ar_cluster *cluster,
 Test(exchange_engines, agree_in_the_groups_of_a_mesh_and_from_every_root)
 {
     static const char *const meshes[] = {"dp=6,tp=2", "pp=2,dp=4"};
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct ar_collective collective = in_groups(flat, ar_algorithms[i], meshes[i % 2]);
-        expect_equal(&collective, 0);
+        trials_compare(&collective, calls, CALLS, 0, 1e-6);
         if (ar_algorithms[i]->operation->has_root) {
             collective.root = 3;
-            expect_equal(&collective, 0);
+            trials_compare(&collective, calls, CALLS, 0, 1e-6);
         }
     }
 }

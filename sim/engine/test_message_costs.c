@@ -4,9 +4,12 @@
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, few elements, and a large buffer. */
-static const uint64_t counts[] = {96 * 2520, 25557, 5, 7 * 2520 * 1024};
+static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
+                                       {.ready_s = 0.1, .elements = 25557},
+                                       {.ready_s = 0.2, .elements = 5},
+                                       {.ready_s = 0.3, .elements = 7 * 2520 * 1024}};
 
-enum { COUNTS = sizeof counts / sizeof counts[0] };
+enum { COUNTS = sizeof calls / sizeof calls[0] };
 
 #define COSTS                                                                                      \
     "net.message_gap=0.12us", "net.latency_1KiB=1us", "net.latency_8KiB=2us",                      \
@@ -25,22 +28,22 @@ static double tolerance(const struct ar_collective *collective, uint64_t element
 static void expect_equal(const struct ar_collective *collective)
 {
     static struct test_trial tests[2];
-    trials_run_both(collective, counts, COUNTS, 0.1, 0, tests);
+    trials_run_both(collective, calls, COUNTS, 0, tests);
     for (uint32_t i = 0; i < COUNTS; i++) {
         double simulated_s = tests[0].times[i].finish_s - tests[0].times[i].start_s;
         double time_s = tests[1].times[i].finish_s - tests[1].times[i].start_s;
-        struct ar_closed_time closed = support_closed(collective, counts[i]);
-        double near = tolerance(collective, counts[i]);
+        struct ar_closed_time closed = support_closed(collective, calls[i].elements);
+        double near = tolerance(collective, calls[i].elements);
         cr_expect(support_near(time_s, simulated_s, near),
                   "%s %s %ux%u, window %u, %lu elements: %.9g s, simulated %.9g s",
                   collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->window, (unsigned long)counts[i], time_s,
+                  collective->shape.y, collective->window, (unsigned long)calls[i].elements, time_s,
                   simulated_s);
         cr_expect(!closed.exact || support_near(closed.time_s, simulated_s, near),
                   "%s %s %ux%u, window %u, %lu elements: closed %.9g s, simulated %.9g s",
                   collective->operation->name, collective->algorithm->name, collective->shape.x,
-                  collective->shape.y, collective->window, (unsigned long)counts[i], closed.time_s,
-                  simulated_s);
+                  collective->shape.y, collective->window, (unsigned long)calls[i].elements,
+                  closed.time_s, simulated_s);
     }
 }
 

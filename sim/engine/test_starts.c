@@ -13,14 +13,17 @@ static const struct ar_call calls[] = {{.ready_s = 0, .elements = 25557},
 
 enum { JOBS = sizeof calls / sizeof calls[0] };
 
+/* Fewer calls where a simulation takes long. */
+static uint32_t calls_for(uint32_t ranks)
+{
+    return ranks < 64 ? JOBS : ranks < 256 ? 2 : 1;
+}
+
 static void starts_run(struct test_trial *test, const struct ar_collective *collective,
                        const struct ar_engine *engine, struct ar_timeline *timeline)
 {
     struct ar_error err = {.text = ""};
-    /* Fewer calls where a simulation takes long. */
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
-    uint32_t count = ranks < 64 ? JOBS : ranks < 256 ? 2 : 1;
-    trials_prepare(collective, calls, count, test);
+    trials_prepare(collective, calls, calls_for(ar_shape_ranks(&collective->shape)), test);
     trials_scatter(SPREAD_S, test);
     test->trial.timeline = timeline;
     cr_assert(ar_trial_run(&test->trial, engine, &err) == AR_OK, "%s", err.text);
@@ -31,20 +34,8 @@ static struct test_trial computed;
 
 static void expect_equal_finishes(const struct ar_collective *collective)
 {
-    starts_run(&simulated, collective, &ar_engine_simgrid, NULL);
-    starts_run(&computed, collective, &ar_engine_recurrence, NULL);
-    const char *name = collective->algorithm->name;
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
-    cr_expect(computed.trial.exact, "%s of %u: not called exact", name, ranks);
-    for (uint32_t job = 0; job < computed.trial.calls_count; job++) {
-        cr_expect(support_near(computed.times[job].start_s, simulated.times[job].start_s, 1e-6));
-        cr_expect(support_near(computed.times[job].finish_s, simulated.times[job].finish_s, 1e-6));
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        cr_expect(support_near(computed.rank_finish_s[rank], simulated.rank_finish_s[rank], 1e-6),
-                  "%s of %u, rank %u: %.9g s, simulated %.9g s", name, ranks, rank,
-                  computed.rank_finish_s[rank], simulated.rank_finish_s[rank]);
-    }
+    uint32_t count = calls_for(ar_shape_ranks(&collective->shape));
+    cr_expect(trials_compare(collective, calls, count, SPREAD_S, 1e-6), "not called exact");
 }
 
 Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static)
@@ -82,8 +73,7 @@ Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_400_ranks)
 
 Test(starts, that_differ_are_estimates_where_phases_may_overlap)
 {
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective torus = support_collective(flat, "torus2d", 8, 8);
+    struct ar_collective torus = support_on("flat", "torus2d", 8, 8);
     starts_run(&simulated, &torus, &ar_engine_simgrid, NULL);
     for (size_t i = 0; i < ar_engines_count; i++) {
         if (ar_engine_times_calls(ar_engines[i]) || ar_engine_simulates(ar_engines[i])) {

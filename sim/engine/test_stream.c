@@ -13,15 +13,12 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
                                            {.ready_s = 1.1e-3, .elements = 400},
                                            {.ready_s = 1.0, .elements = 400},
                                            {.ready_s = 1.0, .elements = 400}};
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective ring = support_collective(flat, "ring", 8, 1);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
-        trials_run(&ring, ar_engines[i], calls, 4, &test);
+    struct ar_collective ring = support_on("flat", "ring", 8, 1);
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
+        trials_run(&ring, engine, calls, 4, &test);
         const struct ar_call_time *times = test.times;
-        double small_s = trials_time(&ring, ar_engines[i], 400);
+        double small_s = trials_time(&ring, engine, 400);
         cr_expect_eq(times[0].start_s, 1e-3);
         cr_expect_gt(times[0].finish_s, calls[1].ready_s);
         cr_expect(support_near(times[1].start_s, times[0].finish_s, 1e-9));
@@ -29,7 +26,7 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
         cr_expect(support_near(times[3].start_s, times[2].finish_s, 1e-9));
         for (int job = 1; job < 4; job++) {
             cr_expect(support_near(times[job].finish_s - times[job].start_s, small_s, 1e-6),
-                      "%s: job %d", ar_engines[i]->name, job);
+                      "%s: job %d", engine->name, job);
         }
     }
 }
@@ -86,17 +83,15 @@ static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
 Test(stream, a_job_finishes_with_its_last_rank)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
         for (uint32_t channels = 1; channels <= 2; channels++) {
             struct ar_collective collective = support_collective(abci, "ring", 14, 1);
             collective.channels = channels;
-            expect_last_rank_ends_the_job(ar_engines[i], &collective);
+            expect_last_rank_ends_the_job(engine, &collective);
             collective = support_collective(abci, "hierarchical", 3, 5);
             collective.channels = channels;
-            expect_last_rank_ends_the_job(ar_engines[i], &collective);
+            expect_last_rank_ends_the_job(engine, &collective);
         }
     }
 }
@@ -105,18 +100,15 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
 {
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 4096},
                                            {.ready_s = 0, .elements = 4096}};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 4, 3);
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
         static struct test_trial without;
         struct ar_error err;
-        trials_run(&torus, ar_engines[i], calls, 2, &test);
+        trials_run(&torus, engine, calls, 2, &test);
         trials_prepare(&torus, calls, 2, &without);
         without.trial.rank_finish_s = NULL;
-        cr_assert_eq(ar_trial_run(&without.trial, ar_engines[i], &err), AR_OK);
+        cr_assert_eq(ar_trial_run(&without.trial, engine, &err), AR_OK);
         cr_expect_eq(memcmp(test.times, without.times, sizeof test.times), 0);
     }
 }
@@ -126,12 +118,10 @@ Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
     static const struct ar_call calls[] = {{.ready_s = 0.5, .elements = 1000},
                                            {.ready_s = 0.75, .elements = 1000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
         struct ar_collective one = support_collective(abci, "torus2d", 1, 1);
-        trials_run(&one, ar_engines[i], calls, 2, &test);
+        trials_run(&one, engine, calls, 2, &test);
         cr_expect(test.times[0].start_s == 0.5 && test.times[0].finish_s == 0.5);
         cr_expect(test.times[1].start_s == 0.75 && test.times[1].finish_s == 0.75);
         cr_expect_eq(test.rank_finish_s[0], 0.75);
@@ -143,8 +133,7 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
 {
     static const struct ar_call calls[] = {{.ready_s = 0, .elements = 1600},
                                            {.ready_s = 0, .elements = 1600}};
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 8, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 8, 1);
     trials_run(&ring, &ar_engine_simgrid, calls, 2, &test);
     cr_expect_not_null(strstr(test.trial.options, "simgrid "));
     cr_expect_not_null(strstr(test.trial.options, "network/model:CM02"), "%s", test.trial.options);

@@ -6,39 +6,23 @@
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */
-static const uint64_t counts[] = {96 * 2520, 25557, 48 * 25200};
+static const struct ar_call calls[] = {{.ready_s = 0, .elements = 96 * 2520},
+                                       {.ready_s = 0.01, .elements = 25557},
+                                       {.ready_s = 0.02, .elements = 48 * 25200}};
 
-enum { COUNTS = sizeof counts / sizeof counts[0] };
-
-static void expect_near(const struct ar_collective *collective, double spread_s, double tolerance)
-{
-    static struct test_trial tests[2];
-    trials_run_both(collective, counts, COUNTS, 0.01, spread_s, tests);
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        cr_expect(
-            support_near(tests[1].times[i].finish_s - 0.01 * i,
-                         tests[0].times[i].finish_s - 0.01 * i, tolerance),
-            "%ux%u, %u channels, window %u, spread %g, %lu elements: %.9g s, simulated %.9g s",
-            collective->shape.x, collective->shape.y, collective->channels, collective->window,
-            spread_s, (unsigned long)counts[i], tests[1].times[i].finish_s,
-            tests[0].times[i].finish_s);
-    }
-}
+enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Every GPU has a port of its own, and one switch sums. */
 Test(sums_engines, agree_where_no_link_is_shared)
 {
-    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
-                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
-                              "fabric.sums=yes",       NULL};
     static const uint32_t windows[] = {1, 3, 8};
-    struct ar_cluster *flat = support_cluster("flat", settings);
+    struct ar_cluster *flat = support_textbook();
     for (uint32_t ranks = 2; ranks <= 12; ranks += 5) {
         struct ar_collective sums = support_collective(flat, "in-network", 1, ranks);
         for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
             sums.window = windows[i];
-            expect_near(&sums, 0, 1e-6);
-            expect_near(&sums, 0.002, 1e-6);
+            trials_compare(&sums, calls, CALLS, 0, 1e-6);
+            trials_compare(&sums, calls, CALLS, 0.002, 1e-6);
         }
     }
 }
@@ -103,7 +87,7 @@ Test(sums_engines, nodes_and_network_are_a_pipeline)
             double simulated_s = trials_simulate(&sums, elements);
             cr_expect(simulated_s > port_s && simulated_s < 1.12 * port_s, "%.9g s, port %.9g s",
                       simulated_s, port_s);
-            expect_near(&sums, 0, 0.03);
+            trials_compare(&sums, calls, CALLS, 0, 0.03);
         }
     }
 }
@@ -117,11 +101,10 @@ static void expect_refused(const struct ar_collective *collective, const char *t
 
 Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_cluster *nodes = load_nodes(NULL);
     struct ar_cluster *racks = load_nodes((const char *[]){
         "rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", "nvlink.sums=no", NULL});
-    struct ar_collective sums = support_collective(abci, "in-network", 4, 2);
+    struct ar_collective sums = support_on("abci-v100", "in-network", 4, 2);
     expect_refused(&sums, "GPUs 0 and 1 of cluster abci-v100: found no NVLink switch that sums");
     sums.cluster = nodes;
     sums.shape = (struct ar_shape){.x = 2, .y = 4};

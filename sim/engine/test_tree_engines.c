@@ -4,26 +4,13 @@
 #include "test_trials.h"
 
 /* Every part has an element on every channel: the simulation gives an empty message one byte. */
-static const uint64_t counts[] = {100, 25557, 1048576, 25557032, 2049};
+static const struct ar_call calls[] = {{.ready_s = 0, .elements = 100},
+                                       {.ready_s = 0.0002, .elements = 25557},
+                                       {.ready_s = 0.0004, .elements = 1048576},
+                                       {.ready_s = 0.0006, .elements = 25557032},
+                                       {.ready_s = 0.0008, .elements = 2049}};
 
-enum { COUNTS = sizeof counts / sizeof counts[0] };
-
-/* Runs both engines on the counts, one right after the other, on ranks that start at different
- * times if there is a spread; all finishes are the same. */
-static void expect_equal(const struct ar_collective *collective, double spread_s)
-{
-    static struct test_trial tests[2];
-    trials_run_both(collective, counts, COUNTS, 0.0002, spread_s, tests);
-    cr_expect_not(tests[1].trial.exact, "never claimed for a tree");
-    for (uint32_t rank = 0; rank < ar_shape_ranks(&collective->shape); rank++) {
-        cr_assert(support_near(tests[1].rank_finish_s[rank], tests[0].rank_finish_s[rank], 1e-6),
-                  "%ux%u, %u channels, window %u, rank %u: %.9g s, simulated %.9g s",
-                  collective->shape.x, collective->shape.y, collective->channels,
-                  collective->window, rank, tests[1].rank_finish_s[rank],
-                  tests[0].rank_finish_s[rank]);
-    }
-}
-
+/* On ranks that start together, and at different times. */
 static void expect_equal_windows(const struct ar_cluster *cluster, uint32_t x, uint32_t y,
                                  uint32_t channels)
 {
@@ -34,8 +21,11 @@ static void expect_equal_windows(const struct ar_cluster *cluster, uint32_t x, u
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         tree.window = windows[i];
         tree.shape.parts = parts[i];
-        expect_equal(&tree, 0);
-        expect_equal(&tree, 0.002);
+        for (double spread_s = 0; spread_s <= 0.002; spread_s += 0.002) {
+            bool exact =
+                trials_compare(&tree, calls, sizeof calls / sizeof calls[0], spread_s, 1e-6);
+            cr_expect_not(exact, "never claimed for a tree");
+        }
     }
 }
 
@@ -99,13 +89,11 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
 static void expect_near(const struct ar_collective *tree, uint64_t elements, double min, double max)
 {
     double simulated_s = trials_simulate(tree, elements);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
-        double off = trials_time(tree, ar_engines[i], elements) / simulated_s - 1;
-        cr_expect(off > min && off < max, "%s, %u nodes, %lu elements: off by %g",
-                  ar_engines[i]->name, tree->shape.y, (unsigned long)elements, off);
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
+        double off = trials_time(tree, engine, elements) / simulated_s - 1;
+        cr_expect(off > min && off < max, "%s, %u nodes, %lu elements: off by %g", engine->name,
+                  tree->shape.y, (unsigned long)elements, off);
     }
 }
 
@@ -131,13 +119,11 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
         struct ar_collective tree = support_collective(abci, "tree", 4, 1u << logarithm);
         double expected_s = 8.4e-6 + 2 * (3 * 3.4e-6 + logarithm * 9.6e-6);
         tree.channels = 4;
-        for (size_t i = 0; i < ar_engines_count; i++) {
-            if (ar_engine_times_calls(ar_engines[i])) {
-                continue;
-            }
-            double time_s = trials_time(&tree, ar_engines[i], 32);
+        for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+             engine = trials_next(engine)) {
+            double time_s = trials_time(&tree, engine, 32);
             cr_expect(support_near(time_s, expected_s, 1e-3), "%s, %u nodes: %.9g s, by hand %.9g",
-                      ar_engines[i]->name, 1u << logarithm, time_s, expected_s);
+                      engine->name, 1u << logarithm, time_s, expected_s);
         }
     }
 }
@@ -159,19 +145,17 @@ Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
 Test(tree_engines, do_not_slow_down_with_the_window)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (ar_engine_times_calls(ar_engines[i])) {
-            continue;
-        }
+    for (const struct ar_engine *engine = trials_next(NULL); engine != NULL;
+         engine = trials_next(engine)) {
         for (uint64_t elements = 250; elements < 30000000; elements *= 40) {
             struct ar_collective tree = support_collective(abci, "tree", 4, 17);
             tree.channels = 4;
             tree.window = 2;
-            double narrow_s = trials_time(&tree, ar_engines[i], elements);
+            double narrow_s = trials_time(&tree, engine, elements);
             tree.window = 8;
-            double wide_s = trials_time(&tree, ar_engines[i], elements);
+            double wide_s = trials_time(&tree, engine, elements);
             cr_expect_leq(wide_s, narrow_s * (1 + 1e-3), "%s, %lu elements: %.9g s, not %.9g s",
-                          ar_engines[i]->name, (unsigned long)elements, wide_s, narrow_s);
+                          engine->name, (unsigned long)elements, wide_s, narrow_s);
         }
     }
 }

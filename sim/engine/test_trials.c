@@ -1,6 +1,7 @@
 #include "test_trials.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 void trials_prepare(const struct ar_collective *collective, const struct ar_call *calls,
@@ -38,24 +39,54 @@ void trials_run(const struct ar_collective *collective, const struct ar_engine *
     cr_assert(status == AR_OK, "%s", err.text);
 }
 
-void trials_run_both(const struct ar_collective *collective, const uint64_t *counts,
-                     uint32_t counts_count, double period_s, double spread_s,
-                     struct test_trial tests[2])
+void trials_run_both(const struct ar_collective *collective, const struct ar_call *calls,
+                     uint32_t calls_count, double spread_s, struct test_trial tests[2])
 {
     const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
     struct ar_error err = {.text = ""};
-    struct ar_call calls[TRIALS_CALLS];
-    cr_assert_leq(counts_count, TRIALS_CALLS);
-    for (uint32_t i = 0; i < counts_count; i++) {
-        calls[i] = (struct ar_call){.ready_s = period_s * i, .elements = counts[i]};
-    }
     for (int i = 0; i < 2; i++) {
-        trials_prepare(collective, calls, counts_count, &tests[i]);
+        trials_prepare(collective, calls, calls_count, &tests[i]);
         if (spread_s > 0) {
             trials_scatter(spread_s, &tests[i]);
         }
         cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
     }
+}
+
+bool trials_compare(const struct ar_collective *collective, const struct ar_call *calls,
+                    uint32_t calls_count, double spread_s, double tolerance)
+{
+    static struct test_trial tests[2];
+    char what[200];
+    trials_run_both(collective, calls, calls_count, spread_s, tests);
+    snprintf(what, sizeof what, "%s %s %ux%u, %u channels, window %u, spread %g",
+             collective->operation->name, collective->algorithm->name, collective->shape.x,
+             collective->shape.y, collective->channels, collective->window, spread_s);
+    for (uint32_t i = 0; i < calls_count; i++) {
+        double since_s = tolerance < 1e-3 ? 0 : calls[i].ready_s; /* estimates: the call alone */
+        double simulated_s = tests[0].times[i].finish_s - since_s;
+        double time_s = tests[1].times[i].finish_s - since_s;
+        cr_expect(support_near(time_s, simulated_s, tolerance),
+                  "%s, %lu elements: %.9g s, simulated %.9g s", what,
+                  (unsigned long)calls[i].elements, time_s, simulated_s);
+    }
+    for (uint32_t i = 0; i < ar_collective_ranks(collective); i++) {
+        cr_expect(support_near(tests[1].rank_finish_s[i], tests[0].rank_finish_s[i], tolerance),
+                  "%s, rank %u: %.9g s, simulated %.9g s", what, i, tests[1].rank_finish_s[i],
+                  tests[0].rank_finish_s[i]);
+    }
+    return tests[1].trial.exact;
+}
+
+const struct ar_engine *trials_next(const struct ar_engine *engine)
+{
+    size_t i = 0;
+    while (engine != NULL && ar_engines[i++] != engine) {
+    }
+    while (i < ar_engines_count && ar_engine_times_calls(ar_engines[i])) {
+        i++;
+    }
+    return i < ar_engines_count ? ar_engines[i] : NULL;
 }
 
 double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,

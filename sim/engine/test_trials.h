@@ -31,11 +31,19 @@ void trials_scatter(double spread_s, struct test_trial *test);
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
                 const struct ar_call *calls, uint32_t calls_count, struct test_trial *test);
 
-/** Runs one collective for each count of elements, `period_s` after each other, by `simgrid` and by
- * `recurrence`, which are the two tests; scattered if `spread_s` is above 0. */
-void trials_run_both(const struct ar_collective *collective, const uint64_t *counts,
-                     uint32_t counts_count, double period_s, double spread_s,
-                     struct test_trial tests[2]);
+/** Runs calls by `simgrid` and by `recurrence`, which are the two tests; scattered if `spread_s` is
+ * above 0. */
+void trials_run_both(const struct ar_collective *collective, const struct ar_call *calls,
+                     uint32_t calls_count, double spread_s, struct test_trial tests[2]);
+
+/** The same; expects that both say the same, but for `tolerance`: when each call and each rank
+ * ends; with 1e-3 and more, how long after it was ready each call ends. Returns whether
+ * `recurrence` calls that exact. */
+bool trials_compare(const struct ar_collective *collective, const struct ar_call *calls,
+                    uint32_t calls_count, double spread_s, double tolerance);
+
+/** The engine after `engine` (NULL: the first one) that follows messages; NULL: there is none. */
+const struct ar_engine *trials_next(const struct ar_engine *engine);
 
 /** Time of one collective that starts at 0. */
 double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,

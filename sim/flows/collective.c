@@ -162,44 +162,33 @@ static enum ar_status line_check_member(const struct ar_collective *collective,
     return AR_OK;
 }
 
-/* Checks the members of each line in a phase of sums, in each stage, on each lane. */
-static enum ar_status phase_check_lines(const struct ar_collective *collective,
-                                        const struct ar_phase *phase, uint32_t first_step,
-                                        const struct ar_phase_flows *flows, struct ar_error *err)
+/* Checks the members of each line in each phase of sums, in each stage, on each lane. */
+static enum ar_status collective_check_lines(const struct ar_collective *collective,
+                                             struct ar_error *err)
 {
-    uint32_t positions = ar_shape_ranks(&collective->shape);
-    size_t each = (size_t)positions * phase->period;
-    for (size_t i = 0; i < each; i++) {
-        struct ar_move move =
-            ar_algorithm_move(collective->algorithm, &collective->shape, phase->pieces,
-                              (uint32_t)(i % positions), first_step + (uint32_t)(i / positions));
-        size_t first = i / positions * positions + move.line.first;
-        for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
-            const struct ar_flow *head = &flows->flows[2 * (lane * each + first)];
-            enum ar_sums line_sums;
-            AR_TRY(ar_cluster_find_sums(collective->cluster, head->source,
-                                        head->destination & ~AR_SWITCH, &line_sums, err));
-            AR_TRY(line_check_member(collective, &flows->flows[2 * (lane * each + i)], &move,
-                                     line_sums, err));
-        }
-    }
-    return AR_OK;
-}
-
-static enum ar_status collective_check_all_sums(const struct ar_collective *collective,
-                                                struct ar_arena *arena, struct ar_error *err)
-{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_phase_flows flows;
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
-    uint32_t first_step = 0;
-    ar_phase_flows_create(arena, collective, phases, phases_count, &flows);
-    for (uint32_t i = 0; i < phases_count; i++) {
-        if (phases[i].kind == AR_PHASE_SUMS && phases[i].steps > 0) {
-            ar_phase_flows_find(collective, &phases[i], first_step, &flows);
-            AR_TRY(phase_check_lines(collective, &phases[i], first_step, &flows, err));
+    uint32_t positions = ar_shape_ranks(&collective->shape), first_step = 0;
+    ar_phase_flows_create(&arena, collective, phases, phases_count, &flows);
+    for (uint32_t p = 0; p < phases_count; first_step += phases[p++].steps) {
+        if (phases[p].kind != AR_PHASE_SUMS || phases[p].steps == 0) {
+            continue;
         }
-        first_step += phases[i].steps;
+        size_t each = (size_t)positions * phases[p].period;
+        ar_phase_flows_find(collective, &phases[p], first_step, &flows);
+        for (size_t i = 0; i < each * ar_collective_lanes(collective); i++) {
+            uint32_t position = (uint32_t)(i % positions);
+            struct ar_move move =
+                ar_algorithm_move(collective->algorithm, &collective->shape, phases[p].pieces,
+                                  position, first_step + (uint32_t)(i % each / positions));
+            const struct ar_flow *head = &flows.flows[2 * (i - position + move.line.first)];
+            enum ar_sums line_sums;
+            AR_TRY(ar_cluster_find_sums(collective->cluster, head->source,
+                                        head->destination & ~AR_SWITCH, &line_sums, err));
+            AR_TRY(line_check_member(collective, &flows.flows[2 * i], &move, line_sums, err));
+        }
     }
     return AR_OK;
 }
@@ -207,11 +196,10 @@ static enum ar_status collective_check_all_sums(const struct ar_collective *coll
 enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
                                         struct ar_error *err)
 {
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
     if (collective->algorithm == NULL || !collective->algorithm->wants_sums) {
         return AR_OK;
     }
-    enum ar_status status = collective_check_all_sums(collective, &arena, err);
+    enum ar_status status = collective_check_lines(collective, err);
     if (status == AR_USAGE) {
         char shape[AR_SHAPE_TEXT];
         struct ar_error why = *err;

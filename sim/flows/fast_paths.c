@@ -1,6 +1,6 @@
 /* Paths that are those of nodes before, moved on. The results are the same without this file: a
  * path that is not moved along is asked of the cluster. */
-#include "fast.h"
+#include "flows.h"
 
 void fast_paths_begin(const struct ar_cluster *cluster, const struct ar_flow *flows,
                       struct fast_paths *fast)

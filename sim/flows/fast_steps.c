@@ -5,7 +5,6 @@
  *   the messages of the first positions stand for all.
  * - A step with the same messages as another one is copied: phases mirror each other, pairs swap.
  * - So is one whose messages go the other way round, where paths do, too. */
-#include "fast.h"
 #include "flows.h"
 
 #include <string.h>

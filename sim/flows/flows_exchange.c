@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fast.h"
-
 /* The period of the cluster into which the paths of the present phase are folded; 0: they are not,
  * since the messages of all positions are looked at. */
 static uint32_t folded_period(const struct exchange_scratch *scratch)
@@ -16,11 +14,6 @@ static uint32_t folded_period(const struct exchange_scratch *scratch)
 /* --- users of links -------------------------------------------------------------------------- */
 
 enum { SEVERAL_USERS = UINT32_MAX };
-
-static void user_note(uint32_t *user, uint32_t who)
-{
-    *user = *user == 0 || *user == who ? who : SEVERAL_USERS;
-}
 
 /* The place that a message comes from or goes to, seen from where its link lies in the first
  * period. */
@@ -36,9 +29,11 @@ static bool link_use(const struct exchange_scratch *scratch, uint32_t link, uint
                      uint32_t receiver)
 {
     struct link_users *users = &scratch->users[link];
-    user_note(&users->sender, 1 + sender);
-    user_note(&users->receiver, 1 + receiver);
-    return users->sender != SEVERAL_USERS || users->receiver != SEVERAL_USERS;
+    bool has_sender = users->sender != 0 && users->sender != 1 + sender;
+    bool has_receiver = users->receiver != 0 && users->receiver != 1 + receiver;
+    users->sender = has_sender ? SEVERAL_USERS : 1 + sender;
+    users->receiver = has_receiver ? SEVERAL_USERS : 1 + receiver;
+    return !has_sender || !has_receiver;
 }
 
 /* Whether all links of the present step, and of those that are like it, have one sender or one

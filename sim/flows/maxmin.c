@@ -1,10 +1,8 @@
-#include "ar_maxmin.h"
+#include "flows.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "fast.h"
 
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12

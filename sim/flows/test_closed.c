@@ -7,15 +7,6 @@ enum { RESNET50 = 25557032 };
 
 static const double latency_s = 5e-6, rate_Bps = 25e9, gamma_s = 4e-12, setup_s = 7e-6;
 
-/* The textbook cluster with all four constants. */
-static struct ar_cluster *load_flat(void)
-{
-    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
-                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
-                              "fabric.sums=yes",       NULL};
-    return support_cluster("flat", settings);
-}
-
 static uint64_t rounded_up(uint64_t elements, uint64_t parts)
 {
     return (elements + parts - 1) / parts;
@@ -63,7 +54,7 @@ static void expect_textbook(const struct ar_cluster *cluster, const char *name, 
 Test(closed, on_the_flat_cluster_it_is_the_formula_of_the_textbook)
 {
     static const uint32_t sides[] = {1, 2, 3, 4, 5, 8, 17, 32, 34};
-    struct ar_cluster *cluster = load_flat();
+    struct ar_cluster *cluster = support_textbook();
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         expect_textbook(cluster, "ring", 1 + sides[i], 1);
         for (size_t j = 0; j < sizeof sides / sizeof sides[0]; j++) {
@@ -77,7 +68,7 @@ Test(closed, on_the_flat_cluster_it_is_the_formula_of_the_textbook)
 /* The first of 2 channels has 5 of 9 elements, the first of 4 parts 2 of 5. */
 Test(closed, a_message_is_the_largest_part_of_the_largest_channel)
 {
-    struct ar_cluster *cluster = load_flat();
+    struct ar_cluster *cluster = support_textbook();
     struct ar_collective collective = support_collective(cluster, "ring", 4, 1);
     struct ar_flows *closed;
     struct ar_error err;
@@ -150,7 +141,7 @@ Test(closed, costs_times_k_and_rates_over_k_make_the_time_k_times_as_long)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_cluster *slower_abci = support_slower(abci, 3);
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     struct ar_cluster *slower_flat = support_slower(flat, 3);
     for_all(flat, 1000, expect_scaled, slower_flat);
     for_all(abci, 0, expect_scaled, slower_abci);
@@ -181,7 +172,7 @@ static void expect_terms_add_up(const struct ar_collective *collective, uint64_t
 Test(closed, the_terms_of_a_phase_add_up_to_its_time_and_the_phases_to_the_whole)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (uint64_t elements = 0; elements < 100000000; elements = 10 * elements + 7) {
         for_all(abci, elements, expect_terms_add_up, NULL);
         for_all(flat, elements, expect_terms_add_up, NULL);
@@ -212,7 +203,7 @@ Test(closed, more_payload_never_takes_less_time)
 
 Test(closed, more_ranks_never_take_less_time)
 {
-    struct ar_cluster *clusters[2] = {load_flat(), support_cluster("abci-v100", NULL)};
+    struct ar_cluster *clusters[2] = {support_textbook(), support_cluster("abci-v100", NULL)};
     for (size_t c = 0; c < 2; c++) {
         for (size_t a = 0; a < ar_algorithms_count; a++) {
             double before_s = 0;
@@ -251,7 +242,7 @@ Test(closed, a_wider_window_is_never_slower)
 
 Test(closed, a_torus_of_one_row_or_column_takes_as_long_as_the_ring)
 {
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (uint32_t ranks = 2; ranks <= 70; ranks += 3) {
         struct ar_collective ring = support_collective(flat, "ring", ranks, 1);
@@ -299,8 +290,7 @@ Test(closed, a_model_of_bandwidth_alone_sees_no_gain_in_a_torus)
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps. */
 Test(closed, an_empty_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest_each_time)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
     for (uint32_t window = 1; window <= 16; window++) {
         ring.window = window;
         struct ar_closed_time time = support_closed(&ring, 0);
@@ -350,8 +340,7 @@ Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
 
 Test(closed, the_four_columns_of_a_node_share_its_two_hcas)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective torus = support_collective(abci, "torus2d", 4, 8);
+    struct ar_collective torus = support_on("abci-v100", "torus2d", 4, 8);
     struct ar_closed_time time = support_closed(&torus, 32 * 1000);
     cr_expect_str_eq(time.phases[1].name, "column all-reduce");
     cr_expect_eq(time.phases[1].slowest_flows, 2);

@@ -39,11 +39,9 @@ Test(closed_limits, it_says_that_the_hops_of_a_ring_across_nodes_differ)
 Test(closed_limits, it_says_that_messages_of_different_sizes_share_a_link)
 {
     static const char *const why = "messages of different sizes share a link";
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_cluster *flat = support_cluster("flat", NULL);
-    struct ar_collective collective = support_collective(abci, "torus2d", 4, 8);
+    struct ar_collective collective = support_on("abci-v100", "torus2d", 4, 8);
     expect_why(&collective, 321, why);
-    collective = support_collective(flat, "ring", 8, 1);
+    collective = support_on("flat", "ring", 8, 1);
     collective.channels = 2;
     expect_why(&collective, 17, why);
     expect_why(&collective, 16, "");
@@ -62,8 +60,7 @@ static void expect_refused(const struct ar_collective *collective, const char *e
 
 Test(closed_limits, a_collective_that_cannot_be_is_refused_with_what_was_expected)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective good = support_collective(abci, "ring", 16, 1);
+    struct ar_collective good = support_on("abci-v100", "ring", 16, 1);
     struct ar_collective bad = good;
     bad.shape.y = 2;
     expect_refused(&bad, "expected Nx1");
@@ -96,8 +93,7 @@ Test(closed_limits, one_rank_takes_the_setup_and_nothing_else)
 
 Test(closed_limits, messages_of_all_channels_are_counted)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective collective = support_collective(abci, "torus2d", 4, 4);
+    struct ar_collective collective = support_on("abci-v100", "torus2d", 4, 4);
     cr_expect_eq(ar_collective_messages(&collective), 16 * 12);
     collective.channels = 4;
     cr_expect_eq(ar_collective_messages(&collective), 4 * 16 * 12);

@@ -6,22 +6,6 @@
 
 #include "test_support.h"
 
-static struct ar_link_load *make_loads(const struct ar_cluster *cluster)
-{
-    struct ar_link_load *loads = calloc(ar_cluster_links_count(cluster), sizeof *loads);
-    cr_assert_not_null(loads);
-    return loads;
-}
-
-static struct ar_link_load *load_of(const struct ar_collective *collective,
-                                    const uint64_t *elements, size_t count)
-{
-    struct ar_error err = {.text = ""};
-    struct ar_link_load *loads = make_loads(collective->cluster);
-    cr_assert(ar_link_load_add(collective, elements, count, loads, &err) == AR_OK, "%s", err.text);
-    return loads;
-}
-
 /* Every message of every rank, one by one. */
 static void visit_moves(const struct ar_collective *collective, uint64_t elements,
                         struct ar_link_load *loads)
@@ -53,8 +37,9 @@ static void expect_exact(const struct ar_collective *collective)
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     const uint64_t elements[] = {0, 1, ranks - 1, ranks + 1, 1000003};
     enum { SIZES = sizeof elements / sizeof elements[0] };
-    struct ar_link_load *loads = load_of(collective, elements, SIZES);
-    struct ar_link_load *visited = make_loads(collective->cluster);
+    struct ar_link_load *loads = support_loads(collective, elements, SIZES);
+    struct ar_link_load *visited =
+        calloc(ar_cluster_links_count(collective->cluster), sizeof *visited);
     for (size_t i = 0; i < SIZES; i++) {
         visit_moves(collective, elements[i], visited);
     }
@@ -104,7 +89,7 @@ Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 64, 1);
     uint64_t elements = 64 * 1000;
-    struct ar_link_load *loads = load_of(&ring, &elements, 1);
+    struct ar_link_load *loads = support_loads(&ring, &elements, 1);
     uint32_t used = 0;
     for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
         if (loads[i].messages_count > 0) {
@@ -142,7 +127,7 @@ Test(link_load, of_sums_is_once_on_every_link_of_a_tree)
     struct ar_cluster *cluster = support_cluster("flat", settings);
     struct ar_collective sums = support_collective(cluster, "in-network", 4, 8);
     uint64_t elements = 64 * 1000;
-    struct ar_link_load *loads = load_of(&sums, &elements, 1);
+    struct ar_link_load *loads = support_loads(&sums, &elements, 1);
     for (size_t k = 0; k < 3; k++) {
         uint32_t used = 0;
         for (uint32_t i = 0; i < ar_cluster_links_count(cluster); i++) {
@@ -167,7 +152,7 @@ Test(link_load, counts_the_connections_that_share_a_link)
     /* Four columns of a node over two HCAs, on two channels: each HCA has four of the eight. */
     struct ar_collective torus = support_collective(abci, "torus2d", 4, 4);
     torus.channels = 2;
-    struct ar_link_load *loads = load_of(&torus, &elements, 1);
+    struct ar_link_load *loads = support_loads(&torus, &elements, 1);
     char name[64];
     for (uint32_t i = 0; i < ar_cluster_links_count(abci); i++) {
         if (strcmp(ar_cluster_link_name(abci, i, name, sizeof name), "node-2.hca-1.in") == 0) {
@@ -182,7 +167,7 @@ Test(link_load, of_one_rank_is_none_and_a_collective_that_cannot_be_is_refused)
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective ring = support_collective(abci, "ring", 1, 1);
     uint64_t elements = 1000;
-    struct ar_link_load *loads = load_of(&ring, &elements, 1);
+    struct ar_link_load *loads = support_loads(&ring, &elements, 1);
     for (uint32_t i = 0; i < ar_cluster_links_count(abci); i++) {
         cr_expect_eq(loads[i].messages_count, 0);
     }

@@ -102,15 +102,6 @@ static void find_extremes(const struct ar_cluster *cluster, const struct ar_link
     cr_assert(extremes[0] != UINT64_MAX, "no link is named %s", part);
 }
 
-static struct ar_link_load *loads_of(const struct ar_collective *collective, uint64_t elements)
-{
-    struct ar_error err = {.text = ""};
-    struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
-    cr_assert_not_null(loads);
-    cr_assert(ar_link_load_add(collective, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
-    return loads;
-}
-
 Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
 {
     static const char *const settings[] = {"nodes=3", NULL};
@@ -122,7 +113,7 @@ Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
             uint64_t extremes[2];
             struct ar_collective ring = ring_of(cluster, ranks, turn * facts->hcas_per_node);
             uint64_t elements = (uint64_t)ranks * ring.channels * 10;
-            struct ar_link_load *loads = loads_of(&ring, elements);
+            struct ar_link_load *loads = support_loads(&ring, &elements, 1);
             uint64_t expected = 2 * elements * 4 * (ranks - 1) / ranks / facts->hcas_per_node;
             find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".hca-", extremes);
             cr_expect_eq(extremes[0], expected, "%s, %u channels", machines[i], ring.channels);
@@ -166,7 +157,7 @@ Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
         struct ar_collective collective = support_collective(
             cluster, shapes[i].y > 1 ? "torus2d" : "ring", shapes[i].x, shapes[i].y);
         collective.channels = 12;
-        struct ar_link_load *loads = loads_of(&collective, 48000);
+        struct ar_link_load *loads = support_loads(&collective, &(uint64_t){48000}, 1);
         find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".port-", extremes);
         cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
         find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".pcie-", extremes);

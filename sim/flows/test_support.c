@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_device_cost.h"
@@ -93,6 +94,42 @@ struct ar_collective support_collective_of(const struct ar_cluster *cluster,
                                   .channels = 1,
                                   .window = 8,
                                   .element_bytes = 4};
+}
+
+struct ar_collective support_on(const char *cluster, const char *algorithm, uint32_t x, uint32_t y)
+{
+    return support_collective(support_cluster(cluster, NULL), algorithm, x, y);
+}
+
+struct ar_cluster *support_textbook(void)
+{
+    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
+                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
+                              "fabric.sums=yes",       NULL};
+    return support_cluster("flat", settings);
+}
+
+struct ar_link_load *support_loads(const struct ar_collective *collective, const uint64_t *elements,
+                                   size_t count)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
+    cr_assert_not_null(loads);
+    cr_assert(ar_link_load_add(collective, elements, count, loads, &err) == AR_OK, "%s", err.text);
+    return loads;
+}
+
+double support_busiest_s(const struct ar_collective *collective, const uint64_t *elements,
+                         size_t count)
+{
+    struct ar_link_load *loads = support_loads(collective, elements, count);
+    double longest_s = 0;
+    for (uint32_t i = 0; i < ar_cluster_links_count(collective->cluster); i++) {
+        longest_s = fmax(longest_s, (double)loads[i].bytes /
+                                        ar_cluster_link_bandwidth(collective->cluster, i));
+    }
+    free(loads);
+    return longest_s;
 }
 
 struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements)

@@ -9,10 +9,15 @@
 
 #include "ar_closed.h"
 #include "ar_collective.h"
+#include "ar_link_load.h"
 #include "ar_trace.h"
 
 /** Loads a shipped cluster; `settings` ends with NULL and may be NULL. */
 struct ar_cluster *support_cluster(const char *name, const char *const *settings);
+
+/** `flat` with the constants of a textbook: a latency of 5 us, 25 GB/s, 4 ps to add up a byte, a
+ * setup of 7 us; its switch sums. */
+struct ar_cluster *support_textbook(void);
 
 /** Loads a cluster anew with every time and cost multiplied by `factor`, every rate divided by it.
  */
@@ -28,6 +33,17 @@ struct ar_collective support_collective(const struct ar_cluster *cluster, const 
 struct ar_collective support_collective_of(const struct ar_cluster *cluster,
                                            const struct ar_algorithm *algorithm, uint32_t x,
                                            uint32_t y);
+
+/** The same on a shipped cluster. */
+struct ar_collective support_on(const char *cluster, const char *algorithm, uint32_t x, uint32_t y);
+
+/** The loads of all links by some collectives; freed by the caller. */
+struct ar_link_load *support_loads(const struct ar_collective *collective, const uint64_t *elements,
+                                   size_t count);
+
+/** The time for which the busiest link carries them: bytes over bandwidth. */
+double support_busiest_s(const struct ar_collective *collective, const uint64_t *elements,
+                         size_t count);
 
 /** The closed form of a collective. */
 struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements);

@@ -136,12 +136,9 @@ Test(tree, loads_no_port_with_more_than_twice_the_buffer)
     struct ar_cluster *flat = support_cluster("flat", NULL);
     for (uint32_t ranks = 2; ranks <= 40; ranks++) {
         uint64_t elements = 2 * PARTS * 100;
-        struct ar_error err = {.text = ""};
         struct ar_collective tree = support_collective(flat, "tree", 1, ranks);
-        struct ar_link_load *loads = calloc(ar_cluster_links_count(flat), sizeof *loads);
-        cr_assert_not_null(loads);
         tree.channels = 2;
-        cr_assert(ar_link_load_add(&tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
+        struct ar_link_load *loads = support_loads(&tree, &elements, 1);
         for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
             uint64_t max = 2 * elements * tree.element_bytes;
             /* The root of one of an odd number of trees rests in none. */
@@ -154,20 +151,13 @@ Test(tree, loads_no_port_with_more_than_twice_the_buffer)
 
 /* --- the closed form ------------------------------------------------------------------------- */
 
-static struct ar_cluster *load_flat(void)
-{
-    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
-                              "collective.setup=7us", NULL};
-    return support_cluster("flat", settings);
-}
-
 /* Two children share a port, and so do the ways up of a rank in both trees: hops have half the
  * bandwidth, for 1/16 of the buffer each time. The root has one child, whose own leaf is done when
  * it sends the last part up, and not begun when it gets the first part down: these have all of it.
  */
 Test(tree, takes_the_time_of_the_textbook_on_identical_links)
 {
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     for (uint32_t depth = 2; depth <= 10; depth++) {
         for (uint64_t elements = 1600; elements < 2000000; elements *= 11) {
             struct ar_collective tree = support_collective(flat, "tree", 1, 1u << depth);
@@ -210,7 +200,7 @@ Test(tree, has_terms_of_the_closed_form_that_add_up_to_the_time_of_each_phase)
 /* With a window of W, part W waits until the first one has arrived. */
 Test(tree, pays_a_latency_more_for_every_window_that_is_full)
 {
-    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *flat = support_textbook();
     struct ar_collective tree = support_collective(flat, "tree", 1, 16);
     double free_s = support_closed(&tree, 0).time_s;
     for (tree.window = 1; tree.window <= 8; tree.window++) {

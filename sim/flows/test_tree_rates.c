@@ -94,8 +94,7 @@ Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
 
 Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 {
-    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective tree = support_collective(abci, "tree", 4, 2);
+    struct ar_collective tree = support_on("abci-v100", "tree", 4, 2);
     struct bed bed = tree_make(&tree, 8);
     for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
         const struct ar_tree_shares *shares = flows_tree_find(bed.rates, bytes);
@@ -112,8 +111,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 /* Large messages fill the pipeline, small ones travel alone. */
 Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
 {
-    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
-    struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
+    struct ar_collective tree = support_on("dgx2-v100", "tree", 16, 1);
     tree.channels = 16;
     struct bed bed = tree_make(&tree, 8);
     double small_Bps = flows_tree_find(bed.rates, 100)->slowest_Bps;
@@ -129,22 +127,6 @@ Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
     drop(&bed);
 }
 
-/* Bytes over bandwidth of the busiest link. */
-static double busiest_s(const struct ar_collective *tree, uint64_t elements)
-{
-    struct ar_error err = {.text = ""};
-    uint32_t links = ar_cluster_links_count(tree->cluster);
-    struct ar_link_load *loads = calloc(links, sizeof *loads);
-    double max_s = 0;
-    cr_assert(ar_link_load_add(tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
-    for (uint32_t i = 0; i < links; i++) {
-        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(tree->cluster, i);
-        max_s = busy_s > max_s ? busy_s : max_s;
-    }
-    free(loads);
-    return max_s;
-}
-
 Test(tree_rates, are_not_more_than_links_have)
 {
     static const char *const names[] = {"abci-v100", "dgx1-v100", "dgx2-v100", "flat"};
@@ -154,7 +136,7 @@ Test(tree_rates, are_not_more_than_links_have)
         for (uint32_t y = x > 1 ? 1 : 2; y <= 8; y++) {
             struct ar_collective tree = support_collective(cluster, "tree", x, y);
             for (tree.channels = 2; tree.channels <= 16; tree.channels *= 2) {
-                double min_s = busiest_s(&tree, 100000000);
+                double min_s = support_busiest_s(&tree, &(uint64_t){100000000}, 1);
                 double time_s = support_closed(&tree, 100000000).time_s;
                 cr_expect_gt(time_s, min_s, "%s, %ux%u, %u channels: %g s, bytes take %g s",
                              names[i], x, y, tree.channels, time_s, min_s);

@@ -268,13 +268,6 @@ Test(training, options_that_are_given_win_over_the_file)
     cr_expect_eq(given.total->gpus, 8);
 }
 
-Test(training, the_rate_of_the_file_sets_the_compute_time)
-{
-    struct training training = predict("", RESNET "# samples_per_s_at = 16=800\n"
-                                                  "# images = 50000\n" PHASES "0,9,16\n");
-    cr_expect_float_eq(training.phases[0].row.compute_s, 16 / 800.0, 1e-9);
-}
-
 Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
 {
     static const char text[] = "# cluster = flat\n# gpus = 16\n# algorithm = torus2d\n"

@@ -80,6 +80,7 @@ Test(notes, a_changed_link_that_no_message_takes_is_named)
     expect_note(BARE "gpus=16;algorithm=ring;slow-link=rack-0:4", NOTHING);
     expect_none(BARE "gpus=320;algorithm=ring;slow-link=rack-0:4", NOTHING);
     expect_none(BARE "gpus=16;algorithm=ring;slow-link=node-3.hca-0:4", NOTHING);
+    expect_note(BARE "gpus=4;algorithm=ring;slow-link=node-0.hca-0:4", NOTHING);
     expect_none(BARE "gpus=13;algorithm=ring;slow-link=node-3.pcie-0:4", NOTHING);
 }
 

@@ -144,7 +144,7 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
                                      struct ar_error *err);
 
 /** The setting of slow links number `index` if its links are those of nodes beyond the first
- * `ranks` GPUs, or of a network that they do not need; else NULL. */
+ * `ranks` GPUs, or HCAs or others of a network that they do not need; else NULL. */
 const struct ar_cluster_parameter *ar_cluster_idle_link(const struct ar_cluster *cluster,
                                                         size_t index, uint32_t ranks);
 

@@ -182,6 +182,7 @@ uint32_t ar_dragonfly_route(const struct ar_dragonfly *dragonfly, uint32_t sourc
 static enum ar_status dragonfly_make(struct ar_cluster *cluster, uint64_t *links_count,
                                      struct ar_error *err)
 {
+    (void)err;
     const struct ar_topo_values *values = &cluster->values;
     struct ar_dragonfly *dragonfly = &cluster->dragonfly;
     bool is_plus = values->count[TOPO_FABRIC] == AR_FABRIC_DRAGONFLY_PLUS;
@@ -193,14 +194,6 @@ static enum ar_status dragonfly_make(struct ar_cluster *cluster, uint64_t *links
         .is_palmtree = values->count[TOPO_DRAGONFLY_ARRANGEMENT] == AR_DRAGONFLY_PALMTREE,
         .is_bundled = cluster->routes == AR_ROUTES_IDEAL,
     };
-    double nodes = (double)dragonfly->groups * dragonfly->routers * ar_router_nodes(cluster);
-    if (nodes != values->count[TOPO_NODES]) {
-        char expected[160];
-        snprintf(expected, sizeof expected,
-                 "dragonfly.groups (%u) x dragonfly.routers (%u) x router.nodes (%u)",
-                 dragonfly->groups, dragonfly->routers, ar_router_nodes(cluster));
-        return ar_topo_refuse(&cluster->entries, TOPO_NODES, expected, err);
-    }
     *links_count = ar_dragonfly_links(dragonfly);
     return AR_OK;
 }

@@ -249,20 +249,22 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
         cluster->factors[link] = factor;
         slow->first = slow->first < link ? slow->first : link;
     }
-    char fabric[AR_LINK_NAME_SIZE + 8] = "";
-    if (cluster->fabric_links_count > 0) {
-        snprintf(
-            fabric, sizeof fabric, " or \"%s\"",
-            ar_cluster_link_name(cluster, ar_cluster_links_count(cluster) - 1, full, sizeof full));
+    char other[AR_LINK_NAME_SIZE];
+    uint32_t links = ar_cluster_links_count(cluster);
+    if (slow->first < UINT32_MAX) {
+        return AR_OK;
     }
-    return slow->first < UINT32_MAX
-               ? AR_OK
-               : ar_error_set(err, setting->status,
-                              "%s: unknown link \"%.60s\"; expected one such as \"%s\"%s",
-                              setting->where, name,
-                              ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full,
-                                                   sizeof full),
-                              fabric);
+    if (links == 0) {
+        return ar_error_set(err, setting->status,
+                            "%s: found \"%.60s\"; expected none: no link is there", setting->where,
+                            name);
+    }
+    ar_cluster_link_name(cluster, cluster->first_fabric_link - 1, full, sizeof full);
+    ar_cluster_link_name(cluster, cluster->fabric_links_count > 0 ? links - 1 : 0, other,
+                         sizeof other);
+    return ar_error_set(err, setting->status,
+                        "%s: unknown link \"%.60s\"; expected one such as \"%s\" or \"%s\"",
+                        setting->where, name, full, other);
 }
 
 enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
@@ -311,9 +313,12 @@ const struct ar_cluster_parameter *ar_cluster_idle_link(const struct ar_cluster 
 {
     const struct ar_slow_link *slow = &cluster->slow_links[index];
     uint32_t nodes = (ranks - 1) / cluster->facts.gpus_per_node + 1;
-    bool is_idle = slow->first < cluster->first_fabric_link
-                       ? slow->first / cluster->node.count >= nodes
-                       : !needs_fabric(cluster, ranks);
+    if (slow->first >= cluster->first_fabric_link) {
+        return needs_fabric(cluster, ranks) ? NULL : &slow->parameter;
+    }
+    bool is_hca = cluster->node.list[slow->first % cluster->node.count].kind == AR_KIND_HCA;
+    bool is_idle =
+        slow->first / cluster->node.count >= nodes || (is_hca && nodes <= cluster->domain_nodes);
     return is_idle ? &slow->parameter : NULL;
 }
 

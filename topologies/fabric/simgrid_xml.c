@@ -202,18 +202,6 @@ static const char *zone_name(const struct writer *writer, uint32_t height, uint3
     return name;
 }
 
-static void write_zone(const struct writer *writer, uint32_t height, uint32_t number)
-{
-    char name[NAME_SIZE];
-    if (height == 0) {
-        write_node(writer, number);
-        return;
-    }
-    zone_name(writer, height, number, name, sizeof name);
-    fprintf(writer->file, "<zone id=\"%s\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n",
-            name, name);
-}
-
 static void write_zone_route(const struct writer *writer, const char *from, const char *to,
                              const char *link)
 {
@@ -259,9 +247,15 @@ static void write_nested(const struct ar_cluster *cluster, uint32_t nodes_count,
     }
     write_begin(cluster, "DijkstraCache", file);
     write_tree_links(&writer);
-    for (uint32_t height = 0; height <= writer.core; height++) {
+    for (uint32_t i = 0; i < nodes_count; i++) {
+        write_node(&writer, i);
+    }
+    for (uint32_t height = 1; height <= writer.core; height++) {
         for (uint32_t i = 0; i < writer.counts[height]; i++) {
-            write_zone(&writer, height, i);
+            char name[NAME_SIZE];
+            zone_name(&writer, height, i, name, sizeof name);
+            fprintf(file, "<zone id=\"%s\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n",
+                    name, name);
         }
     }
     for (uint32_t height = 0; height < writer.core; height++) {

@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "test_cluster_load.h"
 #include "test_machines.h"
@@ -7,49 +6,18 @@
 
 /* --- the platform ----------------------------------------------------------------------------- */
 
-static void check_route(const struct ar_cluster *cluster, const struct test_route *route)
-{
-    struct ar_path path;
-    ar_cluster_path(cluster, route->source, route->destination, &path);
-    cr_assert(route->has_links_of_path, "gpu-%u to gpu-%u", route->source, route->destination);
-    cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g", route->source,
-                 route->destination, route->bandwidth_Bps);
-    cr_assert_float_eq(route->latency_s, path.latency_s, 1e-18, "gpu-%u to gpu-%u: %.17g",
-                       route->source, route->destination, route->latency_s);
-}
-
-/* All pairs of GPUs of the first nodes. */
-static void check_routes(const struct ar_cluster *cluster, uint32_t nodes)
-{
-    uint32_t gpus = nodes * ar_cluster_facts(cluster)->gpus_per_node;
-    struct test_route *routes = calloc((size_t)gpus * gpus, sizeof *routes);
-    size_t count = 0, hosts, links;
-    for (uint32_t pair = 0; pair < gpus * gpus; pair++) {
-        if (pair / gpus != pair % gpus) {
-            routes[count++] =
-                (struct test_route){.source = pair / gpus, .destination = pair % gpus};
-        }
-    }
-    test_platform_look_up(cluster, nodes, routes, count, &hosts, &links);
-    cr_assert_eq(hosts, gpus);
-    for (size_t i = 0; i < count; i++) {
-        check_route(cluster, &routes[i]);
-    }
-    free(routes);
-}
-
 Test(fabrics, every_pair_of_every_machine_has_the_links_and_the_rate_of_its_path_in_simgrid)
 {
     for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
         struct ar_cluster *cluster = test_load_small(test_machines[m]);
-        check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
+        test_platform_check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
     }
 }
 
 Test(fabrics, a_platform_of_the_first_nodes_has_the_routers_that_their_messages_cross)
 {
     struct ar_cluster *cluster = test_load_small(test_machines[2]);
-    check_routes(cluster, 7);
+    test_platform_check_routes(cluster, 7);
 }
 
 Test(fabrics, the_latency_of_a_route_grows_with_its_links_between_routers)
@@ -60,11 +28,11 @@ Test(fabrics, the_latency_of_a_route_grows_with_its_links_between_routers)
                                "dragonfly.spines=2", "switch.latency=250ns", NULL};
     struct ar_cluster *cluster = test_load_small(torus);
     struct ar_path path;
-    check_routes(cluster, 12);
+    test_platform_check_routes(cluster, 12);
     cr_expect_float_eq(ar_cluster_path(cluster, 0, 4 * 8, &path)->latency_s, 8e-6 + 3 * 250e-9,
                        1e-15); /* (0,0) to (2,2): 1 and 2 links */
     cluster = test_load_small(dragonfly);
-    check_routes(cluster, 6);
+    test_platform_check_routes(cluster, 6);
     cr_expect_float_eq(ar_cluster_path(cluster, 0, 4, &path)->latency_s, 8e-6 + 2 * 250e-9, 1e-15);
     cr_expect_float_eq(ar_cluster_path(cluster, 0, 8, &path)->latency_s, 8e-6 + 3 * 250e-9, 1e-15);
 }

@@ -20,6 +20,13 @@
 
 #include "test_cluster_load.h"
 
+/* One route as SimGrid sees it. */
+struct test_route {
+    uint32_t source, destination;
+    double latency_s, bandwidth_Bps;
+    bool has_links_of_path; /* those of ar_cluster_path() in their order; `.net` not counted */
+};
+
 /* Work of a child, in memory it shares with its parent; read by SimGrid's actors, which take no
  * pointers. */
 static struct {
@@ -28,7 +35,7 @@ static struct {
     struct test_route *routes;
     struct test_zone_route *zone_routes;
     size_t count;
-    size_t *totals; /* hosts, links */
+    size_t *hosts_count;
 } job;
 
 static sg_host_t find_host(uint32_t rank)
@@ -147,8 +154,7 @@ static void look_up_routes(int argc, char **argv)
         job.routes[i].bandwidth_Bps = sg_host_get_route_bandwidth(source, destination);
         job.routes[i].has_links_of_path = has_links_of_path(&job.routes[i], source, destination);
     }
-    job.totals[0] = sg_host_count();
-    job.totals[1] = sg_link_count();
+    *job.hosts_count = sg_host_count();
 }
 
 static void start_actors(void)
@@ -231,21 +237,34 @@ void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_cou
     munmap(job.flows, size);
 }
 
-void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_count,
-                           struct test_route *routes, size_t routes_count, size_t *hosts_count,
-                           size_t *links_count)
+void test_platform_check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
 {
-    size_t size = (routes_count + 1) * sizeof *routes;
+    uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
+    size_t pairs = (size_t)gpus * gpus, stride = pairs > 10000 ? pairs / 10000 | 1 : 1;
+    size_t size = (pairs / stride + 1) * sizeof *job.routes;
     job.routes = share(size);
-    job.totals = share(2 * sizeof *job.totals);
-    job.count = routes_count;
-    memcpy(job.routes, routes, routes_count * sizeof *routes);
+    job.hosts_count = share(sizeof *job.hosts_count);
+    job.count = 0;
+    for (size_t pair = 0; pair < pairs; pair += stride) {
+        struct test_route *route = &job.routes[job.count];
+        *route = (struct test_route){.source = (uint32_t)(pair / gpus),
+                                     .destination = (uint32_t)(pair % gpus)};
+        job.count += route->source != route->destination;
+    }
     simulate_cluster(cluster, nodes_count);
-    memcpy(routes, job.routes, routes_count * sizeof *routes);
-    *hosts_count = job.totals[0];
-    *links_count = job.totals[1];
+    cr_assert_eq(*job.hosts_count, gpus);
+    for (size_t i = 0; i < job.count; i++) {
+        const struct test_route *route = &job.routes[i];
+        struct ar_path path;
+        ar_cluster_path(cluster, route->source, route->destination, &path);
+        cr_assert_float_eq(route->latency_s, path.latency_s, 1e-18, "gpu-%u to gpu-%u: %.17g",
+                           route->source, route->destination, route->latency_s);
+        cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
+                     route->source, route->destination, route->bandwidth_Bps);
+        cr_assert(route->has_links_of_path, "gpu-%u to gpu-%u", route->source, route->destination);
+    }
     munmap(job.routes, size);
-    munmap(job.totals, 2 * sizeof *job.totals);
+    munmap(job.hosts_count, sizeof *job.hosts_count);
 }
 
 void test_zone_look_up(const char *platform, struct test_zone_route *routes, size_t routes_count)

@@ -20,18 +20,9 @@ struct test_flow {
 void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
                             struct test_flow *flows, size_t flows_count);
 
-/** One route as SimGrid sees it. */
-struct test_route {
-    uint32_t source, destination;
-    double latency_s, bandwidth_Bps;
-    bool
-        has_links_of_path; /**< the links of ar_cluster_path() in their order; `.net` not counted */
-};
-
-/** Looks the routes up on the first `nodes_count` nodes; also counts the hosts and links. */
-void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_count,
-                           struct test_route *routes, size_t routes_count, size_t *hosts_count,
-                           size_t *links_count);
+/** Checks the hosts and all routes (one in some if there are more than 10000) of the first nodes in
+ * SimGrid: latency, bandwidth and links of their paths. */
+void test_platform_check_routes(const struct ar_cluster *cluster, uint32_t nodes_count);
 
 enum { TEST_ZONE_LINKS_MAX = 64 };
 

@@ -12,34 +12,6 @@ static const long message_bytes = 100000000;
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-/* Hosts, links and all routes (a random sample if there are more than 10000) of the first nodes. */
-static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
-{
-    uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
-    size_t pairs = (size_t)gpus * gpus;
-    size_t stride = pairs > 10000 ? pairs / 10000 | 1 : 1;
-    struct test_route *routes = calloc(pairs / stride + 1, sizeof *routes);
-    size_t count = 0, hosts_count, links_count;
-    for (size_t pair = 0; pair < pairs; pair += stride) {
-        routes[count].source = (uint32_t)(pair / gpus);
-        routes[count].destination = (uint32_t)(pair % gpus);
-        count += routes[count].source != routes[count].destination;
-    }
-    test_platform_look_up(cluster, nodes_count, routes, count, &hosts_count, &links_count);
-    cr_assert_eq(hosts_count, gpus);
-    for (size_t i = 0; i < count; i++) {
-        const struct test_route *route = &routes[i];
-        struct ar_path path;
-        ar_cluster_path(cluster, route->source, route->destination, &path);
-        cr_assert_eq(route->latency_s, path.latency_s, "gpu-%u to gpu-%u: %.17g, expected %.17g",
-                     route->source, route->destination, route->latency_s, path.latency_s);
-        cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
-                     route->source, route->destination, route->bandwidth_Bps);
-        cr_assert(route->has_links_of_path, "gpu-%u to gpu-%u", route->source, route->destination);
-    }
-    free(routes);
-}
-
 Test(simgrid_xml, shipped_clusters_have_the_routes_of_their_paths)
 {
     static const struct {
@@ -54,7 +26,7 @@ Test(simgrid_xml, shipped_clusters_have_the_routes_of_their_paths)
         char path[TEST_PATH_SIZE];
         struct ar_cluster *cluster = test_load(test_shipped_path(rows[i].name, path), NULL);
         for (size_t k = 0; rows[i].nodes[k] > 0; k++) {
-            check_routes(cluster, rows[i].nodes[k]);
+            test_platform_check_routes(cluster, rows[i].nodes[k]);
         }
     }
 }
@@ -81,7 +53,7 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
     };
     for (size_t w = 0; w < sizeof wirings / sizeof wirings[0]; w++) {
         struct ar_cluster *cluster = test_load_small(wirings[w]);
-        check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
+        test_platform_check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
     }
 }
 

@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "test_cluster_load.h"
@@ -80,33 +79,14 @@ Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
         cr_expect(strstr(err.text, bad_rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
                   bad_rows[i].expected);
     }
+    const char *one[] = {"nodes=1", "gpus_per_node=1", "hcas=0", "pcie.switches=0", NULL};
+    const char *texts[TEXTS_MAX] = {"node-0:2"};
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(slow_links(test_load_small(one), texts, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--slow-link: found \"node-0\"; expected none: no link is there");
 }
 
 /* --- platform --------------------------------------------------------------------------------- */
-
-/* All routes of the first nodes are those of the cluster, bit for bit. */
-static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
-{
-    uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
-    struct test_route *routes = calloc((size_t)gpus * gpus, sizeof *routes);
-    size_t count = 0, hosts_count, links_count;
-    for (uint32_t a = 0; a < gpus; a++) {
-        for (uint32_t b = 0; b < gpus; b++) {
-            if (a != b) {
-                routes[count++] = (struct test_route){.source = a, .destination = b};
-            }
-        }
-    }
-    test_platform_look_up(cluster, nodes_count, routes, count, &hosts_count, &links_count);
-    for (size_t i = 0; i < count; i++) {
-        struct ar_path path;
-        ar_cluster_path(cluster, routes[i].source, routes[i].destination, &path);
-        cr_expect_eq(routes[i].latency_s, path.latency_s);
-        cr_expect_eq(routes[i].bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
-                     routes[i].source, routes[i].destination, routes[i].bandwidth_Bps);
-    }
-    free(routes);
-}
 
 Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
 {
@@ -118,7 +98,7 @@ Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
         struct ar_cluster *cluster = test_load_small(NULL);
         struct ar_error err;
         cr_assert_eq(slow_links(cluster, rows[i], &err), AR_OK, "%s", err.text);
-        check_routes(cluster, 6);
+        test_platform_check_routes(cluster, 6);
     }
 }
 

@@ -95,57 +95,22 @@ static const char letters[] = "xyzabc"; /* of the dimensions, as in Tofu */
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static enum ar_status check_lengths(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const double *lengths = values->list[TOPO_TORUS_LENGTHS];
-    uint32_t dimensions = values->count[TOPO_TORUS_LENGTHS];
-    double nodes = ar_router_nodes(cluster); /* products of counts may exceed 64 bits */
-    for (uint32_t d = 0; d < dimensions; d++) {
-        nodes *= lengths[d];
-    }
-    char expected[120];
-    if (dimensions > AR_TORUS_DIMENSIONS) {
-        return ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS,
-                              "the lengths of at most 6 dimensions", err);
-    }
-    if (nodes != values->count[TOPO_NODES]) {
-        snprintf(expected, sizeof expected,
-                 "lengths whose product times router.nodes (%u) is nodes (%u)",
-                 ar_router_nodes(cluster), values->count[TOPO_NODES]);
-        return ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS, expected, err);
-    }
-    return AR_OK;
-}
-
-static enum ar_status read_wraps(const struct ar_cluster *cluster, struct ar_torus *torus,
-                                 struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    bool is_given = values->is_given[TOPO_TORUS_WRAPS];
-    if (is_given && values->count[TOPO_TORUS_WRAPS] != torus->dimensions) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a 0 or 1 for each of the %u torus.lengths",
-                 torus->dimensions);
-        return ar_topo_refuse(&cluster->entries, TOPO_TORUS_WRAPS, expected, err);
-    }
-    for (uint32_t d = 0; d < torus->dimensions; d++) {
-        torus->wraps[d] = is_given ? values->list[TOPO_TORUS_WRAPS][d] > 0
-                                   : values->count[TOPO_FABRIC] == AR_FABRIC_TORUS;
-    }
-    return AR_OK;
-}
-
 static enum ar_status torus_make(struct ar_cluster *cluster, uint64_t *links_count,
                                  struct ar_error *err)
 {
+    const struct ar_topo_values *values = &cluster->values;
     struct ar_torus *torus = &cluster->torus;
-    AR_TRY(check_lengths(cluster, err));
-    torus->dimensions = cluster->values.count[TOPO_TORUS_LENGTHS];
-    for (uint32_t d = 0; d < torus->dimensions; d++) {
-        torus->lengths[d] = (uint32_t)cluster->values.list[TOPO_TORUS_LENGTHS][d];
+    torus->dimensions = values->count[TOPO_TORUS_LENGTHS];
+    if (torus->dimensions > AR_TORUS_DIMENSIONS) {
+        return ar_topo_refuse(&cluster->entries, TOPO_TORUS_LENGTHS,
+                              "the lengths of at most 6 dimensions", err);
     }
-    AR_TRY(read_wraps(cluster, torus, err));
+    for (uint32_t d = 0; d < torus->dimensions; d++) {
+        torus->lengths[d] = (uint32_t)values->list[TOPO_TORUS_LENGTHS][d];
+        torus->wraps[d] = values->is_given[TOPO_TORUS_WRAPS]
+                              ? values->list[TOPO_TORUS_WRAPS][d] > 0
+                              : values->count[TOPO_FABRIC] == AR_FABRIC_TORUS;
+    }
     ar_torus_fill(torus);
     if (ar_torus_diameter(torus) > AR_FABRIC_HOPS_MAX) {
         char expected[80];

@@ -2,56 +2,10 @@
  * switches never limit. */
 #include <stdio.h>
 
+#include "ar_numbers.h"
 #include "fabric.h"
 
 /* --- levels ----------------------------------------------------------------------------------- */
-
-static enum ar_status refuse_items(const struct ar_cluster *cluster, enum ar_topo_key key,
-                                   uint32_t expected_count, const char *why, struct ar_error *err)
-{
-    char expected[160];
-    snprintf(expected, sizeof expected, "%u item%s, %s", expected_count,
-             expected_count == 1 ? "" : "s", why);
-    return ar_topo_refuse(&cluster->entries, key, expected, err);
-}
-
-/* Lists have an item for each kind of group above racks, switches one for racks, too. */
-static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const uint32_t *count = values->count;
-    uint32_t groups = count[TOPO_TREE_GROUPS];
-    if (groups > 0 && count[TOPO_RACK_NODES] == 0) {
-        return ar_topo_refuse(&cluster->entries, TOPO_TREE_GROUPS,
-                              "none, or rack.nodes, since groups are of racks", err);
-    }
-    if (count[TOPO_TREE_UPLINKS] != groups) {
-        return refuse_items(cluster, TOPO_TREE_UPLINKS, groups, "as many as tree.groups has", err);
-    }
-    if (count[TOPO_TREE_UPLINK_BANDWIDTH] != groups) {
-        return refuse_items(cluster, TOPO_TREE_UPLINK_BANDWIDTH, groups,
-                            "as many as tree.groups has", err);
-    }
-    return values->is_given[TOPO_TREE_SWITCHES] && count[TOPO_TREE_SWITCHES] != groups + 1
-               ? refuse_items(cluster, TOPO_TREE_SWITCHES, groups + 1,
-                              "one for racks and one for each of tree.groups", err)
-               : AR_OK;
-}
-
-static enum ar_status tree_check_rails(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    const char *expected = NULL;
-    if (values->count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK && values->count[TOPO_GPUS] > 1 &&
-        (!ar_topo_has_nvlink(values) || ar_topo_needs_pcie(values))) {
-        expected = "none or spine, since some pairs of GPUs have no NVLink";
-    }
-    if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] == 1) {
-        expected = "none, since nodes have one HCA";
-    }
-    return expected == NULL ? AR_OK
-                            : ar_topo_refuse(&cluster->entries, TOPO_TREE_RAILS, expected, err);
-}
 
 static uint32_t cables_at(const struct ar_topo_values *values, uint32_t level)
 {
@@ -67,14 +21,8 @@ static uint32_t switches_at(const struct ar_cluster *cluster, uint32_t level)
     if (values->is_given[TOPO_TREE_SWITCHES]) {
         return (uint32_t)values->list[TOPO_TREE_SWITCHES][level];
     }
-    uint32_t divisor = cables_at(values, level);
-    uint32_t rest = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
-    while (rest > 0) {
-        uint32_t next = divisor % rest;
-        divisor = rest;
-        rest = next;
-    }
-    return divisor;
+    uint32_t above = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
+    return ar_common_divisor(cables_at(values, level), above);
 }
 
 /* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.
@@ -170,8 +118,6 @@ static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_coun
 {
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
-    AR_TRY(check_lists(cluster, err));
-    AR_TRY(tree_check_rails(cluster, err));
     tree->levels_count = 0;
     tree->rails = 1;
     if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] > 1) {

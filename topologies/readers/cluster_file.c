@@ -78,33 +78,27 @@ struct nic_list {
     size_t count;
 };
 
-static bool nics_have(const struct nic_list *nics, enum nic_want want)
-{
-    for (size_t i = 0; i < nics->count; i++) {
-        if (nic_is_wanted(nics->list[i], want, 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Keeps those that are wanted; a note names the others and `why`, unless that is NULL. */
+/* Keeps those that are wanted, if there are some; a note names the others and `why`, unless that is
+ * NULL. */
 static void nics_keep(struct ar_discovery *machine, struct nic_list *nics, enum nic_want want,
                       double rate_bps, const char *why)
 {
     char names[200] = "";
-    size_t used = 0, kept = 0;
+    size_t used = 0;
+    struct nic_list kept = {.count = 0};
     for (size_t i = 0; i < nics->count; i++) {
         if (nic_is_wanted(nics->list[i], want, rate_bps)) {
-            nics->list[kept++] = nics->list[i];
+            kept.list[kept.count++] = nics->list[i];
         } else if (used < sizeof names) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "",
                                      nics->list[i]->name);
         }
     }
-    nics->count = kept;
-    if (used > 0 && why != NULL) {
-        discovery_note(machine, "NICs that are not counted, since they %s: %s", why, names);
+    if (used > 0 && kept.count > 0) {
+        *nics = kept;
+        if (why != NULL) {
+            discovery_note(machine, "NICs that are not counted, since they %s: %s", why, names);
+        }
     }
 }
 
@@ -149,16 +143,11 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
     }
     nics_keep(machine, &nics, NIC_UP, 0, "are down");
     const struct nic *fastest_of_all = nics_fastest(&nics);
-    if (nics_have(&nics, NIC_PLACED)) { /* others are the same by another name, or far */
-        nics_keep(machine, &nics, NIC_PLACED, 0, NULL);
-    }
-    if (nics_have(&nics, NIC_NEAR)) {
-        nics_keep(machine, &nics, NIC_NEAR, 0, "are below no PCIe switch with a GPU");
-    }
+    nics_keep(machine, &nics, NIC_PLACED, 0,
+              NULL); /* others are the same by another name, or far */
+    nics_keep(machine, &nics, NIC_NEAR, 0, "are below no PCIe switch with a GPU");
     const struct nic *rated = nics_fastest(&nics);
-    if (rated != NULL) {
-        nics_keep(machine, &nics, NIC_FAST, rated->rate_bps, "are slower");
-    }
+    nics_keep(machine, &nics, NIC_FAST, rated != NULL ? rated->rate_bps : 0, "are slower");
     rated = rated != NULL ? rated : fastest_of_all;
     size_t count = nics.count;
     size_t ports = gpus_count > 0 && count > gpus_count ? count / gpus_count : 1;
@@ -181,7 +170,7 @@ static void derive_hcas(struct ar_discovery *machine, uint32_t gpus_count, uint3
                      ar_arena_format(arena, "%s%s, nominal", rated->rate_source,
                                      ports > 1 ? ", the ports of an HCA" : ""));
     }
-    if (nics_have(&nics, NIC_PLACED) && switches > 0) {
+    if (nics.list[0]->near != NIC_SOMEWHERE && switches > 0) {
         bool is_on_switch =
             count / ports % switches == 0 && nics_are_even(&nics, gpus_count, switches);
         derive_value(machine, TOPO_HCA_ATTACHED, is_on_switch ? "switch" : "host",

@@ -395,19 +395,6 @@ static enum ar_status add_pcie_rate(const struct reader *reader, struct ar_error
     return fact_add(reader->source, TOPO_PCIE_BANDWIDTH, text, "PCIe link of a GPU, raw", err);
 }
 
-static enum ar_status add_gpus(const struct reader *reader, const uint32_t *groups,
-                               struct ar_error *err)
-{
-    if (reader->gpus_count == 0) {
-        return AR_OK;
-    }
-    reader->source->line = reader->gpus[0].line;
-    AR_TRY(fact_add_count(reader->source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
-    AR_TRY(facts_add_switches(reader->source, reader->gpus_count, groups, err));
-    AR_TRY(add_pcie_rate(reader, err));
-    return add_models(reader, err);
-}
-
 /* NVLinks by the numbers of the GPUs; those that lead nowhere, or back, are not counted. */
 static enum ar_status add_nvlinks(const struct reader *reader, struct ar_error *err)
 {
@@ -453,7 +440,13 @@ static enum ar_status add_facts(struct reader *reader, struct ar_error *err)
     for (uint32_t g = 0; g < reader->gpus_count; g++) {
         groups[g] = reader->gpus[g].top;
     }
-    AR_TRY(add_gpus(reader, groups, err));
+    if (reader->gpus_count > 0) {
+        source->line = reader->gpus[0].line;
+        AR_TRY(fact_add_count(source, TOPO_GPUS, reader->gpus_count, "GPUs from here on", err));
+        AR_TRY(facts_add_switches(source, reader->gpus_count, groups, err));
+        AR_TRY(add_pcie_rate(reader, err));
+        AR_TRY(add_models(reader, err));
+    }
     for (uint32_t i = 0; i < reader->nics_count; i++) {
         const struct network_device *device = &reader->nics[i];
         struct nic *nic;

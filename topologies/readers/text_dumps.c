@@ -45,23 +45,17 @@ static bool word_is_numbered(const char *word, const char *prefix)
            word[length + strspn(word + length, "0123456789")] == '\0';
 }
 
-static bool word_is_device(const char *word)
+/* Columns behind those of devices: `CPU Affinity`, `NUMA Affinity`. */
+static bool is_affinity(const char *word)
 {
-    static const char *const names[] = {"mlx", "bnxt", "irdma", "efa",   "rdma", "roce",
-                                        "hfi", "ibp",  "qedr",  "mthca", "cxgb", "ionic"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strncmp(word, names[i], strlen(names[i])) == 0) {
-            return true;
-        }
-    }
-    return word_is_numbered(word, "GPU") || word_is_numbered(word, "NIC");
+    return strcmp(word, "CPU") == 0 || strcmp(word, "NUMA") == 0;
 }
 
 static enum ar_status matrix_read_header(struct matrix *matrix, const struct source *source,
                                          const struct words *words, struct ar_error *err)
 {
     matrix->line = source->line;
-    for (size_t i = 0; i < words->count && word_is_device(words->list[i]); i++) {
+    for (size_t i = 0; i < words->count && !is_affinity(words->list[i]); i++) {
         bool is_gpu = word_is_numbered(words->list[i], "GPU");
         bool is_order = !is_gpu || matrix->gpus_count == matrix->count;
         if (matrix->count == DEVICES_MAX || (is_gpu && matrix->gpus_count == AR_TOPO_GPUS_MAX) ||

@@ -356,24 +356,30 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     return AR_OK;
 }
 
-/* Without `nodes`, a fabric of routers has as many nodes as its routers hold. */
+/* A fabric of routers has as many nodes as its routers hold, also without `nodes`. */
 static enum ar_status derive_nodes(const struct ar_topo_entries *entries,
                                    struct ar_topo_values *values, struct ar_error *err)
 {
     uint32_t fabric = values->count[TOPO_FABRIC];
     bool is_torus = fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
     enum ar_topo_key key = is_torus ? TOPO_TORUS_LENGTHS : TOPO_DRAGONFLY_GROUPS;
-    if (values->is_given[TOPO_NODES] || fabric == AR_FABRIC_FAT_TREE || !values->is_given[key]) {
-        return AR_OK;
-    }
     uint32_t router_nodes = values->count[TOPO_ROUTER_NODES];
     double nodes = router_nodes > 0 ? router_nodes : 1; /* products of counts may exceed 64 bits */
+    char expected[120];
     for (uint32_t d = 0; is_torus && d < values->count[key]; d++) {
         nodes *= values->list[key][d];
     }
     nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
+    if (fabric == AR_FABRIC_FAT_TREE || !values->is_given[key] || nodes == 0) {
+        return AR_OK; /* what is missing is refused later */
+    }
     if (nodes > AR_TOPO_NODES_MAX) {
         return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
+    }
+    if (values->is_given[TOPO_NODES] && nodes != values->count[TOPO_NODES]) {
+        snprintf(expected, sizeof expected, "%.0f, the routers of %s times router.nodes", nodes,
+                 is_torus ? "torus.lengths" : "all groups of the dragonfly");
+        return ar_topo_refuse(entries, TOPO_NODES, expected, err);
     }
     values->count[TOPO_NODES] = (uint32_t)nodes;
     values->is_given[TOPO_NODES] = true;
@@ -422,50 +428,6 @@ bool ar_topo_needs_pcie(const struct ar_topo_values *values)
     return !values->is_switched && gpus > 1 && count_nvlink_pairs(values) < gpus * (gpus - 1) / 2;
 }
 
-/* Whether there are several racks, or rails that are joined above. */
-static bool has_racks(const struct ar_topo_values *values)
-{
-    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
-    bool are_rails_joined =
-        values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && values->count[TOPO_HCAS] > 1;
-    return are_rails_joined || (rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES]);
-}
-
-static bool key_is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
-{
-    uint32_t fabric = values->count[TOPO_FABRIC];
-    bool is_dragonfly = fabric == AR_FABRIC_DRAGONFLY || fabric == AR_FABRIC_DRAGONFLY_PLUS;
-    switch (need) {
-    case NEED_ALWAYS:
-        return true;
-    case NEED_NVLINK:
-        return ar_topo_has_nvlink(values);
-    case NEED_PCIE:
-        return ar_topo_needs_pcie(values);
-    case NEED_SWITCHES:
-        return values->count[TOPO_PCIE_SWITCHES] > 0;
-    case NEED_NODES:
-        return values->count[TOPO_NODES] > 1 &&
-               values->count[TOPO_NODES] > values->count[TOPO_NVLINK_DOMAIN];
-    case NEED_HCAS:
-        return values->count[TOPO_HCAS] > 0;
-    case NEED_HCA_RATE:
-        return values->count[TOPO_HCAS] > 0 && values->count[TOPO_TORUS_LINKS_AT_ONCE] == 0;
-    case NEED_RACKS:
-        return has_racks(values);
-    case NEED_TORUS:
-        return fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
-    case NEED_DRAGONFLY:
-        return is_dragonfly;
-    case NEED_SPINES:
-        return fabric == AR_FABRIC_DRAGONFLY_PLUS;
-    case NEED_GROUPS:
-        return is_dragonfly && values->count[TOPO_DRAGONFLY_GROUPS] > 1;
-    default:
-        return false;
-    }
-}
-
 static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                                       const struct ar_topo_values *values, struct ar_error *err)
 {
@@ -474,21 +436,43 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
                                         [KIND_COUNTS] = "counts",
                                         [KIND_RATE] = "a rate",
                                         [KIND_SECONDS] = "a time"};
-    static const char *const reasons[] = {
-#define X(symbol, reason) reason,
-        AR_TOPO_NEED_LIST(X)
-#undef X
+    const uint32_t *count = values->count;
+    uint32_t fabric = count[TOPO_FABRIC], nodes = count[TOPO_NODES], hcas = count[TOPO_HCAS];
+    bool is_plus = fabric == AR_FABRIC_DRAGONFLY_PLUS;
+    bool is_dragonfly = is_plus || fabric == AR_FABRIC_DRAGONFLY;
+    bool has_racks = (count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && hcas > 1) ||
+                     (count[TOPO_RACK_NODES] > 0 && count[TOPO_RACK_NODES] < nodes);
+    const struct {
+        bool is_true;
+        const char *why;
+    } needs[] = {
+        [NEED_NEVER] = {false, ""},
+        [NEED_ALWAYS] = {true, "every cluster file has one"},
+        [NEED_NVLINK] = {ar_topo_has_nvlink(values), "nvlink.pairs is given"},
+        [NEED_PCIE] = {ar_topo_needs_pcie(values), "some pairs of GPUs have no NVLink"},
+        [NEED_SWITCHES] = {count[TOPO_PCIE_SWITCHES] > 0, "pcie.switches is given"},
+        [NEED_NODES] = {nodes > 1 && nodes > count[TOPO_NVLINK_DOMAIN],
+                        "the cluster has several nodes"},
+        [NEED_HCAS] = {hcas > 0, "the nodes have HCAs"},
+        [NEED_HCA_RATE] = {hcas > 0 && count[TOPO_TORUS_LINKS_AT_ONCE] == 0, "the nodes have HCAs"},
+        [NEED_RACKS] = {has_racks, "there are several racks or rails"},
+        [NEED_TORUS] = {fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH,
+                        "the fabric is a torus or a mesh"},
+        [NEED_DRAGONFLY] = {is_dragonfly, "the fabric is a dragonfly"},
+        [NEED_SPINES] = {is_plus, "the fabric is a dragonfly+"},
+        [NEED_GROUPS] = {is_dragonfly && count[TOPO_DRAGONFLY_GROUPS] > 1,
+                         "the dragonfly has several groups"},
     };
     char missing[MISSING_SIZE] = "";
     size_t used = 0;
     for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
         const struct ar_topo_key_row *key = &ar_topo_keys[i];
         bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
-        if ((values->is_given[i] && !is_zero) || !key_is_needed(key->need, values)) {
+        if ((values->is_given[i] && !is_zero) || !needs[key->need].is_true) {
             continue;
         }
         char expected[120];
-        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], reasons[key->need]);
+        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], needs[key->need].why);
         if (values->is_given[i]) {
             return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
         }
@@ -501,97 +485,80 @@ static enum ar_status check_key_needs(const struct ar_topo_entries *entries,
     return used == 0 ? AR_OK : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
 }
 
-static enum ar_status check_division(const struct ar_topo_entries *entries,
-                                     const struct ar_topo_values *values, enum ar_topo_key key,
-                                     struct ar_error *err)
+/* Whether a key has a value above 0. */
+static bool has_value(const struct ar_topo_values *values, enum ar_topo_key key)
 {
-    char expected[80];
-    uint32_t gpus = values->count[TOPO_GPUS];
-    snprintf(expected, sizeof expected, "a divisor of gpus_per_node (%u)", gpus);
-    return values->count[key] == 0 || gpus % values->count[key] == 0
-               ? AR_OK
-               : ar_topo_refuse(entries, key, expected, err);
-}
-
-/* An HCA hangs on one switch, the one of its GPUs. */
-static enum ar_status check_attached(const struct ar_topo_entries *entries,
-                                     const struct ar_topo_values *values, struct ar_error *err)
-{
-    uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
-    uint32_t hcas = values->count[TOPO_HCAS];
-    const char *expected =
-        switches == 0 || hcas == 0 ? "host, since the nodes have no PCIe switches or no HCAs"
-        : hcas % switches != 0     ? "host, since hcas is no multiple of pcie.switches"
-                                   : NULL;
-    return values->count[TOPO_HCA_ATTACHED] != AR_HCA_ON_SWITCH || expected == NULL
-               ? AR_OK
-               : ar_topo_refuse(entries, TOPO_HCA_ATTACHED, expected, err);
-}
-
-/* Refuses keys of other fabrics. */
-static enum ar_status check_fabric(const struct ar_topo_entries *entries,
-                                   const struct ar_topo_values *values, struct ar_error *err)
-{
-    enum {
-        TREE = 1 << AR_FABRIC_FAT_TREE,
-        TORUS = 1 << AR_FABRIC_TORUS | 1 << AR_FABRIC_MESH,
-        DRAGONFLY = 1 << AR_FABRIC_DRAGONFLY | 1 << AR_FABRIC_DRAGONFLY_PLUS
-    };
-    static const struct {
-        enum ar_topo_key key;
-        unsigned fabrics;
-        const char *expected;
-    } rows[] = {
-        {TOPO_RACK_NODES, TREE, "fabric = fat-tree, or none"},
-        {TOPO_TREE_GROUPS, TREE, "fabric = fat-tree, or none"},
-        {TOPO_TREE_RAILS, TREE, "none, or fabric = fat-tree"},
-        {TOPO_FABRIC_SUMS, TREE, "no, or fabric = fat-tree, whose switches are a tree of sums"},
-        {TOPO_ROUTER_NODES, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
-        {TOPO_SWITCH_LATENCY, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
-        {TOPO_TORUS_LENGTHS, TORUS, "fabric = torus or mesh, or none"},
-        {TOPO_TORUS_WRAPS, TORUS, "fabric = torus or mesh, or none"},
-        {TOPO_TORUS_LINKS_AT_ONCE, TORUS, "fabric = torus or mesh, or none"},
-        {TOPO_DRAGONFLY_GROUPS, DRAGONFLY, "fabric = dragonfly or dragonfly+, or none"},
-        {TOPO_DRAGONFLY_SPINES, 1 << AR_FABRIC_DRAGONFLY_PLUS, "fabric = dragonfly+, or none"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bool has_value = values->is_given[rows[i].key] && values->count[rows[i].key] != 0;
-        has_value |= values->number[rows[i].key] > 0;
-        if (has_value && (rows[i].fabrics >> values->count[TOPO_FABRIC] & 1) == 0) {
-            return ar_topo_refuse(entries, rows[i].key, rows[i].expected, err);
-        }
-    }
-    return values->is_given[TOPO_HCA_BANDWIDTH] && values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
-               ? ar_topo_refuse(entries, TOPO_TORUS_LINKS_AT_ONCE,
-                                "it or hca.bandwidth, which say the same", err)
-               : AR_OK;
-}
-
-/* Sums in NVLink switches, and domains of several nodes, need such a switch. */
-static enum ar_status check_nvswitch(const struct ar_topo_entries *entries,
-                                     const struct ar_topo_values *values, struct ar_error *err)
-{
-    if (values->is_switched) {
-        return AR_OK;
-    }
-    if (values->count[TOPO_NVLINK_DOMAIN] > 1) {
-        return ar_topo_refuse(entries, TOPO_NVLINK_DOMAIN,
-                              "1, or nvlink.pairs = switch, which joins GPUs of several nodes",
-                              err);
-    }
-    return values->count[TOPO_NVLINK_SUMS] == 0
-               ? AR_OK
-               : ar_topo_refuse(entries, TOPO_NVLINK_SUMS,
-                                "no, or nvlink.pairs = switch, which can sum", err);
+    return values->is_given[key] && (values->count[key] != 0 || values->number[key] > 0);
 }
 
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
                                     const struct ar_topo_values *values, struct ar_error *err)
 {
-    AR_TRY(check_division(entries, values, TOPO_PCIE_SWITCHES, err));
-    AR_TRY(check_division(entries, values, TOPO_HCAS, err));
-    AR_TRY(check_attached(entries, values, err));
-    AR_TRY(check_fabric(entries, values, err));
-    AR_TRY(check_nvswitch(entries, values, err));
+    const uint32_t *count = values->count;
+    uint32_t gpus = count[TOPO_GPUS], hcas = count[TOPO_HCAS];
+    uint32_t switches = count[TOPO_PCIE_SWITCHES], groups = count[TOPO_TREE_GROUPS];
+    bool is_tree = count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
+    bool is_torus = count[TOPO_FABRIC] == AR_FABRIC_TORUS || count[TOPO_FABRIC] == AR_FABRIC_MESH;
+    bool is_plus = count[TOPO_FABRIC] == AR_FABRIC_DRAGONFLY_PLUS;
+    bool is_dragonfly = !is_tree && !is_torus;
+    bool is_attached = count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH;
+    bool goes_by_nvlink = count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK && gpus > 1;
+    bool are_joined = ar_topo_has_nvlink(values) && !ar_topo_needs_pcie(values);
+#define OTHER_FABRIC(key, is_own, expected)                                                        \
+    {                                                                                              \
+        key, !(is_own) && has_value(values, key), expected                                         \
+    }
+    const struct {
+        enum ar_topo_key key;
+        bool is_wrong;
+        const char *expected;
+    } rows[] = {
+        {TOPO_PCIE_SWITCHES, switches > 0 && gpus % switches != 0, "a divisor of gpus_per_node"},
+        {TOPO_HCAS, hcas > 0 && gpus % hcas != 0, "a divisor of gpus_per_node"},
+        {TOPO_HCA_ATTACHED, is_attached && (switches == 0 || hcas == 0),
+         "host, since the nodes have no PCIe switches or no HCAs"},
+        {TOPO_HCA_ATTACHED, is_attached && switches > 0 && hcas % switches != 0,
+         "host, since hcas is no multiple of pcie.switches"},
+        OTHER_FABRIC(TOPO_RACK_NODES, is_tree, "fabric = fat-tree, or none"),
+        OTHER_FABRIC(TOPO_TREE_GROUPS, is_tree, "fabric = fat-tree, or none"),
+        OTHER_FABRIC(TOPO_TREE_RAILS, is_tree, "none, or fabric = fat-tree"),
+        OTHER_FABRIC(TOPO_FABRIC_SUMS, is_tree,
+                     "no, or fabric = fat-tree, whose switches are a tree of sums"),
+        OTHER_FABRIC(TOPO_ROUTER_NODES, !is_tree, "fabric = torus, mesh, dragonfly..., or none"),
+        OTHER_FABRIC(TOPO_SWITCH_LATENCY, !is_tree, "fabric = torus, mesh, dragonfly..., or none"),
+        OTHER_FABRIC(TOPO_TORUS_LENGTHS, is_torus, "fabric = torus or mesh, or none"),
+        OTHER_FABRIC(TOPO_TORUS_WRAPS, is_torus, "fabric = torus or mesh, or none"),
+        OTHER_FABRIC(TOPO_TORUS_LINKS_AT_ONCE, is_torus, "fabric = torus or mesh, or none"),
+        OTHER_FABRIC(TOPO_DRAGONFLY_GROUPS, is_dragonfly,
+                     "fabric = dragonfly or dragonfly+, or none"),
+        OTHER_FABRIC(TOPO_DRAGONFLY_SPINES, is_plus, "fabric = dragonfly+, or none"),
+        {TOPO_TORUS_LINKS_AT_ONCE,
+         values->is_given[TOPO_HCA_BANDWIDTH] && count[TOPO_TORUS_LINKS_AT_ONCE] > 0,
+         "it or hca.bandwidth, which say the same"},
+        {TOPO_TORUS_WRAPS,
+         values->is_given[TOPO_TORUS_WRAPS] && count[TOPO_TORUS_WRAPS] != count[TOPO_TORUS_LENGTHS],
+         "a 0 or 1 for each of torus.lengths"},
+        {TOPO_NVLINK_DOMAIN, !values->is_switched && count[TOPO_NVLINK_DOMAIN] > 1,
+         "1, or nvlink.pairs = switch, which joins GPUs of several nodes"},
+        {TOPO_NVLINK_SUMS, !values->is_switched && count[TOPO_NVLINK_SUMS] != 0,
+         "no, or nvlink.pairs = switch, which can sum"},
+        {TOPO_TREE_GROUPS, groups > 0 && count[TOPO_RACK_NODES] == 0,
+         "none, or rack.nodes, since groups are of racks"},
+        {TOPO_TREE_UPLINKS, count[TOPO_TREE_UPLINKS] != groups, "as many items as tree.groups has"},
+        {TOPO_TREE_UPLINK_BANDWIDTH, count[TOPO_TREE_UPLINK_BANDWIDTH] != groups,
+         "as many items as tree.groups has"},
+        {TOPO_TREE_SWITCHES,
+         values->is_given[TOPO_TREE_SWITCHES] && count[TOPO_TREE_SWITCHES] != groups + 1,
+         "an item for racks and one for each of tree.groups"},
+        {TOPO_TREE_RAILS, goes_by_nvlink && !are_joined,
+         "none or spine, since some pairs of GPUs have no NVLink"},
+        {TOPO_TREE_RAILS, count[TOPO_TREE_RAILS] != AR_RAILS_NONE && hcas == 1,
+         "none, since nodes have one HCA"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].is_wrong) {
+            return ar_topo_refuse(entries, rows[i].key, rows[i].expected, err);
+        }
+    }
     return check_key_needs(entries, values, err);
 }

@@ -74,27 +74,21 @@ enum ar_fabric_kind {
         AR_FABRICS_COUNT
 };
 
-/** When a key must be given, a count above zero: symbol, and why. */
-#define AR_TOPO_NEED_LIST(X)                                                                       \
-    X(NEED_NEVER, "")                                                                              \
-    X(NEED_ALWAYS, "every cluster file has one")                                                   \
-    X(NEED_NVLINK, "nvlink.pairs is given")                                                        \
-    X(NEED_PCIE, "some pairs of GPUs have no NVLink")                                              \
-    X(NEED_SWITCHES, "pcie.switches is given")                                                     \
-    X(NEED_NODES, "the cluster has several nodes")                                                 \
-    X(NEED_HCAS, "the nodes have HCAs")                                                            \
-    X(NEED_HCA_RATE, "the nodes have HCAs")                                                        \
-    X(NEED_RACKS, "there are several racks or rails")                                              \
-    X(NEED_TORUS, "the fabric is a torus or a mesh")                                               \
-    X(NEED_DRAGONFLY, "the fabric is a dragonfly")                                                 \
-    X(NEED_SPINES, "the fabric is a dragonfly+")                                                   \
-    X(NEED_GROUPS, "the dragonfly has several groups")
-
+/** When a key must be given, a count above zero (topo_values.c). */
 enum ar_topo_need {
-#define X(symbol, reason) symbol,
-    AR_TOPO_NEED_LIST(X)
-#undef X
-        AR_TOPO_NEEDS_COUNT
+    NEED_NEVER,
+    NEED_ALWAYS,
+    NEED_NVLINK,
+    NEED_PCIE, /**< some pair of GPUs has no NVLink */
+    NEED_SWITCHES,
+    NEED_NODES, /**< several */
+    NEED_HCAS,
+    NEED_HCA_RATE,
+    NEED_RACKS, /**< several, or rails */
+    NEED_TORUS,
+    NEED_DRAGONFLY,
+    NEED_SPINES,
+    NEED_GROUPS /**< several, of a dragonfly */
 };
 
 /** Symbol, key, kind of its value, when it must be given, least and largest count. */

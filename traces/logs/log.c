@@ -182,20 +182,17 @@ struct ar_log_row ar_log_empty_row(uint64_t line)
     return (struct ar_log_row){.line = line, .root = NAN, .out_of_place = none, .in_place = none};
 }
 
-static enum ar_status check_row_time(const struct ar_log *run, uint64_t line, const char *which,
-                                     double time_s, struct ar_error *err)
-{
-    return isnan(time_s) || time_s > 0
-               ? AR_OK
-               : ar_log_refuse(run, line, err, "%s time is %g us; expected a time above zero",
-                               which, time_s * 1e6);
-}
-
 enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
                               struct ar_error *err)
 {
-    AR_TRY(check_row_time(run, row->line, "out-of-place", row->out_of_place.time_s, err));
-    AR_TRY(check_row_time(run, row->line, "in-place", row->in_place.time_s, err));
+    const double times_s[] = {row->out_of_place.time_s, row->in_place.time_s};
+    for (int i = 0; i < 2; i++) {
+        if (times_s[i] <= 0) {
+            return ar_log_refuse(run, row->line, err,
+                                 "%s time is %g us; expected a time above zero",
+                                 i == 0 ? "out-of-place" : "in-place", times_s[i] * 1e6);
+        }
+    }
     if (isnan(row->out_of_place.time_s) && isnan(row->in_place.time_s)) {
         return ar_log_refuse(
             run, row->line, err,

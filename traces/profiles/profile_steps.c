@@ -314,8 +314,6 @@ struct timeline {
     bool is_begun;    /* a step was */
 };
 
-/* --- collectives on the time line ---------------------------------------------------------- */
-
 static void join_collectives(struct timeline *timeline, const struct ar_kineto *kineto)
 {
     for (size_t i = 0; i < kineto->kernels_count; i++) {

@@ -144,8 +144,12 @@ static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
            (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
     for (uint32_t position = 0; position < recurrence->positions; position++) {
         uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-        states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank] + begin_s,
-                                               .peer = UINT32_MAX};
+        states[position] =
+            (struct rank_state){.now_s = recurrence->rank_ready_s[rank], .peer = UINT32_MAX};
+    }
+    recurrence_mark(recurrence, lane, AR_MARK_START);
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        states[position].now_s += begin_s;
     }
     recurrence_run_lane(recurrence, lane, elements);
     for (uint32_t position = 0; position < recurrence->positions; position++) {
@@ -173,17 +177,6 @@ static void job_run_lanes(struct recurrence *recurrence, const struct ar_call *j
             uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
             double done_s = recurrence->states[position].now_s;
             recurrence->finish_s[rank] = fmax(done_s, recurrence->finish_s[rank]);
-        }
-    }
-}
-
-static void job_mark_start(const struct recurrence *recurrence)
-{
-    const struct ar_timeline *timeline = recurrence->trial->timeline;
-    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
-        for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
-            ar_timeline_marks(recurrence->trial, recurrence->call, i, channel)[AR_MARK_START] =
-                recurrence->rank_ready_s[timeline->ranks[i]];
         }
     }
 }
@@ -246,7 +239,6 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
-    job_mark_start(recurrence);
     job_run_lanes(recurrence, job);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;

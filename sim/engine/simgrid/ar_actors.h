@@ -10,24 +10,7 @@
  * Actors run one at a time in a forked child that has a copy of the caller's memory: they may share
  * what they like without locks, and change of it what they like; after the run the caller has
  * `results` as they left them, and all else as before. They call SimGrid by a table of functions
- * alone, so that a room needs nothing of SimGrid to have actors:
- *
- *     static void ping(const struct ar_actor_calls *calls, uint32_t actor, void *data)
- *     {
- *         double *end_s = data;
- *         if (actor == 0) {
- *             calls->sleep_for(1e-3);
- *             calls->send(1, 0, 1000000, data);
- *         } else {
- *             void *payload = calls->receive(0);
- *             *end_s = calls->now_s();
- *         }
- *     }
- *     double end_s;
- *     struct ar_actors actors = {.cluster = cluster, .count = 2, .gpus = (uint32_t[]){0, 8},
- *                                .tags_count = 1, .run = ping, .data = &end_s,
- *                                .results = &end_s, .results_size = sizeof end_s};
- *     AR_TRY(ar_actors_run(&actors, err));
+ * alone, so that a room needs nothing of SimGrid to have actors (test_actors.c has examples).
  */
 #ifndef AR_ACTORS_H
 #define AR_ACTORS_H

@@ -347,19 +347,13 @@ static void stream_run(void *data)
     }
 }
 
-static bool has_tasks(const struct stream *stream)
-{
-    return stream->run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] !=
-           AR_NO_TASK;
-}
-
 static void start_streams(struct graph_run *run)
 {
     size_t count =
         (size_t)run->graph->roles_count * AR_STREAMS_COUNT * run->places * run->channels_max;
     for (size_t i = 0; i < count; i++) {
         struct stream *stream = &run->streams[i];
-        if (has_tasks(stream)) {
+        if (run->graph->first[stream->role * AR_STREAMS_COUNT + stream->stream] != AR_NO_TASK) {
             child_start_actor("stream", rank_of(stream), stream_run, stream);
         }
     }
@@ -383,8 +377,10 @@ static uint32_t find_last_place(const struct graph_run *run)
     return (uint32_t)(last % run->places);
 }
 
-static void note_results(const struct graph_run *run, struct graph_task *own)
+static void graph_finish(void *data)
 {
+    struct graph_task *own = data;
+    const struct graph_run *run = own->run;
     uint32_t last_place = find_last_place(run);
     for (uint32_t task = 0; task < run->graph->tasks_count; task++) {
         size_t first = (size_t)task * run->places;
@@ -403,12 +399,6 @@ static void graph_start(void *data)
     task->run = child_alloc(1, sizeof *task->run, tables);
     graph_create(task->run, task->trial);
     start_streams(task->run);
-}
-
-static void graph_finish(void *data)
-{
-    struct graph_task *task = data;
-    note_results(task->run, task);
 }
 
 const struct child_kind child_graph = {.start = graph_start, .finish = graph_finish};

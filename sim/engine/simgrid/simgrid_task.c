@@ -74,10 +74,6 @@ enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err)
 
 /* --- files in memory: nothing to clean up, nothing on the disk -------------------------------- */
 
-struct task_files {
-    int platform, answer, log; /* -1: not open */
-};
-
 static enum ar_status open_in_memory(const char *what, int *file, struct ar_error *err)
 {
     *file = memfd_create(what, MFD_CLOEXEC);
@@ -100,25 +96,6 @@ static enum ar_status write_task_platform(const struct simgrid_task *task, int p
     return has_failed ? ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
                                      strerror(errno))
                       : AR_OK;
-}
-
-static enum ar_status open_files(const struct simgrid_task *task, struct task_files *files,
-                                 struct ar_error *err)
-{
-    AR_TRY(open_in_memory("platform", &files->platform, err));
-    AR_TRY(write_task_platform(task, files->platform, err));
-    AR_TRY(open_in_memory("answer", &files->answer, err));
-    return open_in_memory("log", &files->log, err);
-}
-
-static void close_files(const struct task_files *files)
-{
-    const int list[] = {files->platform, files->answer, files->log};
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        if (list[i] >= 0) {
-            close(list[i]);
-        }
-    }
 }
 
 /* --- why a child died ------------------------------------------------------------------------- */
@@ -148,28 +125,8 @@ static enum ar_status check_end(int wait_status, int log_file, struct ar_error *
 
 /* --- the child -------------------------------------------------------------------------------- */
 
-/* The memory comes first, then the results one after the other. */
-static enum ar_status read_answer(struct simgrid_task *task, int answer, struct ar_error *err)
-{
-    struct iovec parts[1 + SIMGRID_RESULTS_MAX] = {
-        {&task->memory_bytes, sizeof task->memory_bytes}};
-    size_t expected = sizeof task->memory_bytes;
-    off_t size = lseek(answer, 0, SEEK_END);
-    for (int i = 0; i < SIMGRID_RESULTS_MAX; i++) {
-        parts[1 + i] = task->results[i];
-        expected += task->results[i].iov_len;
-    }
-    if (size < 0 || (size_t)size != expected) {
-        return ar_error_set(err, AR_INTERNAL, "the simulation answered %lld bytes; expected %zu",
-                            (long long)size, expected);
-    }
-    return preadv(answer, parts, 1 + SIMGRID_RESULTS_MAX, 0) == size
-               ? AR_OK
-               : ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
-}
-
 static enum ar_status fork_child(const struct simgrid_module *module, struct simgrid_task *task,
-                                 const struct task_files *files, struct ar_error *err)
+                                 int log, struct ar_error *err)
 {
     int wait_status = 0;
     fflush(NULL);
@@ -183,33 +140,59 @@ static enum ar_status fork_child(const struct simgrid_module *module, struct sim
         if (getppid() != parent) {
             _exit(1); /* it died before it could be asked to take this process along */
         }
-        dup2(files->log, STDERR_FILENO);
-        dup2(files->log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+        dup2(log, STDOUT_FILENO);
         /* No handlers of atexit(): a process that ends needs no clean-up. */
-        _exit(module->run(task, files->answer) ? 0 : 1);
+        _exit(module->run(task) ? 0 : 1);
     }
     while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
     }
-    return check_end(wait_status, files->log, err);
+    return check_end(wait_status, log, err);
 }
 
-static enum ar_status run_with_files(const struct simgrid_module *module, struct simgrid_task *task,
-                                     struct task_files *files, struct ar_error *err)
+static enum ar_status run_with_platform(struct simgrid_task *task, int platform,
+                                        struct ar_error *err)
 {
+    const struct simgrid_module *module;
     char path[64];
-    AR_TRY(open_files(task, files, err));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", files->platform);
+    int log;
+    AR_TRY(module_get(&module, err));
+    AR_TRY(write_task_platform(task, platform, err));
+    AR_TRY(open_in_memory("log", &log, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
     task->platform_path = path;
-    AR_TRY(fork_child(module, task, files, err));
-    return read_answer(task, files->answer, err);
+    enum ar_status status = fork_child(module, task, log, err);
+    close(log);
+    return status;
 }
 
 enum ar_status simgrid_task_run(struct simgrid_task *task, struct ar_error *err)
 {
-    const struct simgrid_module *module;
-    struct task_files files = {-1, -1, -1};
-    AR_TRY(module_get(&module, err));
-    enum ar_status status = run_with_files(module, task, &files, err);
-    close_files(&files);
+    size_t size = sizeof task->memory_bytes;
+    for (int i = 0; i < SIMGRID_RESULTS_MAX; i++) {
+        size += task->results[i].iov_len;
+    }
+    int platform;
+    AR_TRY(open_in_memory("platform", &platform, err));
+    task->answer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    enum ar_status status =
+        task->answer != MAP_FAILED
+            ? run_with_platform(task, platform, err)
+            : ar_error_set(err, AR_NO_MEMORY, "cannot hold the answer in memory: %s",
+                           strerror(errno));
+    close(platform);
+    if (status == AR_OK) {
+        const char *at = task->answer;
+        memcpy(&task->memory_bytes, at, sizeof task->memory_bytes);
+        at += sizeof task->memory_bytes;
+        for (int i = 0; i < SIMGRID_RESULTS_MAX; at += task->results[i++].iov_len) {
+            if (task->results[i].iov_len > 0) {
+                memcpy(task->results[i].iov_base, at, task->results[i].iov_len);
+            }
+        }
+    }
+    if (task->answer != MAP_FAILED) {
+        munmap(task->answer, size);
+    }
     return status;
 }

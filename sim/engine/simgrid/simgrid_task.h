@@ -71,13 +71,14 @@ struct simgrid_task {
     struct iovec results[SIMGRID_RESULTS_MAX]; /**< the caller's memory; may be empty */
     uint64_t memory_bytes;                     /**< result: the child's peak */
     const char *platform_path;                 /**< private */
+    char *answer; /**< private: memory_bytes and results, in memory shared with the child */
 };
 
 struct simgrid_module {
     void (*version)(int *major, int *minor, int *patch); /**< of SimGrid */
-    /** In a child: starts SimGrid with the pinned options, does the task, writes memory_bytes and
-     * the results to a file and says whether that worked. Errors of SimGrid end the child. */
-    bool (*run)(struct simgrid_task *task, int answer);
+    /** In a child: starts SimGrid with the pinned options, does the task, writes the answer and
+     * says whether that worked. Errors of SimGrid end the child. */
+    bool (*run)(struct simgrid_task *task);
 };
 
 /** Runs a simulation and copies its results back. AR_UNAVAILABLE without the module; AR_INTERNAL if

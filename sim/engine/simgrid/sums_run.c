@@ -64,11 +64,6 @@ static double queue_take(struct sums_queue *queue, uint32_t part)
     return queue->ready_s[part];
 }
 
-static double later_of(double a_s, double b_s)
-{
-    return a_s > b_s ? a_s : b_s;
-}
-
 static uint32_t rank_at(const struct line_switch *own, uint32_t index)
 {
     uint32_t member = own->line.first + index % own->line.count * own->line.stride;
@@ -128,8 +123,7 @@ static void switch_run(void *data)
         double start_s = own->finish_s[part % window];
         for (uint32_t i = 0; i < own->line.count; i++) {
             uint32_t member = own->line.first + i * own->line.stride;
-            start_s =
-                later_of(start_s, queue_take(queue_of(run, own->lane, member, own->stage), part));
+            start_s = fmax(start_s, queue_take(queue_of(run, own->lane, member, own->stage), part));
         }
         child_sleep_until(start_s);
         move_part(own, part);
@@ -154,8 +148,8 @@ static void find_sum(struct line_switch *own)
         struct ar_path path;
         ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
         double gap_s = ar_message_gap_s(own->run->cost, path.tier);
-        own->gap_bytes = later_of(own->gap_bytes, gap_s * path.bandwidth_Bps);
-        own->sum.latency_s = later_of(own->sum.latency_s, path.latency_s);
+        own->gap_bytes = fmax(own->gap_bytes, gap_s * path.bandwidth_Bps);
+        own->sum.latency_s = fmax(own->sum.latency_s, path.latency_s);
         own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
     }
 }
@@ -199,7 +193,7 @@ void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elemen
     }
     for (uint32_t part = 0; part < parts; part++) {
         struct sums_queue *end = queue_of(run, actor->lane, actor->position, phase->period);
-        done_s = later_of(done_s, queue_take(end, part));
+        done_s = fmax(done_s, queue_take(end, part));
     }
     child_sleep_until(done_s);
 }

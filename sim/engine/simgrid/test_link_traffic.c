@@ -127,14 +127,12 @@ static void simulate(const struct ar_collective *collective, uint64_t elements, 
 
 static void expect_equal_loads(const struct ar_collective *collective, uint64_t elements)
 {
-    struct ar_error err = {.text = ""};
     uint32_t links = ar_cluster_links_count(collective->cluster);
     double *simulated = mmap(NULL, links * sizeof *simulated, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct ar_link_load *loads = calloc(links, sizeof *loads);
-    cr_assert(simulated != MAP_FAILED && loads != NULL);
+    struct ar_link_load *loads = support_loads(collective, &elements, 1);
+    cr_assert(simulated != MAP_FAILED);
     simulate(collective, elements, simulated);
-    cr_assert(ar_link_load_add(collective, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
     uint32_t used = 0;
     for (uint32_t i = 0; i < links; i++) {
         char name[NAME_SIZE];
