@@ -19,6 +19,8 @@ struct ar_engine_cost {
     double message_s; /**< per message; 0: it visits none, and has no timelines */
     double rank_s;    /**< per rank, channel and collective */
     double ranks;     /**< from here on a message costs more in proportion to the ranks; 0: never */
+    double messages;  /**< messages of a rank and channel that are computed where ranks start
+                           together; those after them repeat and cost nothing; 0: all */
 };
 
 struct ar_engine {
@@ -90,8 +92,9 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err);
 
-/** Estimated time of a trial of so many collectives and messages in all. */
+/** Estimated time of a trial of so many collectives and messages in all; `is_even`: ranks start
+ * together. */
 double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
-                        double collectives, double messages);
+                        double collectives, double messages, bool is_even);
 
 #endif

@@ -42,9 +42,11 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
 }
 
 double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
-                        double collectives, double messages)
+                        double collectives, double messages, bool is_even)
 {
     const struct ar_engine_cost *cost = &engine->cost;
+    double computed = collectives * ranks * channels * cost->messages;
+    messages = is_even && cost->messages > 0 && messages > computed ? computed : messages;
     double growth = cost->ranks > 0 && ranks > cost->ranks ? ranks / cost->ranks : 1;
     return cost->trial_s + messages * cost->message_s * growth +
            collectives * ranks * channels * cost->rank_s;

@@ -281,7 +281,7 @@ static void operators_note(FILE *notes, const struct ar_scenario *scenario)
 
 static double operators_cost_s(const struct ar_scenario *scenario)
 {
-    return ar_engine_cost_s(scenario->engine, 0, 0, 0, 0);
+    return ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
 }
 
 const struct ar_kind ar_kind_operators = {.name = "operators",

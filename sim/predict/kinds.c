@@ -96,12 +96,14 @@ static double count_buckets(const struct ar_scenario *scenario)
     return is_made ? workload->buckets_count : scenario->buckets_count;
 }
 
-/* Messages times what each takes the engine. */
+/* Messages times what each takes the engine. But for jitter and stragglers, ranks start together.
+ */
 static double messages_cost_s(const struct ar_scenario *scenario, double collectives)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
+    bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
     return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, collectives,
-                            collectives * (double)ar_collective_messages(&collective));
+                            collectives * (double)ar_collective_messages(&collective), is_even);
 }
 
 /* All messages where the engine runs all ranks at once. Else each work once; where ranks differ a
@@ -116,12 +118,12 @@ double layout_cost_s(const struct ar_scenario *scenario)
     if (ar_engine_simulates(scenario->engine)) {
         struct ar_job job = ar_scenario_job(scenario);
         return ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, 0,
-                                ar_job_ranks_messages(&job));
+                                ar_job_ranks_messages(&job), false);
     }
     return ar_scenario_is_uneven(scenario)
                ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,
-                                  jobs * scenario->gpus * replicas)
-               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0);
+                                  jobs * scenario->gpus * replicas, false)
+               : ar_engine_cost_s(scenario->engine, 0, 0, 0, 0, true);
 }
 
 double collective_cost_s(const struct ar_scenario *scenario)

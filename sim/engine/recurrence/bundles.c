@@ -97,16 +97,6 @@ bool bundle_is_alike(const struct bundle *one, const struct bundle *other)
 /* --- a phase on its way ------------------------------------------------------------------------
  */
 
-/* A bundle in the present phase. */
-struct bundle_run {
-    const struct recurrence *all;
-    const struct bundle *bundle;
-    const struct lanes *lanes;
-    uint32_t window;
-    const double *bytes; /* of the first step, by place, and of the places before: twice round */
-    const double *latency_s, *s_per_byte; /* [place] */
-};
-
 /* Writes the bytes that each place sends in the first step, twice round. A place receives what the
  * one before it sends, so every other row gives the bytes of two. */
 static void bundle_find_bytes(const struct bundle_run *run, double *bytes)
@@ -133,7 +123,7 @@ static uint32_t message_slot(const struct bundle_run *run, int64_t message)
     return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
 }
 
-static double *bundle_flights(const struct bundle_run *run, int64_t message)
+double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
     return run->lanes->flights_s + message_slot(run, message) * run->lanes->stride;
 }
@@ -309,6 +299,11 @@ void recurrence_run_bundle(struct recurrence *recurrence, const struct bundle *b
     }
     bundle_find_bytes(&run, lanes->bytes);
     bundle_load(&run);
-    ring_run(&run);
+    double messages = (double)recurrence->phase->steps * (double)bundle->places_count;
+    if (messages >= recurrence->jumps_from && ring_jump_run(&run)) {
+        recurrence->rings_jumped++;
+    } else {
+        ring_run(&run);
+    }
     bundle_store(&run);
 }

@@ -99,7 +99,28 @@ struct recurrence {
     struct ar_sends sends;     /**< room for one step of an exchange */
     double *room_s;            /**< what trees, sums and exchanges need on a lane */
     struct lanes lanes;
+    double jumps_from;     /**< messages of a bundle from which on rings may jump */
+    uint32_t rings_jumped; /**< bundles in which they did so far */
 };
+
+/** A bundle in the present phase. */
+struct bundle_run {
+    const struct recurrence *all;
+    const struct bundle *bundle;
+    const struct lanes *lanes;
+    uint32_t window;
+    const double *bytes; /**< of the first step, by place, and of the places before: twice round */
+    const double *latency_s, *s_per_byte; /**< [place] */
+};
+
+/** Arrivals of the messages with this number, by place; the last ones of the phase before have
+ * number -1. */
+double *bundle_flights(const struct bundle_run *run, int64_t message);
+
+/** Runs all steps of a ring on the lanes, as they are loaded before its first step and stored after
+ * its last. False, with the lanes as they were, if it has not become steady early
+ * (fast_ring_jump.c). */
+bool ring_jump_run(const struct bundle_run *run);
 
 /** Lays out the phases of rings on all lanes, with what it takes to run them. */
 void bundles_create(struct ar_arena *arena, struct recurrence *recurrence);

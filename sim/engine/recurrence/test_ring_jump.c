@@ -1,0 +1,159 @@
+/* Rings that jump beside the same rings step by step: equal to 1e-12. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ar_closed.h"
+#include "recurrence.h"
+#include "test_support.h"
+
+/* When the ranks of a ring begin. */
+enum starts { EVEN, LATE_ONE, LATE_NODES, SCATTERED };
+
+static const struct ar_message_cost no_cost = {.is_any = false};
+
+static double start_of(enum starts starts, uint32_t position, uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
+    switch (starts) {
+    case LATE_ONE:
+        return 1.25 + (position == 7 ? 3e-4 : 0);
+    case LATE_NODES:
+        return 1.25 + 1e-5 * (position / 4 % 2);
+    case SCATTERED:
+        return 1.25 + 1e-4 * (*state >> 8) / 16777216.0;
+    default:
+        return 1.25;
+    }
+}
+
+static void ring_run_lane(struct ar_arena *arena, const struct ar_flows *flows,
+                          struct ar_trial *trial, uint32_t channel, enum starts starts,
+                          double jumps_from, uint64_t elements, struct recurrence *recurrence)
+{
+    *recurrence = (struct recurrence){.trial = trial,
+                                      .collective = &trial->collective,
+                                      .order = ar_collective_order(&trial->collective),
+                                      .positions = ar_shape_ranks(&trial->collective.shape),
+                                      .ranks = ar_collective_ranks(&trial->collective),
+                                      .reduce_s_per_byte = 3.8e-12,
+                                      .cost = &no_cost};
+    recurrence->flows = flows;
+    recurrence_create(arena, recurrence);
+    recurrence->jumps_from = jumps_from;
+    uint32_t state = 99 + channel;
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        recurrence->states[position] =
+            (struct rank_state){.now_s = start_of(starts, position, &state), .peer = UINT32_MAX};
+    }
+    recurrence_run_lane(recurrence, channel, elements);
+}
+
+/* Relative to the time since the first rank began. */
+static void expect_near(double a_s, double b_s, double longest_s, const char *what)
+{
+    cr_expect(fabs(a_s - b_s) <= 1e-12 * longest_s, "%s: %.17g, %.17g", what, a_s, b_s);
+}
+
+static void expect_same_states(const struct recurrence *a, const struct recurrence *b,
+                               const char *what)
+{
+    uint32_t window = a->collective->window;
+    for (uint32_t position = 0; position < a->positions; position++) {
+        const struct rank_state *left = &a->states[position];
+        const struct rank_state *right = &b->states[position];
+        double longest_s = left->now_s;
+        expect_near(left->now_s, right->now_s, longest_s, what);
+        expect_near(left->free_s, right->free_s, longest_s, what);
+        cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
+        for (uint32_t age = 0; age < window; age++) {
+            size_t first = (size_t)position * window;
+            expect_near(a->flights_s[first + (left->oldest + age) % window],
+                        b->flights_s[first + (right->oldest + age) % window], longest_s, what);
+        }
+    }
+}
+
+/* Returns how many rings jumped. */
+static uint32_t compare(const struct ar_collective *collective, uint64_t elements,
+                        enum starts starts)
+{
+    struct ar_trial trial = {.collective = *collective};
+    struct ar_error err = {.text = ""};
+    struct ar_flows *flows;
+    struct ar_arena arena = {NULL};
+    struct recurrence jumps;
+    struct recurrence walks;
+    uint32_t rings_jumped = 0;
+    char what[120];
+    cr_assert(ar_flows_create(collective, &flows, &err) == AR_OK, "%s", err.text);
+    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        ring_run_lane(&arena, flows, &trial, channel, starts, 0, elements, &jumps);
+        ring_run_lane(&arena, flows, &trial, channel, starts, INFINITY, elements, &walks);
+        snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u, %.0f elements, starts %d",
+                 collective->algorithm->name, collective->shape.x, collective->shape.y,
+                 collective->window, channel, (double)elements, (int)starts);
+        expect_same_states(&jumps, &walks, what);
+        rings_jumped += jumps.rings_jumped;
+        ar_arena_end(&arena);
+    }
+    ar_flows_destroy(flows);
+    return rings_jumped;
+}
+
+/* All windows, with messages of equal sizes and with remainders, few and many. */
+static void compare_all(struct ar_collective collective, enum starts starts, uint32_t at_least)
+{
+    static const uint32_t windows[] = {1, 2, 3, 8, 13};
+    uint64_t whole = (uint64_t)ar_shape_ranks(&collective.shape) * collective.channels;
+    const uint64_t elements[] = {whole,
+                                 40 * whole,
+                                 40 * whole + 1,
+                                 40 * whole + whole / 3,
+                                 41 * whole - 1,
+                                 8000 * whole,
+                                 8000 * whole + whole / 2 + 1,
+                                 whole / 2};
+    uint32_t jumped = 0;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        collective.window = windows[i];
+        for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
+            jumped += compare(&collective, elements[j], starts);
+        }
+    }
+    cr_expect(jumped >= at_least, "%s %ux%u, starts %d: %u of %zu jumped",
+              collective.algorithm->name, collective.shape.x, collective.shape.y, (int)starts,
+              jumped, sizeof windows / sizeof windows[0] * sizeof elements / sizeof elements[0]);
+}
+
+static struct ar_collective ring_on(const char *machine, uint32_t ranks, uint32_t channels)
+{
+    struct ar_collective ring =
+        support_collective(support_cluster(machine, NULL), "ring", ranks, 1);
+    ring.channels = channels;
+    return ring;
+}
+
+Test(ring_jump, is_what_steps_give_where_hops_are_alike)
+{
+    static const uint32_t at_least[] = {40, 18, 20, 18};
+    for (int starts = EVEN; starts <= SCATTERED; starts++) {
+        compare_all(ring_on("flat", 997, 1), (enum starts)starts, at_least[starts]);
+    }
+}
+
+Test(ring_jump, is_what_steps_give_on_nodes)
+{
+    compare_all(ring_on("abci-v100", 1024, 2), EVEN, 50);
+    compare_all(ring_on("abci-v100", 1023, 1), EVEN, 1);
+    compare_all(ring_on("abci-v100", 1024, 1), LATE_ONE, 6);
+    compare_all(ring_on("abci-v100", 1024, 1), LATE_NODES, 16);
+    compare_all(ring_on("dgx1-v100", 1024, 4), EVEN, 100);
+}
+
+Test(ring_jump, is_what_steps_give_in_columns_and_rows)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    compare_all(support_collective(abci, "torus2d", 4, 700), EVEN, 36);
+    compare_all(support_collective(abci, "torus2d", 700, 4), EVEN, 30);
+    compare_all(support_collective(abci, "hierarchical", 4, 600), EVEN, 36);
+}
