@@ -1,6 +1,6 @@
 # The loops that the speed of the recurrence rests on must be vector code: the test compiles their
 # file with this build's compiler and the release flags, and reads the compiler's report.
-set(kernel_source "${PROJECT_SOURCE_DIR}/sim/engine/recurrence/ring_kernel.c")
+set(kernel_source "${PROJECT_SOURCE_DIR}/sim/engine/ring_kernel.c")
 
 if(BUILD_TESTING)
   separate_arguments(kernel_flags UNIX_COMMAND

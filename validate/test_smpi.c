@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../sim/cli/test_cli.h"
+#include "../sim/cli/test_cli.h"
 
 enum { RANKS_MAX = 16 };
 
