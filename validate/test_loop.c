@@ -26,6 +26,17 @@ static double number(const struct cli_table *table, size_t row, const char *colu
     return strtod(cli_cell(table, row, column), NULL);
 }
 
+static size_t find(const struct cli_table *table, const char *column, const char *text)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, column), text) == 0) {
+            return i;
+        }
+    }
+    cr_assert_fail("no \"%s\" in column %s", text, column);
+    return 0;
+}
+
 static void expect_compared(const char *engine)
 {
     struct cli_table *rows = cli_table(
@@ -53,8 +64,8 @@ Test(loop, measure_calibrate_and_compare)
     }
     cr_expect_eq(cli_lines_with(run.out, "held-out"), 2, "all, and 4 GPUs:\n%s", run.out);
     const char *file = cli_read("mine.topo");
-    cr_expect_not_null(strstr(file, "\n# GPU counts fitted: 2, 3\n# GPU counts held out: 4\n"));
-    cr_expect_not_null(strstr(file, "\n# measured: host.csv, line "));
+    cr_expect_not_null(strstr(file, "\n# GPUs fitted: 2 3\n# GPUs held out: 4\n"), "%s", file);
+    cr_expect_not_null(strstr(file, "\n# measured: host.csv\n"), "%s", file);
     cr_expect_eq(cli_lines_with(file, "; fitted, +-"), 4, "%s", file);
     cr_expect_eq(cli_lines_with(file, "# error, 4 GPUs held out, 16 rows: median "), 1, "%s", file);
     cr_expect_eq(
@@ -70,22 +81,20 @@ Test(loop, measure_calibrate_and_compare)
  * the digits that the file keeps. */
 Test(loop, the_file_predicts_what_was_fitted)
 {
-    cli_good("$AR calibrate host.csv --cluster host --out mine.topo --format json > report.json");
+    struct cli_table *report = cli_table(
+        cli_good("$AR calibrate host.csv --cluster host --out mine.topo --format csv").out);
     struct cli_table *table =
         cli_table(cli_good("$AR calibrate host.csv --cluster ./mine.topo --hold-out none "
                            "--format csv | sed 's/^accuracy,*//;s/^kind.*source,//;/^parameter/d'")
                       .out);
     cr_expect_str_eq(cli_cell(table, 1, "set"), "fitted");
     cr_expect_eq(number(table, 1, "rows"), ROWS_FITTED + ROWS_HELD_OUT);
-    cli_good("$AR compare host.csv --cluster ./mine.topo --engine closed --format json > c.json");
-    const char *found = strstr(cli_read("c.json"), "\"accuracy\":");
-    const char *fitted = strstr(cli_read("report.json"), "\"accuracy\":");
-    cr_assert(found != NULL && fitted != NULL);
-    static const char key[] = "\"set\": \"held-out\", \"gpus\": 4, \"rows\": 16, \"median_frac\": ";
-    const char *a = strstr(found, key);
-    const char *b = strstr(fitted, key);
-    cr_assert(a != NULL && b != NULL, "%s\n%s", found, fitted);
-    cr_expect_float_eq(strtod(a + sizeof key - 1, NULL), strtod(b + sizeof key - 1, NULL), 1e-4);
+    cli_good("$AR compare host.csv --cluster ./mine.topo --engine closed --out compared");
+    struct cli_table *compared = cli_table(cli_read("compared/accuracy.csv"));
+    size_t of_fit = find(report, "set", "held-out"), of_file = find(compared, "set", "held-out");
+    cr_expect_eq(number(report, of_fit, "rows"), ROWS_HELD_OUT);
+    cr_expect_float_eq(number(report, of_fit, "median_frac"),
+                       number(compared, of_file, "median_frac"), 1e-4);
 }
 
 Test(loop, calibrating_again_replaces_what_was_said)
@@ -95,8 +104,7 @@ Test(loop, calibrating_again_replaces_what_was_said)
              "--set gpu.reduce_cost=0s/B --out second.topo");
     const char *file = cli_read("second.topo");
     cr_expect_eq(cli_lines_with(file, "# program: "), 1);
-    cr_expect_eq(cli_lines_with(file, "# GPU counts fitted: 4"), 1, "%s", file);
-    cr_expect_eq(cli_lines_with(file, "# gpu.reduce_cost: zero, stays"), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "# GPUs fitted: 4"), 1, "%s", file);
     cr_expect_eq(cli_lines_with(file, "gpu.reduce_cost = 0s/B ; --set"), 1, "%s", file);
     cr_expect_eq(
         cli_lines_with(file, "links.fitted = gpus 4 of allreduce/ring allreduce/torus2d ;"), 1,
@@ -120,17 +128,6 @@ static void make_known(const char *path)
             "\",\" $at[\"allreduce_s\"]}' >> %s",
             4 * nodes, 4 * nodes, nodes, path);
     }
-}
-
-static size_t find(const struct cli_table *table, const char *column, const char *text)
-{
-    for (size_t i = 1; i < table->rows_count; i++) {
-        if (strcmp(cli_cell(table, i, column), text) == 0) {
-            return i;
-        }
-    }
-    cr_assert_fail("no \"%s\" in column %s", text, column);
-    return 0;
 }
 
 Test(loop, several_nodes_give_back_the_network_they_were_made_with)
@@ -173,7 +170,7 @@ Test(loop, bad_input_is_one_line)
     cli_good("sed 's/ring,2x1,,1,/ring,2x1,,0,/' host.csv > channels.csv");
     cli_good("sed 's/^host,allreduce,ring/mpi,allreduce,ring/' host.csv > backends.csv");
     cli_good("sed 's/,fp32,4,/,fp64,8,/' host.csv > elements.csv");
-    cli_good("sed 's/^host,allreduce,ring/host,sendrecv,ring/' host.csv > sends.csv");
+    cli_good("sed 's/^host,allreduce,/host,sendrecv,/' host.csv > sends.csv");
     static const struct {
         const char *line;
         int code;
@@ -189,8 +186,9 @@ Test(loop, bad_input_is_one_line)
         {"calibrate channels.csv --cluster host", 65, "0 channels; expected 1 to 32"},
         {"calibrate backends.csv --cluster host", 65, "as in the runs before"},
         {"calibrate elements.csv --cluster host", 65, "found elements of 8 bytes"},
-        {"calibrate sends.csv --cluster host", 65, "send-receive"},
-        {"compare sends.csv --cluster host --engine closed", 65, "send-receive"},
+        {"calibrate sends.csv --cluster host", 65, "operations that are not modelled"},
+        {"compare sends.csv --cluster host --engine closed", 65,
+         "operations that are not modelled"},
         {"calibrate host.csv --cluster host --hold-out 5", 64, "found 5 GPUs, which no log has"},
         {"calibrate host.csv --cluster host --hold-out 2,3,4", 64, "found all GPU counts"},
         {"calibrate host.csv --cluster host --out x", 64, "expected NAME.topo"},
