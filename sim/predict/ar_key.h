@@ -25,6 +25,7 @@ enum ar_key {
     AR_KEY_CLUSTER,
     AR_KEY_SET,
     AR_KEY_SLOW_LINK,
+    AR_KEY_DOWN_LINK,
     AR_KEY_OPERATION,
     AR_KEY_GPUS,
     AR_KEY_MESH,

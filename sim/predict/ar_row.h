@@ -63,7 +63,7 @@
     X(count, seed, "of the jitter") \
     X(count, iterations_count, "steps averaged over") \
     X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s") \
-    X(text, settings, "--set values, then slow-link=, straggler=, term= and samples-per-s-at= ones") \
+    X(text, settings, "--set values, then slow-link=, down-link=, straggler=, term= and samples-per-s-at= ones") \
     X(text, engine_options, "engine version and pinned options") \
     X(number, low_s, "95 % band of iteration_s, or of a bare allreduce_s; engine library", \
       .heading = "low\n(ms)", .factor = 1e3, .decimals = 3) \

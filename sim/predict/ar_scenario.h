@@ -48,7 +48,7 @@ struct ar_scenario {
     /* As the keys say, or what follows where they say nothing. */
     const char *cluster_name;
     struct ar_settings settings;
-    struct ar_settings slow_links;
+    struct ar_settings slow_links, down_links;
     const struct ar_operation *operation;
     uint32_t gpus;                        /**< of all groups; 0: not set */
     struct ar_mesh mesh;                  /**< without axes: one group */

@@ -254,6 +254,10 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
          "divide a link's bandwidth by F: node-3.hca-0:4, rack-2:1.5, one direction "
          "node-3.hca-0.out:4; repeatable",
          CLUSTER | SETTING | REPEATS, TEXTS, FIELD(slow_links)},
+    [AR_KEY_DOWN_LINK] = {"--down-link", "HCA", NULL,
+                          "an HCA that is down, node-3.hca-0: the next one of its node takes its "
+                          "messages; repeatable",
+                          CLUSTER | SETTING | REPEATS, TEXTS, FIELD(down_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,
                           AR_LIST_OF_TEXTS, key_parse_operation},

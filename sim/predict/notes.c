@@ -143,6 +143,7 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
     /* Does a key set what the library's times do not react to? */
     bool is_without_effect = ar_scenario_has(scenario, AR_KEY_SLOW_LINK) ||
+                             ar_scenario_has(scenario, AR_KEY_DOWN_LINK) ||
                              ar_scenario_has(scenario, AR_KEY_CHANNELS) ||
                              ar_scenario_has(scenario, AR_KEY_WINDOW);
     for (size_t i = 0; i < scenario->settings.count; i++) {
@@ -208,14 +209,15 @@ static void note_groups(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* Links that were made slow, though no message takes them, and routes where nothing is to choose.
+/* Links that were made slow or taken out, though no message takes them, and routes where nothing is
+ * to choose.
  */
 static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     if (ar_engine_times_calls(scenario->engine)) {
         return; /* which has said so */
     }
-    for (size_t i = 0; i < scenario->slow_links.count; i++) {
+    for (size_t i = 0; i < scenario->slow_links.count + scenario->down_links.count; i++) {
         const struct ar_cluster_parameter *idle = ar_cluster_idle_link(scenario->cluster, i, ranks);
         if (idle != NULL) {
             ar_note(notes, "--%s %s changes nothing: no message among %" PRIu32 " GPUs takes it",

@@ -243,7 +243,8 @@ enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
     AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
                           scenario->cluster_name, &input, err));
     AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
-    return ar_cluster_slow_links(*made, scenario->slow_links, err);
+    AR_TRY(ar_cluster_slow_links(*made, scenario->slow_links, err));
+    return ar_cluster_down_links(*made, scenario->down_links, err);
 }
 
 enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -293,11 +294,12 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     }
     fclose(file);
     if (strlen(text) >= AR_ROW_TEXT) {
-        return ar_error_set(err, AR_USAGE,
-                            "--set: found settings of more than %d characters in all, "
-                            "--slow-link, --straggler and --term among them; expected fewer, and "
-                            "the rest in a cluster file",
-                            AR_ROW_TEXT - 1);
+        return ar_error_set(
+            err, AR_USAGE,
+            "--set: found settings of more than %d characters in all, "
+            "--slow-link, --down-link, --straggler and --term among them; expected fewer, and "
+            "the rest in a cluster file",
+            AR_ROW_TEXT - 1);
     }
     scenario->settings_text = text;
     return AR_OK;

@@ -59,6 +59,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = "no-such-cluster",
     [AR_KEY_SET] = "no.such.key=1",
     [AR_KEY_SLOW_LINK] = "no-such-link:2",
+    [AR_KEY_DOWN_LINK] = "rack-1",
     [AR_KEY_OPERATION] = "alltoal",
     [AR_KEY_MESH] = "dp=0",
     [AR_KEY_ALONG] = "dp",

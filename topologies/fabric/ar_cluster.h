@@ -143,6 +143,13 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
 enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_settings settings,
                                      struct ar_error *err);
 
+/** Takes HCAs (`node-3.hca-0`) out, once and before the first use of the cluster, after
+ * ar_cluster_slow_links(): their messages take the next HCA of the node that is up. The settings
+ * become parameters of the cluster (`down-link`), numbered behind the slow ones. Errors as there;
+ * also a node without an HCA that is up. */
+enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_settings settings,
+                                     struct ar_error *err);
+
 /** The setting of slow links number `index` if its links are those of nodes beyond the first
  * `ranks` GPUs, or HCAs or others of a network that they do not need; else NULL. */
 const struct ar_cluster_parameter *ar_cluster_idle_link(const struct ar_cluster *cluster,

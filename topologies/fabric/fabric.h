@@ -126,11 +126,19 @@ struct ar_cluster {
     double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
     double latencies_s[AR_TIERS_COUNT];
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
-    double *factors; /**< by which the bandwidths of links are divided; NULL: every link is as in
-                          the file */
+    double *factors;   /**< by which the bandwidths of links are divided; NULL: every link is as in
+                            the file */
+    uint32_t *instead; /**< of each link of nodes: the one that carries its messages, another HCA's
+                            where it is down; NULL: itself */
     size_t slow_links_count;
     struct ar_slow_link *slow_links; /**< in the order of the command line */
 };
+
+/** The link of a node that carries the messages of an HCA's link. */
+static inline uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
+{
+    return cluster->instead != NULL ? cluster->instead[link] : link;
+}
 
 /** Appends a link to a path. `bandwidth_Bps` is that of the link as in the file. */
 static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,

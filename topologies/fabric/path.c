@@ -132,13 +132,34 @@ static struct ar_port port_of(const struct ar_cluster *cluster, struct place pla
     return (struct ar_port){place.node, (link - place.first - cluster->node.hca[0]) / 2};
 }
 
+static bool is_up(const struct ar_cluster *cluster, uint32_t link)
+{
+    return ar_hca_in_use(cluster, link) == link;
+}
+
+/* The rail on which a message between nodes travels: that of its destination, if both its HCAs are
+ * up, else the next one. */
+static uint32_t rail_of(const struct ar_cluster *cluster, struct place from, struct place to)
+{
+    const struct ar_node_links *node = &cluster->node;
+    uint32_t rails = cluster->facts.hcas_per_node;
+    uint32_t own = (node->hca[to.gpu] - node->hca[0]) / 2u;
+    for (uint32_t i = 0; i < rails; i++) {
+        uint32_t out = node->hca[0] + 2 * ((own + i) % rails);
+        if (is_up(cluster, from.first + out) && is_up(cluster, to.first + out + 1)) {
+            return (own + i) % rails;
+        }
+    }
+    return own;
+}
+
 /* To the GPU of the source's node whose HCA is on the rail of the destination; with several, those
  * of a rail take one each. */
 static struct place change_rails(const struct ar_cluster *cluster, struct place from,
                                  struct place to, uint32_t *out, uint32_t *in, struct ar_path *path)
 {
     const struct ar_node_links *node = &cluster->node;
-    uint32_t rail = (node->hca[to.gpu] - node->hca[0]) / 2u;
+    uint32_t rail = rail_of(cluster, from, to);
     uint32_t gpus = cluster->facts.gpus_per_node / cluster->facts.hcas_per_node; /* of a rail */
     struct place relay = {from.node, from.first, rail * gpus + from.gpu % gpus};
     *out = from.first + node->hca[0] + 2 * rail;
@@ -157,8 +178,8 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
 {
     const struct ar_node_links *node = &cluster->node;
     const double *rates_Bps = cluster->rates_Bps;
-    uint32_t out = from.first + node->hca[from.gpu];
-    uint32_t in = to.first + node->hca[to.gpu] + 1;
+    uint32_t out = ar_hca_in_use(cluster, from.first + node->hca[from.gpu]);
+    uint32_t in = ar_hca_in_use(cluster, to.first + node->hca[to.gpu] + 1);
     begin_path(cluster, AR_TIER_RACK, path);
     if (cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK) {
         from = change_rails(cluster, from, to, &out, &in, path);
@@ -229,14 +250,24 @@ static bool is_meant(const char *name, const char *full)
     return strncmp(full, name, length) == 0 && (full[length] == '\0' || full[length] == '.');
 }
 
+/* A setting of links becomes a parameter of the cluster. */
+static struct ar_slow_link *add_changed(struct ar_cluster *cluster, const char *key,
+                                        const struct ar_setting *setting)
+{
+    cluster->slow_links = ar_arena_grow(cluster->arena, cluster->slow_links,
+                                        cluster->slow_links_count, 1, sizeof *cluster->slow_links);
+    struct ar_slow_link *made = &cluster->slow_links[cluster->slow_links_count++];
+    *made = (struct ar_slow_link){{key, ar_arena_text(cluster->arena, setting->text),
+                                   ar_arena_text(cluster->arena, setting->where)},
+                                  UINT32_MAX};
+    return made;
+}
+
 static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct ar_setting *setting,
                                        const char *name, double factor, struct ar_error *err)
 {
-    struct ar_slow_link *slow = &cluster->slow_links[cluster->slow_links_count++];
+    struct ar_slow_link *slow = add_changed(cluster, "slow-link", setting);
     char full[AR_LINK_NAME_SIZE];
-    *slow = (struct ar_slow_link){{"slow-link", ar_arena_text(cluster->arena, setting->text),
-                                   ar_arena_text(cluster->arena, setting->where)},
-                                  UINT32_MAX};
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
         if (!is_meant(name, ar_cluster_link_name(cluster, link, full, sizeof full))) {
             continue;
@@ -276,8 +307,6 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
         return AR_OK;
     }
     cluster->factors = ar_arena_alloc(cluster->arena, links, sizeof *cluster->factors);
-    cluster->slow_links =
-        ar_arena_alloc(cluster->arena, settings.count, sizeof *cluster->slow_links);
     for (uint32_t link = 0; link < links; link++) {
         cluster->factors[link] = 1;
     }
@@ -296,6 +325,62 @@ enum ar_status ar_cluster_slow_links(struct ar_cluster *cluster, struct ar_setti
         const char *name =
             ar_arena_format(cluster->arena, "%.*s", (int)(colon - setting->text), setting->text);
         AR_TRY(slow_links_named(cluster, setting, name, factor, err));
+    }
+    return AR_OK;
+}
+
+/* Lets the next HCAs of a node that are up carry what those that are down would; false if none is
+ * up. `first`: its first link of HCAs. */
+static bool replace_hcas(struct ar_cluster *cluster, uint32_t first)
+{
+    uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
+    for (uint32_t end = 0; end < ends; end++) {
+        uint32_t *instead = &cluster->instead[first + end];
+        for (uint32_t step = 2; step < ends && *instead == UINT32_MAX; step += 2) {
+            uint32_t other = first + (end + step) % ends;
+            *instead = is_up(cluster, other) ? other : UINT32_MAX;
+        }
+        if (*instead == UINT32_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_settings settings,
+                                     struct ar_error *err)
+{
+    uint32_t links = cluster->node.count, hcas = cluster->facts.hcas_per_node;
+    if (settings.count == 0) {
+        return AR_OK;
+    }
+    cluster->instead =
+        ar_arena_alloc(cluster->arena, cluster->first_fabric_link, sizeof *cluster->instead);
+    for (uint32_t link = 0; link < cluster->first_fabric_link; link++) {
+        cluster->instead[link] = link;
+    }
+    for (size_t i = 0; i < settings.count; i++) {
+        const struct ar_setting *setting = &settings.list[i];
+        unsigned node, hca;
+        int end = 0;
+        if (sscanf(setting->text, "node-%u.hca-%u%n", &node, &hca, &end) != 2 ||
+            setting->text[end] != '\0' || node >= cluster->facts.nodes_count || hca >= hcas) {
+            return ar_error_set(err, setting->status,
+                                "%s: found \"%.60s\"; expected an HCA, node-0.hca-0 to "
+                                "node-%u.hca-%u (for other links --slow-link)",
+                                setting->where, setting->text, cluster->facts.nodes_count - 1,
+                                hcas - (hcas > 0));
+        }
+        uint32_t out = node * links + cluster->node.hca[0] + 2 * hca;
+        cluster->instead[out] = cluster->instead[out + 1] = UINT32_MAX;
+        add_changed(cluster, "down-link", setting)->first = out;
+    }
+    for (uint32_t node = 0; node < cluster->facts.nodes_count; node++) {
+        if (!replace_hcas(cluster, node * links + cluster->node.hca[0])) {
+            return ar_error_set(err, settings.list[0].status,
+                                "%s: found all HCAs of node %u down; expected one that is up",
+                                settings.list[0].where, node);
+        }
     }
     return AR_OK;
 }
@@ -336,7 +421,7 @@ static bool has_equal_nodes(const struct ar_cluster *cluster)
 {
     bool is_even = cluster->fabric_links_count == 0 ||
                    (cluster->fabric == &ar_fabric_fat_tree && cluster->routes == AR_ROUTES_IDEAL);
-    return cluster->factors == NULL && is_even;
+    return cluster->factors == NULL && cluster->instead == NULL && is_even;
 }
 
 /* The first node beyond the group of some that a node is in. */

@@ -160,8 +160,9 @@ static void write_gate_routes(const struct writer *writer, uint32_t node, uint32
     const struct ar_node_links *links = &cluster->node;
     uint32_t first = node * links->count;
     bool has_uplink = links->net_uplink[gpu] != AR_NO_LINK;
-    const uint32_t out[] = {first + links->net_uplink[gpu], first + links->hca[gpu]};
-    const uint32_t in[] = {out[1] + 1, out[0] + 1};
+    const uint32_t out[] = {first + links->net_uplink[gpu],
+                            ar_hca_in_use(cluster, first + links->hca[gpu])};
+    const uint32_t in[] = {ar_hca_in_use(cluster, first + links->hca[gpu] + 1), out[0] + 1};
     char host[NAME_SIZE], gate[NAME_SIZE];
     ar_host_name(node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
     snprintf(gate, sizeof gate, "node-%u.gate", node);

@@ -86,6 +86,49 @@ Test(slow_links, a_wrong_setting_is_refused_with_one_clear_line)
     cr_expect_str_eq(err.text, "--slow-link: found \"node-0\"; expected none: no link is there");
 }
 
+Test(slow_links, messages_of_an_hca_that_is_down_take_the_next_one)
+{
+    static const struct {
+        const char *texts[TEXTS_MAX], *expected;
+    } rows[] = {{{"node-3.hca-0"}, NULL},
+                {{"node-3.hca-1", "node-0.hca-0"}, NULL},
+                {{"node-3.hca-0", "node-3.hca-1"}, "found all HCAs of node 3 down"},
+                {{"rack-1"}, "found \"rack-1\"; expected an HCA, node-0.hca-0 to node-"},
+                {{"node-3.hca-0.out"}, "expected an HCA"},
+                {{"node-3.hca-2"}, "expected an HCA"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_cluster *cluster = test_load_small(NULL);
+        struct ar_setting list[TEXTS_MAX];
+        struct ar_error err = {.text = ""};
+        size_t count = 0;
+        while (count < TEXTS_MAX && rows[i].texts[count] != NULL) {
+            count++;
+        }
+        enum ar_status status = ar_cluster_down_links(
+            cluster, ar_settings_of_option("--down-link", rows[i].texts, count, list), &err);
+        if (rows[i].expected != NULL) {
+            cr_expect_eq(status, AR_USAGE);
+            cr_expect(strstr(err.text, rows[i].expected) != NULL, "\"%s\"", err.text);
+            continue;
+        }
+        cr_assert_eq(status, AR_OK, "%s", err.text);
+        test_platform_check_routes(cluster, 6);
+        struct ar_path path;
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node, hcas[2] = {0, 0};
+        for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+            ar_cluster_path(cluster, 3 * gpus + gpu, 5 * gpus, &path);
+            for (uint32_t link = 0; link < path.links_count; link++) {
+                char name[64];
+                ar_cluster_link_name(cluster, path.links[link], name, sizeof name);
+                hcas[0] += strcmp(name, "node-3.hca-0.out") == 0;
+                hcas[1] += strcmp(name, "node-3.hca-1.out") == 0;
+            }
+        }
+        cr_expect_eq(hcas[i], 0);
+        cr_expect_eq(hcas[1 - i], gpus, "of %u GPUs %u", gpus, hcas[1 - i]);
+    }
+}
+
 /* --- platform --------------------------------------------------------------------------------- */
 
 Test(slow_links, the_platform_has_the_routes_of_the_changed_cluster)
