@@ -172,14 +172,14 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
     struct sweep *sweep = ar_arena_alloc(&arena, 1, sizeof *sweep);
     sweep->request = request;
     sweep->space = space;
-    sweep->work =
-        (struct ar_pool_work){.context = sweep,
-                              .items_name = space->request->kind->items_name,
-                              .bytes_max = JOURNAL_LINE_MAX + 1,
-                              .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
-                              .compute = point_compute,
-                              .take = row_take,
-                              .cost_s = point_cost_s};
+    sweep->work = (struct ar_pool_work){
+        .context = sweep,
+        .items_name = status == AR_OK ? space->request->kind->items_name : NULL,
+        .bytes_max = JOURNAL_LINE_MAX + 1,
+        .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
+        .compute = point_compute,
+        .take = row_take,
+        .cost_s = point_cost_s};
     if (request->launcher.ranks > 1) {
         status = ranks_run(sweep, status, err);
     } else if (status == AR_OK) {
