@@ -336,8 +336,9 @@ void ar_note_estimates(FILE *notes, size_t estimates, size_t count)
     for (size_t i = 0, used = 0; i < ar_engines_count; i++) {
         const struct ar_engine *engine = ar_engines[i];
         if (engine->estimates != NULL && used < sizeof how_far) {
-            used += (size_t)snprintf(how_far + used, sizeof how_far - used, "; %s was %s off",
-                                     engine->name, engine->estimates);
+            used +=
+                (size_t)snprintf(how_far + used, sizeof how_far - used,
+                                 "; those of %s were off by %s", engine->name, engine->estimates);
         }
     }
     if (estimates > 0) {
