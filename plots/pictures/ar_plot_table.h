@@ -65,8 +65,7 @@ struct ar_plot_table {
     struct ar_csv *csv;
     double *values; /**< [row][column]: numbers, one number for each distinct text, X of a grid XxY
                          and 0 of another shape; NAN for an empty cell of a column of numbers */
-    struct ar_plot_rows rows; /**< all of them */
-    uint64_t failed_count;    /**< rows left out since their status is not ok */
+    uint64_t failed_count; /**< rows left out since their status is not ok */
 };
 
 /** Reads a file. `*file` says which one; it is changed from STEPS to COLLECTIVES for a sweep.csv in
@@ -85,7 +84,7 @@ double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *
 /** A cell as text; empty when the file has no such column. */
 const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, const char *column);
 
-/** A copy of all rows of a table, to be shortened. */
+/** All rows of a table, to be shortened. */
 struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena);
 
 /** Sorts the rows by the keys (numbers rise, texts are in order of appearance) and keeps one of

@@ -57,12 +57,11 @@ static bool is_wanted_value(struct piece found, const char *wanted)
 /* Writes the distinct values of a key, as many as there is room for; returns their number. */
 static size_t list_values(const struct ar_plot_table *table, const char *key, char text[LINE])
 {
-    struct ar_plot_rows rows = table->rows;
     struct piece seen[VALUES_SHOWN];
     size_t count = 0;
     size_t used = 0;
-    for (size_t i = 0; i < rows.count; i++) {
-        struct piece value = key_value(table, rows.rows[i], key);
+    for (size_t row = 0; row < table->csv->rows_count; row++) {
+        struct piece value = key_value(table, row, key);
         size_t k = 0;
         while (k < count && k < VALUES_SHOWN && !pieces_equal(seen[k], value)) {
             k++;
@@ -85,8 +84,8 @@ static size_t list_values(const struct ar_plot_table *table, const char *key, ch
 
 static bool has_key(const struct ar_plot_table *table, const char *key)
 {
-    for (size_t i = 0; i < table->rows.count; i++) {
-        if (key_value(table, table->rows.rows[i], key).size > 0) {
+    for (size_t row = 0; row < table->csv->rows_count; row++) {
+        if (key_value(table, row, key).size > 0) {
             return true;
         }
     }
@@ -95,14 +94,16 @@ static bool has_key(const struct ar_plot_table *table, const char *key)
 
 static void keep_rows(struct ar_plot_table *table, const char *key, const char *value)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < table->rows.count; i++) {
-        size_t row = table->rows.rows[i];
+    size_t kept = 0, columns = table->csv->columns_count;
+    for (size_t row = 0; row < table->csv->rows_count; row++) {
         if (is_wanted_value(key_value(table, row, key), value)) {
-            table->rows.rows[kept++] = row;
+            for (size_t i = 0; i < columns && table->values != NULL; i++) {
+                table->values[kept * columns + i] = table->values[row * columns + i];
+            }
+            ar_csv_move_row(table->csv, row, kept++);
         }
     }
-    table->rows.count = kept;
+    table->csv->rows_count = kept;
 }
 
 static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, size_t tables_count,
@@ -127,7 +128,7 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
         }
         is_known = true;
         keep_rows(&tables[i], term, value);
-        is_found = is_found || tables[i].rows.count > 0;
+        is_found = is_found || tables[i].csv->rows_count > 0;
     }
     if (!is_known) {
         return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term, first->cells,
@@ -170,25 +171,9 @@ enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct a
 {
     struct ar_plot_table *tables = ar_arena_alloc(arena, count, sizeof *tables);
     for (size_t i = 0; i < count; i++) {
-        struct ar_plot_rows *rows = &tables[i].rows;
         tables[i].csv = files[i];
-        rows->rows = ar_arena_alloc(arena, files[i] != NULL ? files[i]->rows_count + 1 : 1,
-                                    sizeof *rows->rows);
-        while (files[i] != NULL && rows->count < files[i]->rows_count) {
-            rows->rows[rows->count] = rows->count;
-            rows->count++;
-        }
     }
-    AR_TRY(ar_plot_choose(where, arena, tables, count, err));
-    for (size_t i = 0; i < count; i++) {
-        for (size_t row = 0; row < tables[i].rows.count; row++) {
-            ar_csv_move_row(files[i], tables[i].rows.rows[row], row);
-        }
-        if (files[i] != NULL) {
-            files[i]->rows_count = tables[i].rows.count;
-        }
-    }
-    return AR_OK;
+    return ar_plot_choose(where, arena, tables, count, err);
 }
 
 /* --- refusing ----------------------------------------------------------------------------- */
@@ -210,7 +195,7 @@ static void append_format(char text[LINE], const char *format, ...)
 static void add_difference(const struct ar_plot_table *table, const char *name, char columns[LINE],
                            char choice[LINE])
 {
-    const char *cell = ar_plot_cell(table, table->rows.rows[0], name);
+    const char *cell = ar_plot_cell(table, 0, name);
     bool is_settings = strcmp(name, "settings") == 0 && cell[0] != '\0';
     char values[LINE] = "";
     char *blank = choice + strlen(choice);
@@ -243,11 +228,12 @@ const char *ar_plot_check_alike(const struct ar_plot_table *table, const struct 
     char columns[LINE] = "";
     char choice[LINE] = "";
     char column[AR_WORD_SIZE];
+    struct ar_plot_rows rows = ar_plot_rows_all(table, arena);
     const char *conditions = ar_plot_sources[kind->file].conditions;
     const char *choices = ar_plot_sources[kind->file].choices;
     while (ar_next_word(&conditions, column)) {
         if (!(kind->has_all_batches && ar_text_has_word(AR_PLOT_BATCHES, column)) &&
-            ar_plot_rows_vary(table, column, table->rows)) {
+            ar_plot_rows_vary(table, column, rows)) {
             add_difference(table, column, columns, choice);
         }
     }
@@ -290,8 +276,7 @@ static void append_value(char text[LINE], const char *column, const char *cell)
 static void extend_names(const struct ar_plot_table *named, const char *column,
                          struct ar_arena *arena)
 {
-    for (size_t i = 0; i < named->rows.count; i++) {
-        size_t row = named->rows.rows[i];
+    for (size_t row = 0; row < named->csv->rows_count; row++) {
         const char **name = series_name(named, row);
         const char *cell = ar_plot_cell(named, row, column);
         char text[LINE] = "";
@@ -306,16 +291,15 @@ static void extend_names(const struct ar_plot_table *named, const char *column,
 /* Gives equal names one number; returns how many names there are, SERIES_MAX + 1 if too many. */
 static size_t number_names(const struct ar_plot_table *named)
 {
-    const size_t *rows = named->rows.rows;
     size_t columns = named->csv->columns_count;
     double *numbers = named->values + ar_csv_find_column(named->csv, "algorithm");
     size_t count = 0;
-    for (size_t i = 0; i < named->rows.count && count <= SERIES_MAX; i++) {
-        size_t k = 0;
-        while (strcmp(*series_name(named, rows[k]), *series_name(named, rows[i])) != 0) {
-            k++;
+    for (size_t row = 0; row < named->csv->rows_count && count <= SERIES_MAX; row++) {
+        size_t first = 0;
+        while (strcmp(*series_name(named, first), *series_name(named, row)) != 0) {
+            first++;
         }
-        numbers[rows[i] * columns] = k < i ? numbers[rows[k] * columns] : (double)count++;
+        numbers[row * columns] = first < row ? numbers[first * columns] : (double)count++;
     }
     return count;
 }
@@ -329,22 +313,23 @@ static size_t name_rows(const struct ar_plot_table *named, const struct ar_plot_
     const char *lists[] = {source->conditions, source->choices};
     char column[AR_WORD_SIZE];
     size_t names = 0;
-    for (size_t i = 0; i < named->rows.count && !has_algorithms; i++) {
-        *series_name(named, named->rows.rows[i]) = "";
+    struct ar_plot_rows rows = ar_plot_rows_all(named, arena);
+    for (size_t row = 0; row < rows.count && !has_algorithms; row++) {
+        *series_name(named, row) = "";
     }
     number_names(named);
     for (size_t i = 0; i < 2; i++) {
         while (names <= SERIES_MAX && ar_next_word(&lists[i], column)) {
             bool is_strategy = !has_algorithms && strcmp(column, "strategy") == 0;
-            if (i == 0 || is_strategy ? ar_plot_rows_vary(named, column, named->rows)
+            if (i == 0 || is_strategy ? ar_plot_rows_vary(named, column, rows)
                                       : choice_differs(named, column, arena)) {
                 extend_names(named, column, arena);
                 names = number_names(named);
             }
         }
     }
-    for (size_t i = 0; i < named->rows.count; i++) {
-        const char **name = series_name(named, named->rows.rows[i]);
+    for (size_t row = 0; row < rows.count; row++) {
+        const char **name = series_name(named, row);
         *name = (*name)[0] == '\0' ? "default" : *name;
     }
     return names;

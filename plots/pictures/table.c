@@ -154,10 +154,6 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
     }
     result.values =
         ar_arena_alloc(arena, csv->rows_count * csv->columns_count + 1, sizeof *result.values);
-    result.rows.rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *result.rows.rows);
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        result.rows.rows[result.rows.count++] = row;
-    }
     read_values(csv, result.values);
     *table = result;
     return AR_OK;
@@ -223,10 +219,10 @@ static int compare_row_order(const void *left, const void *right, void *data)
 
 struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena)
 {
-    size_t count = table->rows.count;
+    size_t count = table->csv->rows_count;
     struct ar_plot_rows rows = {ar_arena_alloc(arena, count + 1, sizeof *rows.rows), count};
-    if (count > 0) {
-        memcpy(rows.rows, table->rows.rows, count * sizeof *rows.rows);
+    for (size_t row = 0; row < count; row++) {
+        rows.rows[row] = row;
     }
     return rows;
 }
