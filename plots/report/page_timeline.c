@@ -17,8 +17,7 @@ static const struct look {
     bool computes;
 } looks[] = {{"forward", 0, true},   {"backward", 1, true}, {"compute", 1, true},
              {"optimizer", 2, true}, {"tp", 3, false},      {"ep", 4, false},
-             {"pp", 5, false},       {"push", 5, false},    {"dp", 6, false},
-             {"pull", 6, false},     {NULL, 7, false}};
+             {"pp", 5, false},       {"dp", 6, false},      {NULL, 7, false}};
 
 #define TASK_LIST(X)                                                                               \
     X(number, stage)                                                                               \
@@ -39,23 +38,10 @@ struct task {
 struct page_timeline {
     struct task *tasks;
     size_t count;
-    const char **kinds; /* in order of appearance */
-    size_t kinds_count;
     size_t *lines; /* the first task of each */
     size_t lines_count;
     double end_s;
-    const char *noun; /* stages are workers if there are servers */
 };
-
-/* The index of a kind in a list, `count` if it is not there. */
-static size_t find_kind(const char *const *kinds, size_t count, const char *kind)
-{
-    size_t i = 0;
-    while (i < count && strcmp(kinds[i], kind) != 0) {
-        i++;
-    }
-    return i;
-}
 
 static const struct look *find_look(const char *kind)
 {
@@ -84,22 +70,14 @@ static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_a
 {
     size_t count = csv->rows_count;
     struct page_timeline *timeline = ar_arena_alloc(arena, 1, sizeof *timeline);
-    *timeline =
-        (struct page_timeline){.tasks = ar_arena_alloc(arena, count + 1, sizeof *timeline->tasks),
-                               .count = count,
-                               .kinds = ar_arena_alloc(arena, count + 1, sizeof *timeline->kinds),
-                               .lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines),
-                               .noun = "stage"};
+    timeline->count = count;
+    timeline->tasks = ar_arena_alloc(arena, count + 1, sizeof *timeline->tasks);
+    timeline->lines = ar_arena_alloc(arena, count + 1, sizeof *timeline->lines);
     for (size_t i = 0; i < count; i++) {
         struct task *task = &timeline->tasks[i];
 #define X(kind, field) task->field = page_read_##kind(csv, i, #field);
         TASK_LIST(X)
 #undef X
-        if (find_kind(timeline->kinds, timeline->kinds_count, task->kind) ==
-            timeline->kinds_count) {
-            timeline->kinds[timeline->kinds_count++] = task->kind;
-            timeline->noun = strcmp(task->kind, "push") == 0 ? "worker" : timeline->noun;
-        }
         (void)find_timeline_line(timeline, i);
         timeline->end_s = fmax(timeline->end_s, task->end_s);
     }
@@ -107,17 +85,16 @@ static struct page_timeline *read_timeline(const struct ar_csv *csv, struct ar_a
 }
 
 /* Writes what is known of a task. */
-static void write_task_text(FILE *file, const struct task *task, const char *noun)
+static void write_task_text(FILE *file, const struct task *task)
 {
     const struct {
         const char *name, *count;
     } counts[] = {{"micro-batch", task->batch}, {"chunk", task->chunk}, {"tensors", task->tensors}};
     char begin[AR_UNIT_TEXT];
     char time[AR_UNIT_TEXT];
-    ar_plot_write_html(file, task->kind);
-    fputs(task->name[0] != '\0' ? ": " : "", file);
+    ar_plot_write_between(file, "", task->kind, task->name[0] != '\0' ? ": " : "");
     ar_plot_write_html(file, task->name);
-    fprintf(file, "\n%s %.0f, ", noun, task->stage);
+    fprintf(file, "\nstage %.0f, ", task->stage);
     ar_plot_write_html(file, task->stream);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].count[0] != '\0') {
@@ -137,7 +114,7 @@ static void write_task_bar(FILE *file, const struct page_timeline *timeline,
     fprintf(file,
             "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
             find_look(task->kind)->colour, x, line, fmax(1, scale * task->end_s - x));
-    write_task_text(file, task, timeline->noun);
+    write_task_text(file, task);
     fputs("</title></rect>\n", file);
 }
 
@@ -145,17 +122,22 @@ static void write_task_bar(FILE *file, const struct page_timeline *timeline,
 static void write_legend(FILE *file, const struct page_timeline *timeline)
 {
     fputs("<ul class=\"legend\">", file);
-    for (size_t i = 0; i < timeline->kinds_count; i++) {
-        fprintf(file, "<li><span class=\"k%zu\"></span>", find_look(timeline->kinds[i])->colour);
-        ar_plot_write_html(file, timeline->kinds[i]);
-        fputs("</li>", file);
+    for (size_t i = 0; i < timeline->count; i++) {
+        const char *kind = timeline->tasks[i].kind;
+        size_t first = 0;
+        while (strcmp(timeline->tasks[first].kind, kind) != 0) {
+            first++;
+        }
+        if (first == i) {
+            fprintf(file, "<li><span class=\"k%zu\"", find_look(kind)->colour);
+            ar_plot_write_between(file, "></span>", kind, "</li>");
+        }
     }
     fputs("</ul>\n<div class=\"timeline\"><ol>", file);
     for (size_t i = 0; i < timeline->lines_count; i++) {
         const struct task *task = &timeline->tasks[timeline->lines[i]];
-        fprintf(file, "<li>%.0f ", task->stage);
-        ar_plot_write_html(file, task->stream);
-        fputs("</li>", file);
+        fprintf(file, "<li>%.0f", task->stage);
+        ar_plot_write_between(file, " ", task->stream, "</li>");
     }
     fputs("</ol>\n", file);
 }
@@ -167,8 +149,7 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
     if (timeline == NULL) {
         return;
     }
-    fprintf(file, "<section><h2>Timeline</h2>\n<p>A line for each stream of each %s.</p>\n",
-            timeline->noun);
+    fputs("<section><h2>Timeline</h2>\n<p>A line for each stream of each stage.</p>\n", file);
     write_legend(file, timeline);
     fprintf(file,
             "<svg role=\"group\" aria-label=\"Timeline of the step\" viewBox=\"0 0 %d %zu\" "
@@ -204,17 +185,15 @@ void answer_tasks(struct page_parts *parts, enum page_file file, FILE *text)
     for (size_t i = 0; i < timeline->count; i++) {
         stages = fmax(stages, timeline->tasks[i].stage + 1);
     }
-    fprintf(text, "The timeline has %zu tasks of %.0f %s%s and ends after %s", timeline->count,
-            stages, timeline->noun, stages == 1 ? "" : "s",
-            ar_format_seconds(timeline->end_s, time));
+    fprintf(text, "The timeline has %zu tasks of %.0f stage%s and ends after %s", timeline->count,
+            stages, stages == 1 ? "" : "s", ar_format_seconds(timeline->end_s, time));
     for (double stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
         double computing_s = sum_computing(timeline, stage);
         least_s = fmin(least_s, computing_s);
         most_s = fmax(most_s, computing_s);
     }
     if (most_s > 0 && timeline->end_s > 0) {
-        fprintf(text, "; a %s computes for ", timeline->noun);
-        answer_write_percent(text, "", least_s / timeline->end_s, "");
+        answer_write_percent(text, "; a stage computes for ", least_s / timeline->end_s, "");
         if (most_s - least_s > 5e-4 * timeline->end_s) {
             answer_write_percent(text, " to ", most_s / timeline->end_s, "");
         }
