@@ -8,14 +8,17 @@
 
 Test(error, statuses_turn_into_the_exit_codes_of_sysexits)
 {
-    cr_expect_eq(ar_status_exit_code(AR_OK), EX_OK);
-    cr_expect_eq(ar_status_exit_code(AR_USAGE), EX_USAGE);
-    cr_expect_eq(ar_status_exit_code(AR_BAD_DATA), EX_DATAERR);
-    cr_expect_eq(ar_status_exit_code(AR_NO_INPUT), EX_NOINPUT);
-    cr_expect_eq(ar_status_exit_code(AR_INTERNAL), EX_SOFTWARE);
-    cr_expect_eq(ar_status_exit_code(AR_NO_MEMORY), EX_OSERR);
-    cr_expect_eq(ar_status_exit_code(AR_IO), EX_IOERR);
-    cr_expect_eq(ar_status_exit_code(AR_INTERRUPTED), 128 + 2, "128 + SIGINT, as shells do");
+    static const int cases[][2] = {{AR_OK, EX_OK},
+                                   {AR_USAGE, EX_USAGE},
+                                   {AR_BAD_DATA, EX_DATAERR},
+                                   {AR_NO_INPUT, EX_NOINPUT},
+                                   {AR_INTERNAL, EX_SOFTWARE},
+                                   {AR_NO_MEMORY, EX_OSERR},
+                                   {AR_IO, EX_IOERR},
+                                   {AR_INTERRUPTED, 128 + 2}}; /* 128 + SIGINT, as shells do */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cr_expect_eq(ar_status_exit_code((enum ar_status)cases[i][0]), cases[i][1]);
+    }
 }
 
 Test(error, every_status_has_an_exit_code_of_its_own)
@@ -51,35 +54,26 @@ Test(error, a_line_longer_than_its_room_is_cut_and_terminated)
     cr_expect_eq(strlen(err.text), sizeof err.text - 1);
 }
 
-Test(text, the_nearest_name_is_the_one_a_user_meant)
+Test(text, the_nearest_name_is_the_one_a_user_meant_and_none_if_none_resembles_it)
 {
-    static const char *const names[] = {"ring", "hierarchical", "torus2d", "abci-v100"};
-    cr_expect_str_eq(ar_nearest_name("rign", names, 4), "ring");
-    cr_expect_str_eq(ar_nearest_name("ring", names, 4), "ring");
-    cr_expect_str_eq(ar_nearest_name("heirarchical", names, 4), "hierarchical");
-    cr_expect_str_eq(ar_nearest_name("torus", names, 4), "torus2d");
-    cr_expect_str_eq(ar_nearest_name("abci", names, 4), "abci-v100", "a prefix is near");
-}
-
-Test(text, nothing_is_near_a_name_that_resembles_none)
-{
-    static const char *const names[] = {"ring", "hierarchical", "torus2d"};
-    cr_expect_null(ar_nearest_name("butterfly", names, 3));
-    cr_expect_null(ar_nearest_name("ring", names, 0));
-    static const char *const short_names[] = {"root", "gpus"};
-    cr_expect_null(ar_nearest_name("foo", short_names, 2), "half of a short word");
-    cr_expect_str_eq(ar_nearest_name("rot", short_names, 2), "root");
-    char enormous[1000];
+    static const char *const names[] = {"ring", "hierarchical", "torus2d", "abci-v100",
+                                        "root", "gpus",         "fp16",    "fp32"};
+    static const char *const cases[][2] = {
+        {"rign", "ring"},     {"ring", "ring"},      {"heirarchical", "hierarchical"},
+        {"torus", "torus2d"}, {"abci", "abci-v100"}, /* a prefix is near */
+        {"butterfly", NULL},  {"foo", NULL},         /* half of a short word */
+        {"rot", "root"},      {"fp36", "fp16"},      /* the first of two that are as near */
+        {"fp32", "fp32"}};
+    char enormous[1000] = "";
     memset(enormous, 'z', sizeof enormous - 1);
-    enormous[sizeof enormous - 1] = '\0';
-    cr_expect_null(ar_nearest_name(enormous, names, 3));
-}
-
-Test(text, the_first_of_two_equally_near_names_wins)
-{
-    static const char *const names[] = {"fp16", "fp32"};
-    cr_expect_str_eq(ar_nearest_name("fp36", names, 2), "fp16");
-    cr_expect_str_eq(ar_nearest_name("fp32", names, 2), "fp32");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *found = ar_nearest_name(cases[i][0], names, 8);
+        cr_expect(found == cases[i][1] ||
+                      (found != NULL && cases[i][1] != NULL && strcmp(found, cases[i][1]) == 0),
+                  "%s: %s", cases[i][0], found);
+    }
+    cr_expect_null(ar_nearest_name("ring", names, 0));
+    cr_expect_null(ar_nearest_name(enormous, names, 8));
 }
 
 Test(text, a_line_has_blanks_for_control_characters)

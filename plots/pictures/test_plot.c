@@ -11,51 +11,43 @@ TestSuite(plot, .init = make_directory, .fini = remove_directory);
 
 /* --- selection ---------------------------------------------------------------------------- */
 
-Test(plot, the_curve_of_an_algorithm_is_its_fastest_row_at_each_gpu_count)
+Test(plot, rows_are_selected_and_said_as_each_picture_needs_them)
 {
-    need_gnuplot();
-    write_sweep();
-    draw();
-    expect_content("efficiency.csv",
-                   "gpus,algorithm,shape,engine,exact,efficiency_frac,iteration_s\n"
-                   "16,ring,-,simgrid,,0.875,0.08\n"
-                   "64,ring,-,closed,,0.777778,0.09\n"
-                   "16,torus2d,4x4,simgrid,,0.933333,0.075\n"
-                   "64,torus2d,8x8,closed,,0.921053,0.076\n"
-                   "64,hierarchical,4,closed,,0.823529,0.085\n");
-}
-
-Test(plot, shapes_show_every_grid_of_the_largest_gpu_count_and_the_other_algorithms)
-{
-    need_gnuplot();
-    write_sweep();
-    draw();
-    expect_content("shapes.csv", "gpus,algorithm,shape,engine,exact,allreduce_s\n"
-                                 "64,ring,-,closed,,0.04\n"
-                                 "64,torus2d,4x16,closed,,0.013\n"
-                                 "64,torus2d,8x8,closed,,0.011\n"
-                                 "64,torus2d,16x4,closed,,0.014\n"
-                                 "64,hierarchical,4,closed,,0.03\n");
-    expect_in("shapes.svg", "best grid: torus2d 8x8, 11 ms");
-}
-
-Test(plot, bars_have_the_parts_of_the_iteration_and_say_how_long_it_is)
-{
-    need_gnuplot();
-    write_sweep();
-    draw();
-    read_file("breakdown.csv");
-    cr_expect_not_null(
-        strstr(text, "16,ring,-,simgrid,,0.005,0.021,0.043,0.01,0.001,,0.08,0.875\n"), "%s", text);
-    expect_in("breakdown.svg", "80.0 ms (87.5 %)");
-    cr_expect_not_null(strstr(text, ">64 GPUs<"));
+    static const char *const whole[][2] = {
+        {"efficiency.csv", "gpus,algorithm,shape,engine,exact,efficiency_frac,iteration_s\n"
+                           "16,ring,-,simgrid,,0.875,0.08\n"
+                           "64,ring,-,closed,,0.777778,0.09\n"
+                           "16,torus2d,4x4,simgrid,,0.933333,0.075\n"
+                           "64,torus2d,8x8,closed,,0.921053,0.076\n"
+                           "64,hierarchical,4,closed,,0.823529,0.085\n"},
+        {"shapes.csv", "gpus,algorithm,shape,engine,exact,allreduce_s\n"
+                       "64,ring,-,closed,,0.04\n"
+                       "64,torus2d,4x16,closed,,0.013\n"
+                       "64,torus2d,8x8,closed,,0.011\n"
+                       "64,torus2d,16x4,closed,,0.014\n"
+                       "64,hierarchical,4,closed,,0.03\n"},
+    };
+    static const char *const parts[][2] = {
+        {"efficiency.svg", "engine simgrid + closed"},
+        {"shapes.svg", "engine closed"},
+        {"shapes.svg", "best grid: torus2d 8x8, 11 ms"},
+        {"breakdown.csv", "16,ring,-,simgrid,,0.005,0.021,0.043,0.01,0.001,,0.08,0.875\n"},
+        {"breakdown.svg", ">64 GPUs<"},
+        {"breakdown.svg", "80.0 ms (87.5 %)"},
+    };
+    cr_expect_eq(draw_sweep().rows_failed, 1);
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        expect_content(whole[i][0], whole[i][1]);
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect_in(parts[i][0], parts[i][1]);
+    }
     cr_expect_null(strstr(text, "waits for input"), "nothing does");
 }
 
 /* The file says which rows are exact: marks and the key do. */
 Test(plot, approximate_rows_are_told_apart)
 {
-    need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fprintf(file, "exact,%s", header);
     fputs("yes,", file);
@@ -69,26 +61,8 @@ Test(plot, approximate_rows_are_told_apart)
     cr_expect_null(strstr(text, ">approximate<"), "the key has no marks of nothing");
 }
 
-Test(plot, failed_rows_are_skipped_and_counted)
-{
-    need_gnuplot();
-    write_sweep();
-    struct ar_plot_report report = draw();
-    cr_expect_eq(report.rows_failed, 1);
-}
-
-Test(plot, the_title_names_every_engine_of_the_rows_drawn)
-{
-    need_gnuplot();
-    write_sweep();
-    draw();
-    expect_in("efficiency.svg", "engine simgrid + closed");
-    expect_in("shapes.svg", "engine closed");
-}
-
 Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
 {
-    need_gnuplot();
     write_sweep();
     write_payloads();
     size_t size = read_file("payload.csv");
@@ -106,7 +80,6 @@ Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
 
 Test(plot, a_picture_without_data_is_left_out_with_a_reason)
 {
-    need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fputs(header, file);
     add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
@@ -123,7 +96,6 @@ Test(plot, a_picture_without_data_is_left_out_with_a_reason)
 
 Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
 {
-    need_gnuplot();
     write_sweep();
     write_payloads();
     struct ar_plot_report report = draw();
@@ -145,11 +117,9 @@ Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
 
 Test(plot, drawing_again_gives_the_same_bytes)
 {
-    need_gnuplot();
     static const char *const names[] = {"efficiency.csv", "shapes.gp", "shapes.svg",
                                         "breakdown.png"};
-    write_sweep();
-    draw();
+    draw_sweep();
     for (unsigned i = 0; i < 4; i++) {
         size_t size = read_file(names[i]);
         char *before = malloc(size);
@@ -163,9 +133,7 @@ Test(plot, drawing_again_gives_the_same_bytes)
 
 Test(plot, the_script_kept_beside_a_picture_draws_it_again)
 {
-    need_gnuplot();
-    write_sweep();
-    draw();
+    draw_sweep();
     size_t size = read_file("throughput.svg");
     cr_assert_eq(unlink(in_directory("throughput.svg")), 0);
     cr_assert_eq(setenv("PLOTS", directory, 1), 0);
@@ -175,7 +143,6 @@ Test(plot, the_script_kept_beside_a_picture_draws_it_again)
 
 Test(plot, names_in_titles_are_text_and_never_commands)
 {
-    need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     fputs(header, file);
     fprintf(file, "\"]]>it's `touch oops` \"\"@x\"\" "
@@ -193,17 +160,13 @@ Test(plot, names_in_titles_are_text_and_never_commands)
 
 Test(plot, pictures_go_to_another_directory_when_one_is_given)
 {
-    need_gnuplot();
     write_sweep();
     char output_dir[256];
     snprintf(output_dir, sizeof output_dir, "%s/sub", directory);
     struct ar_plot_request request = a_request();
-    struct ar_plot_report report;
-    struct ar_error err;
     request.path = in_directory("sweep.csv");
     request.output_dir = output_dir;
-    cr_assert_eq(ar_plot_draw(&request, &arena, &report, &err), AR_OK, "%s", err.text);
-    cr_expect_str_eq(report.output_dir, output_dir);
+    cr_expect_str_eq(draw_request(&request).output_dir, output_dir);
     cr_expect_eq(access(in_directory("sub/efficiency.png"), F_OK), 0);
     cr_expect_eq(count_outputs(), 1);
     strcat(directory, "/sub");
@@ -255,7 +218,6 @@ static void write_scaled_sweep(void)
 
 Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_says_what_to_choose)
 {
-    need_gnuplot();
     write_scaled_sweep();
     struct ar_plot_report report = draw();
     cr_expect_str_eq(report.pictures[7].name, "crossover");
@@ -282,7 +244,6 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_says_what_to_choose
 
 Test(plot, a_reason_is_one_line_whatever_cells_hold)
 {
-    need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
     cr_assert_not_null(file);
     fputs(header, file);
@@ -300,7 +261,6 @@ Test(plot, a_reason_is_one_line_whatever_cells_hold)
 
 Test(plot, rows_that_are_chosen_are_drawn)
 {
-    need_gnuplot();
     write_scaled_sweep();
     struct ar_plot_report report = draw_where("batch_per_gpu=16, gradient_scale=1.0");
     cr_expect_eq(report.pictures[0].rows_count, 3 + 2 + 1);
@@ -349,7 +309,6 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
         {"jitter_frac", "0", "0.1", "ring+jitter_frac=0.1,", "jitter_frac=0.10", "jitter 0.1"},
         {"wire", "", "fp32", "ring+fp32,", "wire=fp32", "fp32 on the wire"},
     };
-    need_gnuplot();
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
         write_two(axes[i].column, axes[i].one, axes[i].other);
         draw();

@@ -142,27 +142,39 @@ unsigned count_drawn(const struct ar_plot_report *report)
     return count;
 }
 
-void need_gnuplot(void)
+static void need_gnuplot(void)
 {
     if (system("gnuplot --version >/dev/null 2>&1") != 0) {
         cr_skip_test("gnuplot is not installed");
     }
 }
 
-struct ar_plot_report draw_where(const char *where)
+struct ar_plot_report draw_request(const struct ar_plot_request *request)
 {
-    static struct ar_plot_report report;
-    struct ar_plot_request request = a_request();
-    request.where = where;
+    struct ar_plot_report report = {NULL};
     struct ar_error err;
-    enum ar_status status = ar_plot_draw(&request, &arena, &report, &err);
+    need_gnuplot();
+    enum ar_status status = ar_plot_draw(request, &arena, &report, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return report;
+}
+
+struct ar_plot_report draw_where(const char *where)
+{
+    struct ar_plot_request request = a_request();
+    request.where = where;
+    return draw_request(&request);
 }
 
 struct ar_plot_report draw(void)
 {
     return draw_where(NULL);
+}
+
+struct ar_plot_report draw_sweep(void)
+{
+    write_sweep();
+    return draw();
 }
 
 enum ar_status fail(const struct ar_plot_request *request, const char *expected)

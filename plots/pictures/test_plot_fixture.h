@@ -53,14 +53,12 @@ struct ar_plot_request a_request(void);
 /** How many pictures of a report are drawn; each leaves four files. */
 unsigned count_drawn(const struct ar_plot_report *report);
 
-/** Skips the test when there is no gnuplot. */
-void need_gnuplot(void);
-
-/** Draws the pictures of the directory, which must succeed. */
+/** Draws pictures, which must succeed: those of a request, of the directory, of chosen rows of it,
+ * and of write_sweep(). Without gnuplot the test is skipped. */
+struct ar_plot_report draw_request(const struct ar_plot_request *request);
 struct ar_plot_report draw(void);
-
-/** The same of chosen rows. */
 struct ar_plot_report draw_where(const char *where);
+struct ar_plot_report draw_sweep(void);
 
 /** Expects a failure whose line says `expected`; returns its status. */
 enum ar_status fail(const struct ar_plot_request *request, const char *expected);

@@ -129,9 +129,7 @@ Test(plot_input, a_failing_gnuplot_is_one_line_and_leaves_nothing)
 
 Test(plot_input, a_full_disk_leaves_the_old_pictures)
 {
-    need_gnuplot();
-    write_sweep();
-    struct ar_plot_report report = draw();
+    struct ar_plot_report report = draw_sweep();
     size_t size = read_file("efficiency.png");
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {20000, 20000};

@@ -22,30 +22,14 @@ static const char rows[] =
          "b-time,B to 75.9 %,train_s,s,2048,torus2d,74.7,80,76,85,0.07,no,s,x\n"
          "c-step,one step,iteration_s,s,640,ring,0.105,0.101,0.098,0.109,-0.04,yes,s,x\n"
          "d-rate,images,images_per_s,1/s,256,tree,86000,84000,81000,90000,-0.02,yes,s,x\n";
-static enum ar_status reproduce(struct ar_plot_report *report, struct ar_error *err)
-{
-    struct ar_plot_request request = {
-        .set = AR_PLOT_PUBLISHED, .path = directory, .template_dir = TEMPLATES};
-    return ar_plot_draw(&request, &arena, report, err);
-}
 
-static void expect_error(enum ar_status expected, const char *fragment)
-{
-    struct ar_plot_report report;
-    struct ar_error err = {AR_OK, ""};
-    cr_expect_eq(reproduce(&report, &err), expected, "%s", fragment);
-    cr_expect_not_null(strstr(err.text, fragment), "\"%s\" does not say \"%s\"", err.text,
-                       fragment);
-    cr_expect_null(strchr(err.text, '\n'));
-}
+static const struct ar_plot_request published = {
+    .set = AR_PLOT_PUBLISHED, .path = directory, .template_dir = TEMPLATES};
 
 Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
 {
-    need_gnuplot();
     write_file("reproduce.csv", rows);
-    struct ar_plot_report report;
-    struct ar_error err;
-    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    struct ar_plot_report report = draw_request(&published);
     for (unsigned i = 0; i < report.pictures_count; i++) {
         char name[64];
         cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
@@ -65,39 +49,37 @@ Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
 
 Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
 {
-    expect_error(AR_NO_INPUT, "reproduce.csv: No such file");
+    cr_expect_eq(fail(&published, "reproduce.csv: No such file"), AR_NO_INPUT);
     write_file("reproduce.csv", "row,title\na,b\n");
-    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"quantity\" is missing");
+    cr_expect_eq(fail(&published, "reproduce.csv:1: column \"quantity\" is missing"), AR_BAD_DATA);
     write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
-    expect_error(AR_BAD_DATA, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number");
+    cr_expect_eq(
+        fail(&published, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number"),
+        AR_BAD_DATA);
     cr_expect_eq(count_outputs(), 1);
 }
 
 /* --- comparisons -------------------------------------------------------------------------- */
 
-static enum ar_status compare(const char *rows_of, struct ar_plot_report *report)
+static struct ar_plot_report compare(const char *rows_of)
 {
-    struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
-                                      .path = directory,
-                                      .template_dir = TEMPLATES,
-                                      .subject = "cluster it’s, engine x"};
-    struct ar_error err;
+    const struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
+                                            .path = directory,
+                                            .template_dir = TEMPLATES,
+                                            .subject = "cluster it’s, engine x"};
     write_file("compare.csv", rows_of);
-    return ar_plot_draw(&request, &arena, report, &err);
+    return draw_request(&request);
 }
 
 #define CALLS "nodes,gpus,choice,set,payload_bytes,measured_s,predicted_s,low_s,high_s,error_frac\n"
 
 Test(plot_published, calls_are_drawn_by_numbers_of_gpus_with_their_bands_if_all_have_one)
 {
-    need_gnuplot();
-    struct ar_plot_report report;
-    cr_assert_eq(compare(CALLS "1,4,ring,fitted,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
-                               "1,4,ring,fitted,4096,9e-06,9.1e-06,8e-06,1e-05,0.0111\n"
-                               "2,8,ring,held-out,4,2e-05,1.5e-05,1e-05,3e-05,-0.25\n"
-                               "2,8,ring,held-out,4096,2e-05,2.5e-05,2e-05,3e-05,0.25\n",
-                         &report),
-                 AR_OK);
+    struct ar_plot_report report =
+        compare(CALLS "1,4,ring,fitted,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
+                      "1,4,ring,fitted,4096,9e-06,9.1e-06,8e-06,1e-05,0.0111\n"
+                      "2,8,ring,held-out,4,2e-05,1.5e-05,1e-05,3e-05,-0.25\n"
+                      "2,8,ring,held-out,4096,2e-05,2.5e-05,2e-05,3e-05,0.25\n");
     for (size_t i = 0; i < report.pictures_count; i++) {
         cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
         cr_expect_null(report.pictures[i].reason);
@@ -107,10 +89,8 @@ Test(plot_published, calls_are_drawn_by_numbers_of_gpus_with_their_bands_if_all_
     cr_expect_not_null(strstr(text, ">8 GPUs (2 nodes), held out<"));
     cr_expect_not_null(strstr(text, "95 % bands"));
     expect_in("compare.csv", "choice");
-    cr_assert_eq(compare(CALLS "1,4,ring,held-out,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
-                               "1,4,ring,held-out,4096,9e-06,9.1e-06,,,0.0111\n",
-                         &report),
-                 AR_OK);
+    report = compare(CALLS "1,4,ring,held-out,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
+                           "1,4,ring,held-out,4096,9e-06,9.1e-06,,,0.0111\n");
     cr_expect_null(report.pictures[0].reason);
     read_file("compare_time.svg");
     cr_expect_null(strstr(text, "bands"));
