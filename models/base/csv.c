@@ -353,44 +353,43 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                         csv->path, line, noun, name, ar_csv_show(text, shown), expected);
 }
 
-static bool read_field(const struct ar_column *column, const char *text, void *record)
+/* Reads the cells of a row, or the directives (of no row), into a record. */
+static enum ar_status read_record(const struct ar_csv *csv, bool is_directive, size_t row,
+                                  struct ar_columns columns, const size_t *places, void *record,
+                                  struct ar_error *err)
 {
-    return text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record);
+    for (size_t i = 0; i < columns.count; i++) {
+        const struct ar_column *column = &columns.list[i];
+        char expected[AR_COLUMN_EXPECTED];
+        if (places[i] == SIZE_MAX) {
+            continue;
+        }
+        const char *text =
+            is_directive ? csv->directives[places[i]].value : ar_csv_cell(csv, row, places[i]);
+        if (!(text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record))) {
+            return wrong_text(csv, is_directive ? csv->directives[places[i]].line : csv->lines[row],
+                              is_directive ? "directive" : "column", column->name, text,
+                              ar_column_expected(column, expected), err);
+        }
+    }
+    return AR_OK;
 }
 
 enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
                                       void *record, struct ar_error *err)
 {
     size_t places[AR_CSV_COLUMNS_MAX];
-    char expected[AR_COLUMN_EXPECTED];
     AR_TRY(place_all(csv, true, columns, places, err));
-    for (size_t i = 0; i < columns.count; i++) {
-        const struct ar_column *column = &columns.list[i];
-        const char *text = places[i] != SIZE_MAX ? csv->directives[places[i]].value : NULL;
-        if (text != NULL && !read_field(column, text, record)) {
-            return ar_csv_directive_error(csv, column->name, ar_column_expected(column, expected),
-                                          err);
-        }
-    }
-    return AR_OK;
+    return read_record(csv, true, 0, columns, places, record, err);
 }
 
 enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
                                 size_t size, struct ar_error *err)
 {
     size_t places[AR_CSV_COLUMNS_MAX];
-    char expected[AR_COLUMN_EXPECTED];
     AR_TRY(place_all(csv, false, columns, places, err));
     for (size_t row = 0; row < csv->rows_count; row++) {
-        char *record = (char *)records + row * size;
-        for (size_t i = 0; i < columns.count; i++) {
-            const struct ar_column *column = &columns.list[i];
-            const char *text = places[i] != SIZE_MAX ? ar_csv_cell(csv, row, places[i]) : NULL;
-            if (text != NULL && !read_field(column, text, record)) {
-                return ar_csv_error(csv, row, column->name, ar_column_expected(column, expected),
-                                    err);
-            }
-        }
+        AR_TRY(read_record(csv, false, row, columns, places, (char *)records + row * size, err));
     }
     return AR_OK;
 }
