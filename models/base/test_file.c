@@ -17,6 +17,9 @@ enum { PATH_SIZE = 1024 };
 /* A new directory for each test. */
 static char folder[PATH_SIZE / 2];
 
+static struct ar_output output; /* of a test, which is a process */
+static struct ar_error err;
+
 static void make_folder(void)
 {
     snprintf(folder, sizeof folder, "%s/test-output-XXXXXX", AR_TEST_BINARY_DIR);
@@ -68,21 +71,18 @@ static size_t files_count(void)
     return count;
 }
 
-static void expect_error(enum ar_status status, const struct ar_error *err, const char *path,
-                         const char *cause)
+static void expect_error(enum ar_status status, const char *path, const char *cause)
 {
     cr_expect_eq(status, AR_IO);
-    cr_expect_eq(err->status, AR_IO);
-    cr_expect_eq(strncmp(err->text, path, strlen(path)), 0, "%s", err->text);
-    cr_expect_not_null(strstr(err->text, cause), "%s", err->text);
-    cr_expect_null(strchr(err->text, '\n'));
+    cr_expect_eq(err.status, AR_IO);
+    cr_expect_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
+    cr_expect_not_null(strstr(err.text, cause), "%s", err.text);
+    cr_expect_null(strchr(err.text, '\n'));
 }
 
 Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
     fputs("a,b\n", output.file);
     cr_expect_eq(access(path, F_OK), -1);
@@ -94,8 +94,6 @@ Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
 Test(output, a_commit_replaces_an_existing_file_at_once_and_an_abort_keeps_it)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     write_file(in_folder("x.csv", path), "old");
     for (int commits = 0; commits < 2; commits++) {
         cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
@@ -115,11 +113,9 @@ Test(output, a_commit_replaces_an_existing_file_at_once_and_an_abort_keeps_it)
 Test(output, a_directory_or_a_device_is_no_file_to_write)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     cr_assert_eq(mkdir(in_folder("x", path), 0777), 0);
-    expect_error(ar_output_open(path, &output, &err), &err, path, "it is a directory");
-    expect_error(ar_output_open("/dev/null", &output, &err), &err, "/dev/null", "no regular file");
+    expect_error(ar_output_open(path, &output, &err), path, "it is a directory");
+    expect_error(ar_output_open("/dev/null", &output, &err), "/dev/null", "no regular file");
     struct stat info;
     cr_expect(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode), "/dev/null was replaced");
     cr_expect_eq(files_count(), 1);
@@ -128,9 +124,7 @@ Test(output, a_directory_or_a_device_is_no_file_to_write)
 Test(output, a_missing_directory_is_an_error_that_names_the_path)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
-    expect_error(ar_output_open(in_folder("no/x.csv", path), &output, &err), &err, path,
+    expect_error(ar_output_open(in_folder("no/x.csv", path), &output, &err), path,
                  strerror(ENOENT));
     cr_expect_eq(files_count(), 0);
 }
@@ -139,23 +133,18 @@ Test(output, a_path_below_a_file_is_an_error)
 {
     char path[PATH_SIZE];
     char below[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     write_file(in_folder("x", path), "old");
-    expect_error(ar_output_open(in_folder("x/y", below), &output, &err), &err, below,
-                 strerror(ENOTDIR));
+    expect_error(ar_output_open(in_folder("x/y", below), &output, &err), below, strerror(ENOTDIR));
     expect_file(path, "old");
 }
 
 Test(output, a_path_too_long_is_an_error_and_not_another_path)
 {
     char path[8000];
-    struct ar_output output;
-    struct ar_error err;
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';
-    expect_error(ar_output_open(path, &output, &err), &err, "aaa", "too long");
-    expect_error(ar_make_directory(path, &err), &err, "aaa", "too long");
+    expect_error(ar_output_open(path, &output, &err), "aaa", "too long");
+    expect_error(ar_make_directory(path, &err), "aaa", "too long");
 }
 
 /* Runs a check in a child, since it changes the process for good; the child exits with 0. */
@@ -175,8 +164,6 @@ static void in_child(int (*check)(void))
 static int write_to_protected_directory(void)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
         return 1;
     }
@@ -204,8 +191,6 @@ static void limit_files(rlim_t bytes)
 static int commit_more_than_fits(size_t bytes)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     limit_files(1000);
     if (ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK) {
         return 1;
@@ -244,11 +229,9 @@ Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
     cr_assert_eq(mkdir(path, 0777), 0);
-    expect_error(ar_output_commit(&output, &err), &err, path, strerror(EISDIR));
+    expect_error(ar_output_commit(&output, &err), path, strerror(EISDIR));
     cr_expect_eq(files_count(), 1, "a temporary file is left");
 }
 
@@ -256,7 +239,6 @@ Test(output, directories_are_made_with_their_parents_and_may_exist)
 {
     static const char *const names[] = {"a/b/c", "a/b/c", "a/b/c/", "a//d", "."};
     char path[PATH_SIZE];
-    struct ar_error err;
     struct stat info;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cr_expect_eq(ar_make_directory(in_folder(names[i], path), &err), AR_OK);
@@ -269,12 +251,11 @@ Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 {
     char path[PATH_SIZE];
     char below[PATH_SIZE];
-    struct ar_error err;
     write_file(in_folder("x", path), "old");
-    expect_error(ar_make_directory(in_folder("x/y", below), &err), &err, path, "found a file");
-    expect_error(ar_make_directory(path, &err), &err, path, "found a file");
-    expect_error(ar_make_directory("", &err), &err, "", "empty path");
-    expect_error(ar_make_directory("/proc/nothing", &err), &err, "/proc/nothing",
+    expect_error(ar_make_directory(in_folder("x/y", below), &err), path, "found a file");
+    expect_error(ar_make_directory(path, &err), path, "found a file");
+    expect_error(ar_make_directory("", &err), "", "empty path");
+    expect_error(ar_make_directory("/proc/nothing", &err), "/proc/nothing",
                  "cannot make the directory");
     expect_file(path, "old");
 }
@@ -285,7 +266,6 @@ Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 Test(output, directories_for_other_programs_go_with_their_arenas)
 {
     struct ar_arena arenas[2] = {{0}};
-    struct ar_error err;
     const char *paths[2];
     for (size_t i = 0; i < 2; i++) {
         cr_assert_eq(ar_scratch_make(folder, &arenas[i], &paths[i], &err), AR_OK, "%s", err.text);
@@ -301,7 +281,6 @@ Test(output, directories_for_other_programs_go_with_their_arenas)
 Test(output, a_signal_waits_until_the_directory_is_gone)
 {
     struct ar_arena arena = {0};
-    struct ar_error err;
     const char *path;
     cr_assert_eq(ar_scratch_make(folder, &arena, &path, &err), AR_OK);
     raise(SIGTERM);
@@ -318,8 +297,6 @@ Test(output, a_signal_waits_until_the_directory_is_gone)
 static int write_and_die(void)
 {
     char path[PATH_SIZE];
-    struct ar_output output;
-    struct ar_error err;
     return ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK ||
            fputs("half of it", output.file) < 0 || fflush(output.file) != 0;
 }

@@ -53,24 +53,36 @@ static struct ship full_ship(void)
     return ship;
 }
 
-/* The text that is written; freed by the caller. */
-static char *written(enum ar_format format, struct ar_columns columns, const void *records,
-                     size_t count, size_t size)
+/* What is written to the file that begin_text() returns is the text of end_text(). */
+static char *text;
+
+static FILE *begin_text(void)
 {
-    char *text = NULL;
-    size_t bytes = 0;
+    static size_t bytes;
+    free(text);
     FILE *file = open_memstream(&text, &bytes);
     cr_assert_not_null(file);
-    ar_records_write(file, AR_VIEW(format), columns, records, count, size);
+    return file;
+}
+
+static const char *end_text(FILE *file)
+{
     cr_assert_eq(fclose(file), 0);
     return text;
 }
 
-static void expect(enum ar_format format, const struct ship *ships, size_t count, const char *text)
+static void expect_written(const struct ar_view *view, struct ar_columns columns,
+                           const void *records, size_t count, size_t size, const char *expected)
 {
-    char *found = written(format, ship_columns, ships, count, sizeof *ships);
-    cr_expect_str_eq(found, text);
-    free(found);
+    FILE *file = begin_text();
+    ar_records_write(file, view, columns, records, count, size);
+    cr_expect_str_eq(end_text(file), expected);
+}
+
+static void expect(enum ar_format format, const struct ship *ships, size_t count,
+                   const char *expected)
+{
+    expect_written(AR_VIEW(format), ship_columns, ships, count, sizeof *ships, expected);
 }
 
 Test(record, csv_has_a_header_all_columns_and_empty_cells_where_nothing_applies)
@@ -125,9 +137,8 @@ Test(record, markdown_is_a_table_of_a_document)
     struct ship ship = ship_named("Fram");
     ship.masts = 3;
     struct ar_columns two = {ship_list, 2};
-    char *text = written(AR_FORMAT_MARKDOWN, two, &ship, 1, sizeof ship);
-    cr_expect_str_eq(text, "| ship | masts |\n|---|--:|\n| Fram |     3 |\n");
-    free(text);
+    expect_written(AR_VIEW(AR_FORMAT_MARKDOWN), two, &ship, 1, sizeof ship,
+                   "| ship | masts |\n|---|--:|\n| Fram |     3 |\n");
 }
 
 Test(record, counts_of_32_bits_always_apply_and_strings_may_be_missing)
@@ -140,26 +151,20 @@ Test(record, counts_of_32_bits_always_apply_and_strings_may_be_missing)
         AR_COLUMN(string, struct pair, name, "name", "", .heading = ""),
         AR_COLUMN(count, struct pair, count, "count", "", .heading = "", .factor = 0.5,
                   .decimals = AR_DECIMALS_NEEDED)};
-    char *csv = written(AR_FORMAT_CSV, AR_COLUMNS(list), pairs, 2, sizeof pairs[0]);
-    char *table = written(AR_FORMAT_TABLE, AR_COLUMNS(list), pairs, 2, sizeof pairs[0]);
-    cr_expect_str_eq(csv, "name,count\n\"a,b\",4294967295\n,0\n");
-    cr_expect_str_eq(table, "a,b  2147483648\n-             0\n", "no headings");
-    free(csv);
-    free(table);
+    expect_written(AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(list), pairs, 2, sizeof pairs[0],
+                   "name,count\n\"a,b\",4294967295\n,0\n");
+    expect_written(AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(list), pairs, 2, sizeof pairs[0],
+                   "a,b  2147483648\n-             0\n"); /* no headings */
 }
 
 static void read_back(const struct ship *ship, struct ship *read)
 {
     struct ar_error err;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
-    cr_assert_not_null(file);
+    FILE *file = begin_text();
     ar_record_write_line(file, ship_columns, ship);
-    cr_assert_eq(fclose(file), 0);
     memset(read, 7, sizeof *read);
-    cr_assert_eq(ar_record_read_line(ship_columns, text, read, &err), AR_OK, "%s", err.text);
-    free(text);
+    cr_assert_eq(ar_record_read_line(ship_columns, end_text(file), read, &err), AR_OK, "%s",
+                 err.text);
 }
 
 Test(record, what_csv_has_is_read_back_as_it_was)
@@ -223,27 +228,17 @@ Test(record, json_texts_are_utf_8)
         {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        char *text = NULL;
-        size_t bytes = 0;
-        FILE *file = open_memstream(&text, &bytes);
-        cr_assert_not_null(file);
+        FILE *file = begin_text();
         ar_json_text(file, texts[i][0]);
-        cr_assert_eq(fclose(file), 0);
-        cr_expect_str_eq(text, texts[i][1]);
-        free(text);
+        cr_expect_str_eq(end_text(file), texts[i][1]);
     }
 }
 
 Test(record, columns_are_described_by_name_kind_and_meaning)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&text, &bytes);
-    cr_assert_not_null(file);
+    FILE *file = begin_text();
     ar_columns_describe(file, (struct ar_columns){ship_list, 2});
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_str_eq(text, "name   text   of the ship\nmasts  count  how many\n");
-    free(text);
+    cr_expect_str_eq(end_text(file), "name   text   of the ship\nmasts  count  how many\n");
 }
 
 Test(record, formats_are_known_by_name)
@@ -300,16 +295,9 @@ static const struct ar_column boat_list[] = {
 
 static const struct boat boats[] = {{2, "Ann", 3, 0.5, 1}, {4, "Ann", 5, 0.75, 0}};
 
-static void expect_view(struct ar_view view, const char *text)
+static void expect_view(struct ar_view view, const char *expected)
 {
-    char *found = NULL;
-    size_t bytes = 0;
-    FILE *file = open_memstream(&found, &bytes);
-    cr_assert_not_null(file);
-    ar_records_write(file, &view, AR_COLUMNS(boat_list), boats, 2, sizeof boats[0]);
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_str_eq(found, text);
-    free(found);
+    expect_written(&view, AR_COLUMNS(boat_list), boats, 2, sizeof boats[0], expected);
 }
 
 Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
@@ -332,13 +320,8 @@ Test(record, columns_of_one_priority_go_together)
         BOAT(count, oars, "", .heading = "oars"),
         BOAT(number, length_m, "", .heading = "length (m)", .decimals = 1, .priority = 1),
         BOAT(number, depth_m, "", .heading = "depth (m)", .decimals = 2, .priority = 1)};
-    char text[200] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    cr_assert_not_null(file);
-    ar_records_write(file, &(struct ar_view){.width = 20}, AR_COLUMNS(list), boats, 2,
-                     sizeof boats[0]);
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_str_eq(text, "oars\n   2\n   4\n");
+    expect_written(&(struct ar_view){.width = 20}, AR_COLUMNS(list), boats, 2, sizeof boats[0],
+                   "oars\n   2\n   4\n");
 }
 
 Test(record, a_view_has_the_columns_that_were_asked_for)

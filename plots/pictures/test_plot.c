@@ -80,8 +80,7 @@ Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
 
 Test(plot, a_picture_without_data_is_left_out_with_a_reason)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fputs(header, file);
+    FILE *file = open_sweep();
     add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
     fclose(file);
     struct ar_plot_report report = draw();
@@ -143,8 +142,7 @@ Test(plot, the_script_kept_beside_a_picture_draws_it_again)
 
 Test(plot, names_in_titles_are_text_and_never_commands)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fputs(header, file);
+    FILE *file = open_sweep();
     fprintf(file, "\"]]>it's `touch oops` \"\"@x\"\" "
                   "{a}_b\",\"t\xff,t\xc2\x9b\",32,fp16,16,4,ring,-,2,closed,"
                   "1,0.08,0.07,0.02,0.01,6400,0.875,node,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok");
@@ -244,9 +242,7 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_says_what_to_choose
 
 Test(plot, a_reason_is_one_line_whatever_cells_hold)
 {
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    cr_assert_not_null(file);
-    fputs(header, file);
+    FILE *file = open_sweep();
     for (int i = 0; i < 2; i++) {
         fprintf(file,
                 "\"a\n%d\",t,32,fp16,16,4,ring,-,2,x,100,0.08,0.07,0.02,0.01,6400,0.9,gpu,100,0.1,"
@@ -331,8 +327,7 @@ Test(plot, rows_that_differ_in_more_than_their_algorithm_are_series)
 Test(plot, too_many_series_are_not_drawn_as_one)
 {
     struct ar_plot_request request = a_request();
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fputs(header, file);
+    FILE *file = open_sweep();
     for (char engine[] = "a"; engine[0] < 'a' + 13; engine[0]++) {
         add_row(file, 16, "ring", "-", engine, 0.08, 0.02, "ok");
     }
