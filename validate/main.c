@@ -75,7 +75,7 @@ static void write_rows(FILE *file, struct session *session)
 
 static enum ar_status write_result(struct session *session, struct ar_error *err)
 {
-    struct ar_output output;
+    struct ar_output *output;
     if (session->arguments.out == NULL) {
         write_rows(stdout, session);
         if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -84,20 +84,20 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
         }
         return AR_OK;
     }
-    AR_TRY(ar_output_open(session->arguments.out, &output, err));
-    write_rows(output.file, session);
-    return ar_output_commit(&output, err);
+    AR_TRY(ar_output_begin(session->arguments.out, session->arena, &output, err));
+    write_rows(output->file, session);
+    return ar_output_commit(output, err);
 }
 
 /* Finds out that a file cannot be written before hours are spent on its rows. */
 static enum ar_status try_output(const struct session *session, struct ar_error *err)
 {
-    struct ar_output output;
+    struct ar_output *output;
     if (session->arguments.out == NULL || !session->machine.is_first) {
         return AR_OK;
     }
-    AR_TRY(ar_output_open(session->arguments.out, &output, err));
-    ar_output_abort(&output);
+    AR_TRY(ar_output_begin(session->arguments.out, session->arena, &output, err));
+    ar_output_abort(output);
     return AR_OK;
 }
 

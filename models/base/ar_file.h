@@ -1,7 +1,7 @@
 /** \file ar_file.h
  * Files that are read whole, and output files that appear whole or not at all.
  *
- * ar_output_open() opens a temporary file beside it, without a name, so that a process that is
+ * ar_output_begin() opens a temporary file beside it, without a name, so that a process that is
  * killed leaves nothing; ar_output_commit() checks every write, copies it to PATH.PROCESS.tmp and
  * renames that; ar_output_abort() drops it.
  *
@@ -41,10 +41,7 @@ struct ar_output {
     char path[3800];
 };
 
-/** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */
-enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err);
-
-/** The same for callers that return early: what is not committed when the arena ends is dropped. */
+/** Opens a temporary file for `path`. What is not committed when the arena ends is dropped. */
 enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
                                struct ar_error *err);
 enum ar_status ar_output_begin_in(const char *directory, const char *name, struct ar_arena *arena,

@@ -102,27 +102,6 @@ static FILE *open_beside(const struct ar_output *output, char name[TEMPORARY_NAM
     return fopen(name, "w+xe");
 }
 
-enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err)
-{
-    if (strlen(path) >= sizeof output->path) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
-    }
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        /* Renaming onto a device such as /dev/null would replace it. */
-        return ar_error_set(err, AR_IO, "%s: cannot write: it is %s; expected a file name", path,
-                            S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
-    }
-    char name[TEMPORARY_NAME];
-    snprintf(output->path, sizeof output->path, "%s", path);
-    output->file = open_beside(output, name);
-    if (output->file == NULL) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    unlink(name); /* so that nothing stays of a process that is killed */
-    return AR_OK;
-}
-
 static void abort_output(void *output)
 {
     ar_output_abort(output);
@@ -132,9 +111,23 @@ enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct 
                                struct ar_error *err)
 {
     struct ar_output *made = ar_arena_alloc(arena, 1, sizeof *made);
-    ar_arena_own(arena, made, abort_output);
-    AR_TRY(ar_output_open(path, made, err));
-    *output = made;
+    if (strlen(path) >= sizeof made->path) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        /* Renaming onto a device such as /dev/null would replace it. */
+        return ar_error_set(err, AR_IO, "%s: cannot write: it is %s; expected a file name", path,
+                            S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
+    }
+    char name[TEMPORARY_NAME];
+    snprintf(made->path, sizeof made->path, "%s", path);
+    made->file = open_beside(made, name);
+    if (made->file == NULL) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    unlink(name); /* so that nothing stays of a process that is killed */
+    *output = ar_arena_own(arena, made, abort_output);
     return AR_OK;
 }
 

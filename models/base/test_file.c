@@ -17,7 +17,8 @@ enum { PATH_SIZE = 1024 };
 /* A new directory for each test. */
 static char folder[PATH_SIZE / 2];
 
-static struct ar_output output; /* of a test, which is a process */
+static struct ar_arena arena;
+static struct ar_output *output; /* of a test, which is a process */
 static struct ar_error err;
 
 static void make_folder(void)
@@ -83,10 +84,10 @@ static void expect_error(enum ar_status status, const char *path, const char *ca
 Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
 {
     char path[PATH_SIZE];
-    cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
-    fputs("a,b\n", output.file);
+    cr_assert_eq(ar_output_begin(in_folder("x.csv", path), &arena, &output, &err), AR_OK);
+    fputs("a,b\n", output->file);
     cr_expect_eq(access(path, F_OK), -1);
-    cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
+    cr_assert_eq(ar_output_commit(output, &err), AR_OK);
     expect_file(path, "a,b\n");
     cr_expect_eq(files_count(), 1);
 }
@@ -96,14 +97,14 @@ Test(output, a_commit_replaces_an_existing_file_at_once_and_an_abort_keeps_it)
     char path[PATH_SIZE];
     write_file(in_folder("x.csv", path), "old");
     for (int commits = 0; commits < 2; commits++) {
-        cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
-        fputs("new", output.file);
-        fflush(output.file);
+        cr_assert_eq(ar_output_begin(path, &arena, &output, &err), AR_OK);
+        fputs("new", output->file);
+        fflush(output->file);
         expect_file(path, "old");
         if (commits) {
-            cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
+            cr_assert_eq(ar_output_commit(output, &err), AR_OK);
         } else {
-            ar_output_abort(&output);
+            ar_output_abort(output);
         }
         expect_file(path, commits ? "new" : "old");
         cr_expect_eq(files_count(), 1);
@@ -114,8 +115,9 @@ Test(output, a_directory_or_a_device_is_no_file_to_write)
 {
     char path[PATH_SIZE];
     cr_assert_eq(mkdir(in_folder("x", path), 0777), 0);
-    expect_error(ar_output_open(path, &output, &err), path, "it is a directory");
-    expect_error(ar_output_open("/dev/null", &output, &err), "/dev/null", "no regular file");
+    expect_error(ar_output_begin(path, &arena, &output, &err), path, "it is a directory");
+    expect_error(ar_output_begin("/dev/null", &arena, &output, &err), "/dev/null",
+                 "no regular file");
     struct stat info;
     cr_expect(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode), "/dev/null was replaced");
     cr_expect_eq(files_count(), 1);
@@ -124,7 +126,7 @@ Test(output, a_directory_or_a_device_is_no_file_to_write)
 Test(output, a_missing_directory_is_an_error_that_names_the_path)
 {
     char path[PATH_SIZE];
-    expect_error(ar_output_open(in_folder("no/x.csv", path), &output, &err), path,
+    expect_error(ar_output_begin(in_folder("no/x.csv", path), &arena, &output, &err), path,
                  strerror(ENOENT));
     cr_expect_eq(files_count(), 0);
 }
@@ -134,7 +136,8 @@ Test(output, a_path_below_a_file_is_an_error)
     char path[PATH_SIZE];
     char below[PATH_SIZE];
     write_file(in_folder("x", path), "old");
-    expect_error(ar_output_open(in_folder("x/y", below), &output, &err), below, strerror(ENOTDIR));
+    expect_error(ar_output_begin(in_folder("x/y", below), &arena, &output, &err), below,
+                 strerror(ENOTDIR));
     expect_file(path, "old");
 }
 
@@ -143,7 +146,7 @@ Test(output, a_path_too_long_is_an_error_and_not_another_path)
     char path[8000];
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';
-    expect_error(ar_output_open(path, &output, &err), "aaa", "too long");
+    expect_error(ar_output_begin(path, &arena, &output, &err), "aaa", "too long");
     expect_error(ar_make_directory(path, &err), "aaa", "too long");
 }
 
@@ -167,7 +170,7 @@ static int write_to_protected_directory(void)
     if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
         return 1;
     }
-    if (ar_output_open(in_folder("x.csv", path), &output, &err) != AR_IO) {
+    if (ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_IO) {
         return 2;
     }
     return strstr(err.text, strerror(EACCES)) != NULL ? 0 : 3;
@@ -192,13 +195,13 @@ static int commit_more_than_fits(size_t bytes)
 {
     char path[PATH_SIZE];
     limit_files(1000);
-    if (ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK) {
+    if (ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK) {
         return 1;
     }
     for (size_t i = 0; i < bytes; i++) {
-        fputc('a', output.file);
+        fputc('a', output->file);
     }
-    if (ar_output_commit(&output, &err) != AR_IO || err.status != AR_IO) {
+    if (ar_output_commit(output, &err) != AR_IO || err.status != AR_IO) {
         return 2;
     }
     return strncmp(err.text, path, strlen(path)) == 0 && strchr(err.text, '\n') == NULL ? 0 : 3;
@@ -229,9 +232,9 @@ Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
 {
     char path[PATH_SIZE];
-    cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
+    cr_assert_eq(ar_output_begin(in_folder("x.csv", path), &arena, &output, &err), AR_OK);
     cr_assert_eq(mkdir(path, 0777), 0);
-    expect_error(ar_output_commit(&output, &err), path, strerror(EISDIR));
+    expect_error(ar_output_commit(output, &err), path, strerror(EISDIR));
     cr_expect_eq(files_count(), 1, "a temporary file is left");
 }
 
@@ -280,7 +283,6 @@ Test(output, directories_for_other_programs_go_with_their_arenas)
 
 Test(output, a_signal_waits_until_the_directory_is_gone)
 {
-    struct ar_arena arena = {0};
     const char *path;
     cr_assert_eq(ar_scratch_make(folder, &arena, &path, &err), AR_OK);
     raise(SIGTERM);
@@ -297,8 +299,8 @@ Test(output, a_signal_waits_until_the_directory_is_gone)
 static int write_and_die(void)
 {
     char path[PATH_SIZE];
-    return ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK ||
-           fputs("half of it", output.file) < 0 || fflush(output.file) != 0;
+    return ar_output_begin(in_folder("x.csv", path), &arena, &output, &err) != AR_OK ||
+           fputs("half of it", output->file) < 0 || fflush(output->file) != 0;
 }
 
 Test(output, a_process_that_dies_while_it_writes_leaves_nothing)
