@@ -354,7 +354,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 uint32_t position, uint32_t place, bool sends, struct ar_move *move)
 {
     if (phase->kind == AR_PHASE_TREE) {
-        uint32_t step = algorithm->tree_step(shape, first_step, position, place, sends);
+        uint32_t step = tree_step(shape, phase, position, place, sends);
         if (step != AR_NEVER) {
             *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
         }

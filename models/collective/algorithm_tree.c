@@ -262,19 +262,11 @@ static uint32_t step_down(const struct ar_shape *shape, const struct place *own,
     return AR_NEVER;
 }
 
-static uint32_t tree_step(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
-                          uint32_t place, bool sends)
+uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
+                   uint32_t place, bool sends)
 {
     struct place own = place_of(shape, position);
-    return (first_step == 0 ? step_up : step_down)(shape, &own, position, place, sends);
-}
-
-static uint32_t tree_step_down(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
-                               uint32_t place, bool sends)
-{
-    (void)first_step;
-    struct place own = place_of(shape, position);
-    return step_down(shape, &own, position, place, sends);
+    return (phase->copies_from > 0 ? step_up : step_down)(shape, &own, position, place, sends);
 }
 
 /* NCCL's chunks. Those of an all-reduce by trees are halved while a channel has fewer of them than
@@ -322,17 +314,17 @@ ALGORITHM(
     "double binary tree of the groups, chains in the groups: reduce to the root, then broadcast",
     "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16", two_trees,
     .shapes = AR_SHAPES_GROUPS, .calls = AR_CALLS_TREE, .nccl_chunks = tree_chunks,
-    .has_mirror = true, .phases = phases_both, .tree_step = tree_step, .move = move_both);
+    .has_mirror = true, .phases = phases_both, .move = move_both);
 
 ALGORITHM(reduce_tree, reduce, "tree",
           "binary tree of the groups, chains in the groups, in 8 parts",
           "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8", two_trees,
-          .shapes = AR_SHAPES_GROUPS, .phases = phases_up, .tree_step = tree_step, .move = move_up);
+          .shapes = AR_SHAPES_GROUPS, .phases = phases_up, .move = move_up);
 
 ALGORITHM(broadcast_tree, broadcast, "tree",
           "binary tree of the groups, chains in the groups, in 8 parts",
           "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)", two_trees, .shapes = AR_SHAPES_GROUPS,
-          .phases = phases_down, .tree_step = tree_step_down, .move = move_down);
+          .phases = phases_down, .move = move_down);
 
 static const char chain_source[] = "the pipelined chain of NCCL's broadcast and reduce";
 static const char chain_help[] = "Nx1 (one chain of all ranks)";
@@ -341,10 +333,10 @@ ALGORITHM(reduce_chain, reduce, "chain",
           "from the last rank to the root one after the other, in 8 parts",
           "(N-1) (alpha + n/(8 B)) + 7 n/(8 B) + gamma n (N-1)/8", chain_source,
           .shape_help = chain_help, .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks,
-          .phases = phases_up, .tree_step = tree_step, .move = move_up);
+          .phases = phases_up, .move = move_up);
 
 ALGORITHM(broadcast_chain, broadcast, "chain",
           "from the root to the last rank one after the other, in 8 parts",
           "(N-1) (alpha + n/(8 B)) + 7 n/(8 B)", chain_source, .shape_help = chain_help,
           .calls = AR_CALLS_RING, .nccl_chunks = chain_chunks, .phases = phases_down,
-          .tree_step = tree_step_down, .move = move_down);
+          .move = move_down);

@@ -135,7 +135,7 @@ struct ar_algorithm {
                                ompi/mca/coll/base */
 
     /** Its phases as a list of stages (blocks.h), or one list for each number of dimensions from
-     * two on. Both NULL: the functions `phases`, `tree_step` and `move` say what it does. */
+     * two on. Both NULL: the functions `phases` and `move` say what it does. */
     const struct ar_stage *stages;
     const struct ar_stage *const *levels;
     uint32_t pipeline_parts; /**< above 0: the stages, all of them sums, are one phase, through
@@ -147,10 +147,6 @@ struct ar_algorithm {
 
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
-
-    /** What ar_algorithm_find_step() finds in a tree. */
-    uint32_t (*tree_step)(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
-                          uint32_t place, bool sends);
 
     /** The move of `position` in `step`, `step` below ar_algorithm_steps(). */
     struct ar_move (*move)(const struct ar_shape *shape, uint64_t elements, uint32_t position,

@@ -68,8 +68,8 @@ struct block {
                   struct block_sends *sends);
 };
 
-/** Defines MOVE_sends(), the `sends` of a block, from its `move`: loops that the compiler sees whole
- * and makes vector code of. */
+/** Defines MOVE_sends(), the `sends` of a block, from its `move`: loops that the compiler sees
+ * whole and makes vector code of. */
 #define BLOCK_LOOPS(move_of)                                                                       \
     static void move_of##_sends(uint32_t size, uint32_t step, bool is_backwards, uint32_t first,   \
                                 uint32_t count, struct block_sends *sends)                         \
@@ -151,6 +151,10 @@ uint32_t stage_block_step(const struct stage_step *at);
 /** The part of a span that stages in lower dimensions leave a position. */
 struct ar_span stage_span(const struct ar_stage *stage, const struct ar_shape *shape,
                           struct ar_span span, uint32_t position);
+
+/** What ar_algorithm_find_step() finds in a tree, or chain (algorithm_tree.c). */
+uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
+                   uint32_t place, bool sends);
 
 /* --- walks: members keep their peers ----------------------------------------- */
 

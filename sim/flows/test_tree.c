@@ -245,7 +245,7 @@ static void expect_first_steps(const struct ar_algorithm *algorithm, const struc
 Test(tree, first_steps_are_those_that_trying_finds)
 {
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        for (uint32_t ranks = 1; ranks <= 24 && ar_algorithms[i]->tree_step != NULL; ranks++) {
+        for (uint32_t ranks = 1; ranks <= 24 && ar_algorithms[i]->phases != NULL; ranks++) {
             for (uint32_t x = 1; x <= ranks; x++) {
                 struct ar_shape shape = {.x = x, .y = ranks / x};
                 struct ar_error refused;
