@@ -98,30 +98,27 @@ static size_t count_all(void)
     return count;
 }
 
-Test(lists, algorithms_come_in_the_order_they_are_named)
+static const struct ar_algorithm **algorithms;
+static size_t count;
+
+static enum ar_status list_all_reduces(const char *text, bool may_be_auto)
 {
     struct ar_error err;
-    const struct ar_algorithm **algorithms;
-    size_t count;
-    cr_assert_eq(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce,
-                                 "torus2d,ring,torus2d", false, &algorithms, &count, &err),
-                 AR_OK);
+    return list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, text, may_be_auto,
+                           &algorithms, &count, &err);
+}
+
+Test(lists, algorithms_come_in_the_order_they_are_named)
+{
+    cr_assert_eq(list_all_reduces("torus2d,ring,torus2d", false), AR_OK);
     cr_assert_eq(count, 2);
     cr_expect_str_eq(algorithms[0]->name, "torus2d");
     cr_expect_str_eq(algorithms[1]->name, "ring");
-    cr_assert_eq(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, "all", false,
-                                 &algorithms, &count, &err),
-                 AR_OK);
+    cr_assert_eq(list_all_reduces("all", false), AR_OK);
     cr_expect_eq(count, count_all());
-    cr_expect_eq(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, "ring,,", false,
-                                 &algorithms, &count, &err),
-                 AR_USAGE);
-    cr_expect_eq(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce, "auto", false,
-                                 &algorithms, &count, &err),
-                 AR_USAGE);
-    cr_assert_eq(list_algorithms(&arena, "--algorithms", &ar_operation_all_reduce,
-                                 "tree,auto,all,auto", true, &algorithms, &count, &err),
-                 AR_OK);
+    cr_expect_eq(list_all_reduces("ring,,", false), AR_USAGE);
+    cr_expect_eq(list_all_reduces("auto", false), AR_USAGE);
+    cr_assert_eq(list_all_reduces("tree,auto,all,auto", true), AR_OK);
     cr_assert_eq(count, count_all() + 1);
     cr_expect_str_eq(algorithms[0]->name, "tree");
     cr_expect_str_eq(algorithms[1]->name, "ring");
@@ -133,11 +130,12 @@ static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_no
 {
     struct ar_error err;
     struct ar_shape *shapes;
-    size_t count;
+    size_t shapes_count;
     char found[256] = "";
-    cr_assert_eq(list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &count, &err),
-                 AR_OK);
-    for (size_t i = 0; i < count; i++) {
+    cr_assert_eq(
+        list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &shapes_count, &err),
+        AR_OK);
+    for (size_t i = 0; i < shapes_count; i++) {
         char shape[AR_SHAPE_TEXT];
         size_t used = strlen(found);
         snprintf(found + used, sizeof found - used, "%s%s", i > 0 ? " " : "",

@@ -148,7 +148,7 @@ unsigned count_drawn(const struct ar_plot_report *report)
     return count;
 }
 
-static void need_gnuplot(void)
+void need_gnuplot(void)
 {
     if (system("gnuplot --version >/dev/null 2>&1") != 0) {
         cr_skip_test("gnuplot is not installed");

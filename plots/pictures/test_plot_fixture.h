@@ -56,8 +56,11 @@ struct ar_plot_request a_request(void);
 /** How many pictures of a report are drawn; each leaves four files. */
 unsigned count_drawn(const struct ar_plot_report *report);
 
+/** Skips the test when there is no gnuplot. */
+void need_gnuplot(void);
+
 /** Draws pictures, which must succeed: those of a request, of the directory, of chosen rows of it,
- * and of write_sweep(). Without gnuplot the test is skipped. */
+ * and of write_sweep(). They need gnuplot. */
 struct ar_plot_report draw_request(const struct ar_plot_request *request);
 struct ar_plot_report draw(void);
 struct ar_plot_report draw_where(const char *where);

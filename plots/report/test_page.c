@@ -263,9 +263,7 @@ Test(page, a_long_note_is_whole)
 Test(page, names_in_pictures_are_text)
 {
     need_gnuplot();
-    FILE *file = fopen(in_directory("sweep.csv"), "w");
-    cr_assert_not_null(file);
-    fputs(header, file);
+    FILE *file = open_sweep();
     add_row(file, 16, "ring", "-", "\"<script>no()</script>'x'\"", 0.080, 0.020, "ok");
     fclose(file);
     write_page();
