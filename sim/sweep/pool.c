@@ -192,14 +192,6 @@ static pid_t fork_joined(int *socket, struct ar_error *err)
     return process;
 }
 
-/* Waits for the end of a process; returns what waitpid() says. */
-static int process_reap(pid_t process)
-{
-    int wait_status = 0;
-    (void)TEMP_FAILURE_RETRY(waitpid(process, &wait_status, 0));
-    return wait_status;
-}
-
 /* --- a worker --------------------------------------------------------------------------------- */
 
 struct worker_shift {
@@ -254,11 +246,12 @@ static enum ar_status worker_start(struct ar_pool *pool, struct pool_worker *wor
     _exit(status == AR_IO ? 1 : ar_status_exit_code(status));
 }
 
-/* Frees the place of a worker that ended or is about to. */
+/* Frees the place of a worker that ended or is about to; returns what waitpid() says. */
 static int worker_remove(struct pool_worker *worker)
 {
+    int wait_status = 0;
     close(worker->socket);
-    int wait_status = process_reap(worker->process);
+    (void)TEMP_FAILURE_RETRY(waitpid(worker->process, &wait_status, 0));
     *worker = (struct pool_worker){.process = 0};
     return wait_status;
 }

@@ -45,30 +45,25 @@ static uint32_t point_compute(void *context, uint32_t number, char *answer)
     return 2 + journal_format(&row, answer + 1);
 }
 
-/* The row of a point whose worker died. */
-static void lost_row_format(struct sweep *sweep, uint32_t number, const char *reason, char *line)
-{
-    struct ar_row row;
-    struct ar_error ignored;
-    struct ar_scenario scenario;
-    ar_row_clear(&row);
-    if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &ignored) == AR_OK) {
-        ar_run_describe(&scenario, &row);
-    }
-    ar_copy_text(row.status, sizeof row.status, reason);
-    journal_format(&row, line);
-}
-
 static enum ar_status row_take(void *context, const struct ar_pool_answer *answer,
                                struct ar_error *err)
 {
     struct sweep *sweep = context;
     char line[JOURNAL_LINE_MAX];
+    struct ar_row row;
+    struct ar_error ignored;
+    struct ar_scenario scenario;
     if (!answer->is_lost) {
         return journal_add(&sweep->journal, answer->item, answer->bytes + 1,
                            (enum ar_status)answer->bytes[0], err);
     }
-    lost_row_format(sweep, answer->item, answer->bytes, line);
+    ar_row_clear(&row); /* the worker died */
+    const struct point *point = &sweep->space->points[answer->item];
+    if (space_scenario(sweep->space, point, &scenario, &ignored) == AR_OK) {
+        ar_run_describe(&scenario, &row);
+    }
+    ar_copy_text(row.status, sizeof row.status, answer->bytes);
+    journal_format(&row, line);
     return journal_add(&sweep->journal, answer->item, line, AR_INTERNAL, err);
 }
 

@@ -274,14 +274,6 @@ static void table_begin(struct row_printer *printer, bool is_bare)
     printer->is_bare = is_bare;
 }
 
-/* The value without its `KEY=`, which is the head of the column. */
-static const char *value_without_key(const struct axis *axis, const char *value)
-{
-    size_t length = strlen(axis->name);
-    const char *equals = strchr(value, '=');
-    return equals != NULL && strncmp(value, axis->name, length) == 0 ? equals + 1 : value;
-}
-
 static void row_print(struct row_printer *printer, uint32_t point)
 {
     struct shown_row *shown = &printer->shown;
@@ -300,7 +292,9 @@ static void row_print(struct row_printer *printer, uint32_t point)
         const struct axis *axis = &space->variants.axes[i];
         const char *value = variants_value(&space->variants, i, space->points[point].variant);
         bool is_unused = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP);
-        shown->axes[i] = is_unused ? NULL : value_without_key(axis, value);
+        const char *equals = strchr(value, '='); /* the head of the column has what is before it */
+        bool has_key = equals != NULL && strncmp(value, axis->name, strlen(axis->name)) == 0;
+        shown->axes[i] = is_unused ? NULL : has_key ? equals + 1 : value;
     }
     ar_records_add(&printer->records, shown);
 }
@@ -319,16 +313,6 @@ static void rows_print(struct sweep *sweep, const struct row_list *list)
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
-
-/* Counts the estimates among the rows. Tables mark them, layouts have a column for them. */
-static void estimates_note(const struct sweep *sweep, const struct row_list *list)
-{
-    size_t estimates = 0;
-    for (size_t i = 0; i < list->count && !kind_of(sweep)->is_ranked; i++) {
-        estimates += list->rows[i].is_estimate;
-    }
-    ar_note_estimates(sweep->request->notes, estimates, list->count);
-}
 
 static enum ar_status failures_report(const struct sweep *sweep, struct ar_error *err)
 {
@@ -374,7 +358,11 @@ enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
     if (request->directory != NULL) {
         AR_TRY(files_write(sweep, &all, err));
     }
-    estimates_note(sweep, shown);
+    size_t estimates = 0; /* layouts have a column for them */
+    for (size_t i = 0; i < shown->count && !kind_of(sweep)->is_ranked; i++) {
+        estimates += shown->rows[i].is_estimate;
+    }
+    ar_note_estimates(request->notes, estimates, shown->count);
     if (failed == AR_OK) {
         AR_TRY(request->sign(request->context, err));
         journal_close(&sweep->journal, true);
