@@ -95,12 +95,9 @@ enum { AR_STRATEGY_TEXT = 32 };
 const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
                                char text[AR_STRATEGY_TEXT]);
 
-/** Times of the parts by a cost table. */
+/** Times of the parts by a cost table, of a GPU that is slower by a factor. */
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                        struct ar_part_times *times);
-
-/** Multiplies them, as where a GPU was measured to be slower by that factor. */
-void ar_part_times_scale(struct ar_part_times *times, double factor);
+                        double factor, struct ar_part_times *times);
 
 /** The graph of a step of a layout that was checked. */
 struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,

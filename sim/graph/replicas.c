@@ -16,7 +16,8 @@
 static uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
 {
     bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->workload != NULL;
-    bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
+    bool is_single = build->layout->overlaps && is_backward && is_last && has_others &&
+                     !build->layout->strategy->ends_runs;
     return is_single ? 1 : ar_layout_chunk_layers(build->layout);
 }
 
@@ -139,12 +140,6 @@ const struct ar_strategy ar_strategy_zero3 = {
  * Independent: replicas send each other nothing until the end, when one gathers what all have, as
  * chains of a Monte Carlo method that run side by side (Neiswanger et al., arXiv:1311.4780). */
 
-static uint32_t independent_run_layers(const struct ar_build *build, bool is_backward, bool is_last)
-{
-    (void)is_backward, (void)is_last;
-    return ar_layout_chunk_layers(build->layout);
-}
-
 static void independent_end(struct ar_build *build, uint32_t stage)
 {
     const struct ar_layout *layout = build->layout;
@@ -162,6 +157,6 @@ const struct ar_strategy ar_strategy_independent = {
     .name = "independent",
     .title = "replicas send nothing until one gathers the parameters of all at the end",
     .ends_runs = true,
-    .run_layers = independent_run_layers,
+    .run_layers = build_data_layers,
     .end = independent_end,
 };

@@ -150,7 +150,7 @@ static double optimizer_bytes(const struct ar_layout *layout)
 }
 
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                        struct ar_part_times *times)
+                        double factor, struct ar_part_times *times)
 {
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
@@ -168,10 +168,6 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
     static const double many = 1e9; /* bytes, far from the floor of a kernel */
     times->memory_s = ar_device_memory_s(cost, layout->precision, many) / many;
     times->optimizer_s = optimizer_bytes(layout) * times->memory_s;
-}
-
-void ar_part_times_scale(struct ar_part_times *times, double factor)
-{
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         times->forward_s[i] *= factor;
         times->backward_s[i] *= factor;

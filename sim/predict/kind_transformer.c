@@ -204,8 +204,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
 
 void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
-    ar_part_times_make(&scenario->layout, scenario->cost, &job->times);
-    ar_part_times_scale(&job->times, scenario->compute_factor);
+    ar_part_times_make(&scenario->layout, scenario->cost, scenario->compute_factor, &job->times);
 }
 
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
