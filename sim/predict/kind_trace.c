@@ -198,11 +198,6 @@ bool job_has_cycles(const struct ar_job *job)
     return job->trace != NULL && ar_job_ranks(job) > 1 && job_term(job, AR_TERM_CYCLE_TIME) > 0;
 }
 
-uint32_t job_tensors(const struct ar_job *job)
-{
-    return job->trace != NULL ? job->trace->tensors_count : 0;
-}
-
 uint32_t job_fused_bytes(const struct ar_job *job)
 {
     return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;

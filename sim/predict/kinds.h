@@ -110,9 +110,6 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
 /** Bytes of a gradient of a trace as it is fused. */
 uint32_t job_fused_bytes(const struct ar_job *job);
 
-/** Tensors of a trace, as many buckets as there may be; 0 without one. */
-uint32_t job_tensors(const struct ar_job *job);
-
 /** Whether buckets are negotiated in cycles. */
 bool job_has_cycles(const struct ar_job *job);
 

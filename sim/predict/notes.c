@@ -158,12 +158,6 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
 
 /* --- what was made of the GPUs and the cluster ------------------------------------------- */
 
-/* Is 100 % the efficiency of a node? */
-static bool has_node_baseline(const struct ar_scenario *scenario)
-{
-    return ar_scenario_kind(scenario)->has_baseline && scenario->baseline == AR_BASELINE_NODE;
-}
-
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
 {
     char text[AR_SHAPE_TEXT];
@@ -269,17 +263,6 @@ static void note_defaults(FILE *notes, const struct ar_scenario *scenario, uint3
     }
 }
 
-static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, uint32_t gpus)
-{
-    uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    if (has_node_baseline(scenario) && gpus < full) {
-        ar_note(notes,
-                "%" PRIu32 " GPU%s of a node of %" PRIu32 ": efficiency compares with a full node "
-                "and may be above 100 %%; --baseline gpu compares with one GPU",
-                gpus, gpus == 1 ? "" : "s", full);
-    }
-}
-
 void ar_note_duration(FILE *notes, const struct ar_scenario *scenario, double cost_s)
 {
     char text[AR_UNIT_TEXT];
@@ -321,11 +304,18 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
 {
     uint64_t min = gpus[0];
     uint64_t max = gpus[0];
+    uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     for (size_t i = 1; i < gpus_count; i++) {
         min = gpus[i] < min ? gpus[i] : min;
         max = gpus[i] > max ? gpus[i] : max;
     }
-    note_part_of_node(notes, scenario, (uint32_t)min);
+    if (ar_scenario_kind(scenario)->has_baseline && scenario->baseline == AR_BASELINE_NODE &&
+        min < full) {
+        ar_note(notes,
+                "%" PRIu64 " GPU%s of a node of %" PRIu32 ": efficiency compares with a full node "
+                "and may be above 100 %%; --baseline gpu compares with one GPU",
+                min, min == 1 ? "" : "s", full);
+    }
     note_links(notes, scenario, (uint32_t)max);
     note_defaults(notes, scenario, (uint32_t)max);
 }

@@ -218,7 +218,8 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
     }
     /* Buckets may be others in each round; as many as there are tensors at most. */
     uint32_t roles = timing->graph->roles_count, count = 0;
-    uint32_t tasks = timing->graph->tasks_count + job_tensors(timer->job);
+    const struct ar_trace *trace = timer->job->trace;
+    uint32_t tasks = timing->graph->tasks_count + (trace != NULL ? trace->tensors_count : 0);
     struct ar_interval *intervals = ar_arena_alloc(timing->arena, tasks, sizeof *intervals);
     double *marks_s = ar_arena_alloc(timing->arena, tasks, sizeof *marks_s);
     struct ar_slowdown *slowdowns = ar_arena_alloc(timing->arena, roles, sizeof *slowdowns);
