@@ -20,20 +20,30 @@ static void note_reasons(FILE *notes, const char *reasons)
     }
 }
 
-static void report_pictures(FILE *notes, const struct ar_plot_report *report)
+/* Draws, and says what was drawn: the paths on stdout, or in a note. */
+static enum ar_status draw(const struct options *options, struct ar_plot_request request,
+                           bool prints_paths, struct ar_error *err)
 {
-    if (report->rows_failed > 0) {
-        ar_note(notes, "%" PRIu64 " row%s without a result left out", report->rows_failed,
-                report->rows_failed == 1 ? "" : "s");
+    char templates[RESOURCE_PATH];
+    struct ar_plot_report report;
+    FILE *notes = option_notes(options);
+    AR_TRY(resource_plots("plots/templates", templates, err));
+    request.template_dir = templates;
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
+    if (report.rows_failed > 0 && prints_paths) {
+        ar_note(notes, "%" PRIu64 " row%s without a result left out", report.rows_failed,
+                report.rows_failed == 1 ? "" : "s");
     }
-    for (size_t i = 0; i < report->pictures_count; i++) {
-        const struct ar_plot_picture *picture = &report->pictures[i];
-        if (picture->is_drawn) {
-            printf("%s/%s.svg\n%s/%s.png\n", report->output_dir, picture->name, report->output_dir,
-                   picture->name);
+    for (size_t i = 0; i < report.pictures_count; i++) {
+        const char *dir = report.output_dir, *name = report.pictures[i].name;
+        if (report.pictures[i].is_drawn && prints_paths) {
+            printf("%s/%s.svg\n%s/%s.png\n", dir, name, dir, name);
+        } else if (report.pictures[i].is_drawn) {
+            ar_note(notes, "%s/%s.svg and .png written", options->out, name);
         }
     }
-    note_reasons(notes, report->reasons);
+    note_reasons(notes, report.reasons);
+    return AR_OK;
 }
 
 /* Layouts have a file of their own. */
@@ -49,39 +59,18 @@ static enum ar_plot_set find_plot_set(const struct options *options)
 
 enum ar_status command_plot(const struct options *options, struct ar_error *err)
 {
-    char templates[RESOURCE_PATH];
-    struct ar_plot_report report;
-    AR_TRY(resource_plots("plots/templates", templates, err));
-    struct ar_plot_request request = {
-        .set = find_plot_set(options),
-        .path = options->arguments[0],
-        .template_dir = templates,
-        .output_dir = options->out,
-        .where = options->where,
-    };
-    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
-    report_pictures(option_notes(options), &report);
-    return AR_OK;
+    const struct ar_plot_request request = {.set = find_plot_set(options),
+                                            .path = options->arguments[0],
+                                            .output_dir = options->out,
+                                            .where = options->where};
+    return draw(options, request, true, err);
 }
 
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err)
 {
-    char templates[RESOURCE_PATH];
-    struct ar_plot_report report;
-    const struct ar_plot_request request = {
-        .set = set, .path = options->out, .template_dir = templates, .subject = subject};
-    AR_TRY(resource_plots("plots/templates", templates, err));
-    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
-    for (size_t i = 0; i < report.pictures_count; i++) {
-        const struct ar_plot_picture *picture = &report.pictures[i];
-        if (picture->is_drawn) {
-            ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
-                    picture->name);
-        }
-    }
-    note_reasons(option_notes(options), report.reasons);
-    return AR_OK;
+    const struct ar_plot_request request = {.set = set, .path = options->out, .subject = subject};
+    return draw(options, request, false, err);
 }
 
 enum ar_status command_report(const struct options *options, struct ar_error *err)

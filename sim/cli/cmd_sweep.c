@@ -194,9 +194,7 @@ static enum ar_status note_space(struct sweep_command *sweep, struct ar_error *e
  * directory with a journal has a sweep that did not finish; the journal knows which. */
 static enum ar_status check_directory(struct sweep_command *sweep, struct ar_error *err)
 {
-    static const char *const none[] = {NULL};
-    static const char *const of_points[] = {"sweep.csv", "payload.csv", "layouts.csv", NULL};
-    static const char *const of_layouts[] = {"layouts.csv", "sweep.csv", "payload.csv", NULL};
+    static const char *const files[] = {"sweep.csv", "payload.csv", "layouts.csv", NULL};
     const struct options *options = sweep->options;
     bool has_journal =
         access(ar_arena_format(options->arena, "%s/sweep.journal", options->out), F_OK) == 0;
@@ -206,11 +204,7 @@ static enum ar_status check_directory(struct sweep_command *sweep, struct ar_err
     sweep->request.mark = mark;
     sweep->request.is_complete =
         options->resume && !has_journal && made_by_is_file(rows) && made_by_has_mark(options, mark);
-    return made_by_check_directory(options,
-                                   has_journal              ? none
-                                   : sweep->kind->is_ranked ? of_layouts
-                                                            : of_points,
-                                   mark, err);
+    return made_by_check_directory(options, has_journal ? &files[3] : files, mark, err);
 }
 
 /* Signs the directory with the inputs of all points: a value that the first and the last

@@ -60,9 +60,6 @@ struct ar_compared *ar_comparison_add(struct ar_comparison *comparison,
                                       const struct ar_library_prediction *prediction,
                                       const struct ar_tuning *reference);
 
-/** Puts rows in order of operation, the name of the algorithm, nodes, GPUs and payload. */
-void ar_comparison_sort(struct ar_comparison *comparison);
-
 /** Sums up the errors of the rows: for every use that some rows have all of it, then each count of
  * nodes or GPUs. */
 void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,

@@ -105,17 +105,6 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err);
 
-/** Adds the rows of a run to those that are left out for a reason. */
-void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run);
-
-/** Notes how many rows are left out for a reason, if any are, and the first run of them. */
-void ar_measured_note_left(const char *command, enum ar_measured_reason reason,
-                           const struct ar_measured_left *left, FILE *notes);
-
-/** Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
- * name the system, else it need not. */
-bool ar_measured_takes(const struct ar_measured_request *request, const struct ar_log *run);
-
 /** The counts by which rows are grouped, the count of a row, and the unit: `GPU` or `node`. */
 const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured);
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);

@@ -61,11 +61,6 @@ static int compare_order(const void *a, const void *b)
     return order != 0 ? order : (first->bytes > second->bytes) - (first->bytes < second->bytes);
 }
 
-void ar_comparison_sort(struct ar_comparison *comparison)
-{
-    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
-}
-
 /* --- errors -------------------------------------------------------------------------------- */
 
 void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
@@ -281,7 +276,7 @@ enum ar_status ar_comparison_run(const struct ar_measured_request *request,
         AR_TRY(row->is_call ? compare_call(scenario, row, comparison, err)
                             : compare_algorithm(scenario, row, comparison, err));
     }
-    ar_comparison_sort(comparison);
+    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(ar_measured_groups(measured), measured->is_by_gpus, comparison);
     return AR_OK;
 }
@@ -342,7 +337,7 @@ enum ar_status ar_comparison_run_set(const struct ar_set_rows *rows, struct ar_a
                               estimate->has_library ? &estimate->library.tuning : NULL);
         }
     }
-    ar_comparison_sort(comparison);
+    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     ar_comparison_sum(&measured->nodes, false, comparison);
     return AR_OK;
 }

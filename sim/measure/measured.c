@@ -346,6 +346,12 @@ static enum ar_status add_run_rows(const struct ar_measured_request *request,
     return ar_library_nodes_add(&measured->gpus, run->ranks, err);
 }
 
+static void leave_run(struct ar_measured_left *left, const struct ar_log *run)
+{
+    left->first = left->first != NULL ? left->first : run;
+    left->rows_count += run->rows_count;
+}
+
 /* Takes a run or leaves it out. Only tables, which are of several libraries, may have runs that
  * nobody models. */
 static enum ar_status take_run(const struct ar_measured_request *request, size_t path,
@@ -364,7 +370,7 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
     }
     if (kind < AR_LEFT_REASONS && (is_table || run->format == AR_LOG_HARNESS)) {
         if (!is_known || request->known_count == request->paths_count) {
-            ar_measured_leave(&measured->left[kind], run);
+            leave_run(&measured->left[kind], run);
         }
         return AR_OK;
     }
@@ -443,6 +449,15 @@ static enum ar_status refuse_all(const struct ar_measured_request *request,
     return ar_error_set(err, AR_BAD_DATA, "%s: found no row; %s", request->command, expected);
 }
 
+/* Whether a run is of the request's system and ranks per node. Beside the rows of a set it has to
+ * name the system, else it need not. */
+static bool takes_run(const struct ar_measured_request *request, const struct ar_log *run)
+{
+    bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
+    return (request->system == NULL || may_be_any || strcmp(run->system, request->system) == 0) &&
+           (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
+}
+
 enum ar_status ar_measured_load(const struct ar_measured_request *request,
                                 struct ar_cluster *cluster, struct ar_arena *arena,
                                 struct ar_measured **loaded, struct ar_error *err)
@@ -454,7 +469,7 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
     for (size_t i = 0; i < request->paths_count; i++) {
         for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
             const struct ar_log *run = &measured->logs[i]->runs[k];
-            if (run->system[0] == '\0' || !ar_measured_takes(request, run)) {
+            if (run->system[0] == '\0' || !takes_run(request, run)) {
                 continue;
             }
             first = first != NULL ? first : run;
@@ -470,50 +485,30 @@ enum ar_status ar_measured_load(const struct ar_measured_request *request,
     for (size_t i = 0; i < request->paths_count; i++) {
         for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
             const struct ar_log *run = &measured->logs[i]->runs[k];
-            if (ar_measured_takes(request, run)) {
+            if (takes_run(request, run)) {
                 AR_TRY(take_run(request, i, run, cluster, arena, measured, err));
             } else if (i >= request->known_count) {
-                ar_measured_leave(&measured->left[AR_LEFT_SYSTEM], run);
+                leave_run(&measured->left[AR_LEFT_SYSTEM], run);
             }
         }
     }
     measured->is_by_gpus = measured->calls_count == 0 && measured->nodes.count == 1;
     for (int i = 0; i < AR_LEFT_REASONS; i++) {
-        ar_measured_note_left(request->command, (enum ar_measured_reason)i, &measured->left[i],
-                              request->notes);
+        const struct ar_log *run = measured->left[i].first;
+        if (run != NULL) {
+            ar_note(request->notes,
+                    "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32
+                    " ranks): of %s%s",
+                    request->command, measured->left[i].rows_count, run->path, run->first_line,
+                    ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
+                    run->algorithm, run->ranks, ar_measured_left_texts[i],
+                    i == AR_LEFT_ALGORITHM ? " (validate/data/called.csv has those that are)" : "");
+        }
     }
     return measured->rows_count > 0 ? AR_OK : refuse_all(request, measured, err);
 }
 
 /* --- properties ----------------------------------------------------------------- */
-
-void ar_measured_leave(struct ar_measured_left *left, const struct ar_log *run)
-{
-    left->first = left->first != NULL ? left->first : run;
-    left->rows_count += run->rows_count;
-}
-
-void ar_measured_note_left(const char *command, enum ar_measured_reason reason,
-                           const struct ar_measured_left *left, FILE *notes)
-{
-    const struct ar_log *run = left->first;
-    if (run != NULL) {
-        ar_note(
-            notes,
-            "%s: %zu rows not used (first %s:%" PRIu64 ", %s%s%.40s on %" PRIu32 " ranks): of %s%s",
-            command, left->rows_count, run->path, run->first_line,
-            ar_log_collective_name(run->collective), run->algorithm[0] != '\0' ? " " : "",
-            run->algorithm, run->ranks, ar_measured_left_texts[reason],
-            reason == AR_LEFT_ALGORITHM ? " (validate/data/called.csv has those that are)" : "");
-    }
-}
-
-bool ar_measured_takes(const struct ar_measured_request *request, const struct ar_log *run)
-{
-    bool may_be_any = run->system[0] == '\0' && request->known_count == 0;
-    return (request->system == NULL || may_be_any || strcmp(run->system, request->system) == 0) &&
-           (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
-}
 
 const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured)
 {

@@ -109,14 +109,16 @@ static enum ar_status parse_published_range(struct ar_arena *arena, const char *
                               err);
 }
 
-struct published_range *published_range_find(struct published_range *ranges, size_t count,
-                                             enum ar_key key, const char *setting)
+/* The range of a parameter of a row, or of a key without a setting; NULL: none. */
+static struct published_range *find_range(const struct published *row, enum ar_key key,
+                                          const char *setting)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool has_settings = setting != NULL && ranges[i].setting != NULL;
-        if (ranges[i].key == key && (has_settings ? ar_setting_is_same(ranges[i].setting, setting)
-                                                  : setting == ranges[i].setting)) {
-            return &ranges[i];
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        struct published_range *range = &row->ranges[i];
+        bool has_settings = setting != NULL && range->setting != NULL;
+        if (range->key == key && (has_settings ? ar_setting_is_same(range->setting, setting)
+                                               : setting == range->setting)) {
+            return range;
         }
     }
     return NULL;
@@ -174,8 +176,7 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
                                 row->where, RANGES_MAX);
         }
         AR_TRY(parse_published_range(given->arena, row->where, part, "row", &range, err));
-        if (published_range_find(row->ranges, row->ranges_count, range.key, range.setting) !=
-            NULL) {
+        if (find_range(row, range.key, range.setting) != NULL) {
             return ar_error_set(err, AR_BAD_DATA, "%s: found %s twice in \"assume\"", row->where,
                                 range.parameter);
         }
@@ -202,8 +203,7 @@ static enum ar_status check_row(const struct published *row, struct ar_error *er
                             row->run != NULL ? row->run : "");
     }
     if (is_train &&
-        (row->keys[AR_KEY_BATCH] != NULL ||
-         published_range_find(row->ranges, row->ranges_count, AR_KEY_BATCH, NULL) != NULL)) {
+        (row->keys[AR_KEY_BATCH] != NULL || find_range(row, AR_KEY_BATCH, NULL) != NULL)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found a batch; expected none, the run file has those of its "
                             "phases (assume run=A|B for others)",
@@ -292,10 +292,9 @@ static bool line_concerns(const struct range_line *line, const struct published 
     }
     bool is_jitter = range->key == AR_KEY_TERM && ar_scenario_has(scenario, AR_KEY_JITTER) &&
                      strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
-    bool is_unknown_to_engine =
-        range->key == AR_KEY_SET && ar_engine_times_calls(engine) &&
-        ar_library_engine_ignores(engine, range->setting) &&
-        published_range_find(row->ranges, row->ranges_count, AR_KEY_ENGINE, NULL) == NULL;
+    bool is_unknown_to_engine = range->key == AR_KEY_SET && ar_engine_times_calls(engine) &&
+                                ar_library_engine_ignores(engine, range->setting) &&
+                                find_range(row, AR_KEY_ENGINE, NULL) == NULL;
     bool is_of_traces =
         ar_scenario_kind(scenario)->has_layout && ar_key_is(range->key, AR_KEY_OF_STEP);
     return !is_jitter && !is_unknown_to_engine && !is_of_traces;
@@ -322,8 +321,7 @@ static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
         size_t pass = line->given != NULL ? 2 : strcmp(line->cluster, "*") == 0 ? 0 : 1;
         for (size_t j = 0; pass == i / csv->rows_count && j < rows->count; j++) {
             struct published *row = &rows->rows[j];
-            struct published_range *old = published_range_find(
-                row->ranges, row->ranges_count, line->range.key, line->range.setting);
+            struct published_range *old = find_range(row, line->range.key, line->range.setting);
             if (!line_concerns(line, row) || (old != NULL && strcmp(old->source, "row") == 0)) {
                 continue;
             }

@@ -282,7 +282,6 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
             row->low = row->high = NAN;
         }
     }
-    reproduction->summary = reproduce_summarize(&reproduction->rows);
     return AR_OK;
 }
 
@@ -340,20 +339,20 @@ void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction)
 {
     const struct published_rows *rows = &reproduction->rows;
-    const struct reproduce_summary *summary = &reproduction->summary;
+    const struct reproduce_summary summary = reproduce_summarize(rows);
     ar_records_write(file, view, reproduce_columns, rows->rows, rows->count, sizeof *rows->rows);
     if (view->format != AR_FORMAT_TABLE) {
         return;
     }
     fprintf(file, "\n%" PRIu32 " of %" PRIu32 " predicted rows have a band, %" PRIu32 " are inside",
-            summary->banded, summary->predicted, summary->inside);
-    if (summary->predicted > 0) {
-        fprintf(file, "; |error| median %.1f %%, largest %.1f %%", summary->median_error_frac * 100,
-                summary->largest_error_frac * 100);
+            summary.banded, summary.predicted, summary.inside);
+    if (summary.predicted > 0) {
+        fprintf(file, "; |error| median %.1f %%, largest %.1f %%", summary.median_error_frac * 100,
+                summary.largest_error_frac * 100);
     }
-    if (summary->banded > 0) {
+    if (summary.banded > 0) {
         fprintf(file, "; width of a band, median %.1f %% of its prediction",
-                summary->median_width_frac * 100);
+                summary.median_width_frac * 100);
     }
     fputs("\n\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < rows->count; i++) {

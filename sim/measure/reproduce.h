@@ -97,10 +97,6 @@ static inline bool published_is_context(const struct published *row)
     return row->keys[AR_KEY_CLUSTER] == NULL;
 }
 
-/** The range of the same parameter among others, or of a key without a setting; NULL: none. */
-struct published_range *published_range_find(struct published_range *ranges, size_t count,
-                                             enum ar_key key, const char *setting);
-
 /** Reads the files of a request; takes the rows that it asks for and adds the ranges of ranges.csv
  * that concern them: those with the row's cluster (`*`: any) and, if their column `given` has the
  * name of a key, for rows that have it. The range of a named cluster, or with a given key, takes
@@ -133,10 +129,9 @@ struct reproduction {
     uint32_t jobs;
     uint64_t seed;
     struct published_rows rows; /**< read before; results are filled in */
-    struct reproduce_summary summary;
 };
 
-/** Fills in results of the rows and their summary. The first prediction that fails is the error. */
+/** Fills in results of the rows. The first prediction that fails is the error. */
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
 
 /** The summary of rows with results. */

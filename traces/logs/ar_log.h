@@ -134,9 +134,6 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
 enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
                              struct ar_arena *arena, struct ar_logs **logs, struct ar_error *err);
 
-/** Whether a run is of messages between two ranks. */
-bool ar_log_is_pair(const struct ar_log *run);
-
 /** Refuses a run, or a line of it: `path:line: ` and the text, which says what was found and
  * expected. */
 enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,

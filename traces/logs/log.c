@@ -338,11 +338,6 @@ enum ar_status ar_logs_load(const char *path, struct ar_arena *arena, struct ar_
 
 /* --- whether a run can be compared --------------------------------------------------------- */
 
-bool ar_log_is_pair(const struct ar_log *run)
-{
-    return run->collective == AR_LOG_LATENCY || run->collective == AR_LOG_BANDWIDTH;
-}
-
 enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
                              const char *format, ...)
 {

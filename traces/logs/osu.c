@@ -41,7 +41,8 @@ static void take_osu_title(struct ar_log *log, char *title)
     log->collective = strstr(name, "Latency") != NULL  ? ar_collective_of_name(name)
                       : strcmp(name, "Bandwidth") == 0 ? AR_LOG_BANDWIDTH
                                                        : AR_LOG_OTHER;
-    log->ranks = ar_log_is_pair(log) ? 2 : 0;
+    bool is_pair = log->collective == AR_LOG_LATENCY || log->collective == AR_LOG_BANDWIDTH;
+    log->ranks = is_pair ? 2 : 0;
 }
 
 static bool is_qualifier(const char *word)
