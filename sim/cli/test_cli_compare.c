@@ -383,9 +383,11 @@ Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_fil
         cli_fails(65, rows[i].fragment, "$AR calibrate own.csv --cluster host --out own.topo");
         cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].time);
     }
+    write_own(SIZES, "2 3 4", "1e15");
+    cli_fails(65, "fit: no start of 8 converged on",
+              "$AR calibrate own.csv --cluster host --hold-out none");
 }
 
-/* A fit that no attempt converges to is refused, with few rows and with more. */
 Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
 {
     static const char line[] =
@@ -393,16 +395,6 @@ Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
     cli_write("own.log", "# size count type redop time algbw busbw\n"
                          "2048 512 float none 24.14 0.08 0.16\n");
     cli_fails(65, "own.log:1: the log does not say how many ranks took part", "$AR %s", line);
-}
-
-Test(cli_calibrate_bad, rows_of_a_constant_that_no_machine_has_are_no_fit)
-{
-    static const char *const held_out[] = {"", " --hold-out none"};
-    write_own(SIZES, "2 3 4", "1e15");
-    for (size_t i = 0; i < sizeof held_out / sizeof held_out[0]; i++) {
-        cli_fails(65, "fit: no start of 8 converged on", "$AR calibrate own.csv --cluster host%s",
-                  held_out[i]);
-    }
 }
 
 /* The same of rows of NCCL: columns 3 and 4 are payload and time. */

@@ -22,22 +22,39 @@ static const char *step_text(const char *options, const char *column)
     return cli_cell(cli_rows("predict " STEP "%s", options), 1, column);
 }
 
-Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
+Test(cli_terms, rows_name_what_was_asked_for_and_options_win_over_the_frameworks_defaults)
 {
-    cr_expect_str_eq(step_text("", "framework"), "none");
-    cr_expect_str_eq(step_text("--framework horovod", "framework"), "horovod");
-    cr_expect_str_eq(step_text("--framework nnl --precision fp32", "wire"), "fp16");
-    cr_expect_str_eq(step_text("--framework nnl --precision fp32", "precision"), "fp32");
-    cr_expect_str_eq(step_text("--term wire.precision=fp32", "wire"), "fp32");
+    static const struct {
+        const char *options, *column, *text;
+    } rows[] = {
+        {"", "framework", "none"},
+        {"--framework horovod", "framework", "horovod"},
+        {"--framework nnl --precision fp32", "wire", "fp16"},
+        {"--framework nnl --precision fp32", "precision", "fp32"},
+        {"--term wire.precision=fp32", "wire", "fp32"},
+        {"--term step.floor=1ms --samples-per-s-at 32=1000", "settings",
+         "term=step.floor=1ms samples-per-s-at=32=1000"},
+        {"--framework mxnet-horovod", "bucket", "groups:16"},
+        {"--framework mxnet-horovod --bucket one", "bucket", "one"},
+        {"", "bucket", "ddp"},
+        {"--framework horovod --term fusion.rule=1MiB", "bucket", "1MiB"},
+        {"--term jitter=0.03", "jitter_frac", "0.03"},
+        {"--term jitter=0.03", "iterations_count", "20"},
+        {"--term jitter=0.03 --jitter 0", "jitter_frac", "0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_expect_str_eq(step_text(rows[i].options, rows[i].column), rows[i].text, "%s",
+                         rows[i].options);
+    }
     cr_expect_eq(step_number("--term wire.precision=fp32", "payload_bytes"),
                  2 * step_number("", "payload_bytes"));
-    cr_expect_eq(step_number("--term wire.precision=fp32", "compute_s"),
-                 step_number("", "compute_s"));
-    cr_expect_str_eq(step_text("--term step.floor=1ms --samples-per-s-at 32=1000", "settings"),
-                     "term=step.floor=1ms samples-per-s-at=32=1000");
     cr_expect_eq(step_number("", "copy_s") + step_number("", "contention_s") +
                      step_number("", "input_wait_s"),
                  0);
+    struct cli_run run =
+        cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
+                "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
+    CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms");
 }
 
 Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
@@ -51,33 +68,28 @@ Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
     cr_expect_str_empty(cli_cell(bare, 1, "copy_s"));
 }
 
-Test(cli_terms, an_option_wins_over_the_frameworks_default)
-{
-    cr_expect_str_eq(step_text("--framework mxnet-horovod", "bucket"), "groups:16");
-    cr_expect_str_eq(step_text("--framework mxnet-horovod --bucket one", "bucket"), "one");
-    cr_expect_str_eq(step_text("", "bucket"), "ddp");
-    cr_expect_str_eq(step_text("--term jitter=0.03", "jitter_frac"), "0.03");
-    cr_expect_str_eq(step_text("--term jitter=0.03", "iterations_count"), "20");
-    cr_expect_str_eq(step_text("--term jitter=0.03 --jitter 0", "jitter_frac"), "0");
-    cr_expect_str_eq(step_text("--framework horovod --term fusion.rule=1MiB", "bucket"), "1MiB");
-    struct cli_run run =
-        cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
-                "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
-    CLI_HAS(run.err, "term gpu.sms changes nothing without contention.sms");
-}
-
 Test(cli_terms, compute_terms_change_the_compute_of_the_row)
 {
     double compute_s = step_number("", "compute_s");
     double floor_s = step_number("--term kernel.floor=5us", "compute_s");
+    const struct {
+        const char *term, *column;
+        double expected;
+    } rows[] = {
+        {"wire.precision=fp32", "compute_s", compute_s},
+        {"kernel.floor=31.8us", "compute_s", compute_s},
+        {"compute.scale=1.25", "compute_s", 1.25 * compute_s},
+        {"step.floor=2ms", "compute_s", compute_s + 2e-3},
+        {"optimizer.kernels=10", "optimizer_s", step_number("", "optimizer_s") + 318e-6},
+        {"input.rate=100", "iteration_s", 32 / 100.0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char options[64];
+        snprintf(options, sizeof options, "--term %s", rows[i].term);
+        cr_expect_float_eq(step_number(options, rows[i].column), rows[i].expected, 1e-9, "%s",
+                           options);
+    }
     cr_expect(floor_s < compute_s && floor_s > 0.8 * compute_s, "%.9g s", floor_s);
-    cr_expect_float_eq(step_number("--term kernel.floor=31.8us", "compute_s"), compute_s, 1e-12);
-    cr_expect_float_eq(step_number("--term compute.scale=1.25", "compute_s"), 1.25 * compute_s,
-                       1e-9);
-    cr_expect_float_eq(step_number("--term step.floor=2ms", "compute_s"), compute_s + 2e-3, 1e-9);
-    cr_expect_float_eq(step_number("--term optimizer.kernels=10", "optimizer_s"),
-                       step_number("", "optimizer_s") + 318e-6, 1e-9);
-    cr_expect_float_eq(step_number("--term input.rate=100", "iteration_s"), 32 / 100.0, 1e-9);
     cr_expect_gt(step_number("--term contention.sms=20", "contention_s"), 1e-5);
 }
 
@@ -218,11 +230,7 @@ Test(cli_terms, a_users_own_file_is_a_framework)
 
 Test(cli_terms, what_is_wrong_is_said_in_one_line)
 {
-    static const struct {
-        const char *options;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"--framework horovd", 66, "unknown framework \"horovd\"; did you mean \"horovod\"?"},
         {"--framework missing.csv", 66, "missing.csv"},
         {"--framework bad.csv", 65, "bad.csv:2: unknown term \"step.flor\""},
@@ -240,19 +248,19 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
         {"--samples-per-s-at 32=0", 64, "found \"32=0\""},
         {"--samples-per-s-at 32=nan", 64, "found \"32=nan\""},
         {"--samples-per-s-at 3.5=950", 64, "found \"3.5=950\""},
-        {"--trace trace.csv --samples-per-s-at 64=500", 64,
-         "found batch 64; expected 32, at which"},
-        {"--trace trace.csv --framework horovod", 64, "expected also --term memory.rate="},
+    };
+    static const struct cli_case timed[] = {
+        {"--samples-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
+        {"--framework horovod", 64, "expected also --term memory.rate="},
     };
     cli_good("printf 'term,value,source\\nstep.flor,1ms,me\\n' > bad.csv");
     cli_good("printf 'term,value,source\\nfusion.rule,big,me\\n' > rule.csv");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *trace =
-            strstr(rows[i].options, "--trace") != NULL ? "" : "--trace resnet50-v1.5";
-        cli_fails(rows[i].code, rows[i].fragment,
-                  "$AR predict --cluster flat --gpus 16 --algorithm ring --engine closed %s %s",
-                  trace, rows[i].options);
-    }
+    CLI_FAIL_ALL(
+        "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace resnet50-v1.5",
+        rows);
+    CLI_FAIL_ALL(
+        "predict --cluster flat --gpus 16 --algorithm ring --engine closed --trace trace.csv",
+        timed);
 }
 
 #define SWEEP                                                                                      \
