@@ -23,24 +23,6 @@ static void *keep_memory(void *memory)
     return memory;
 }
 
-const char *cli_source(const char *path, char *capacity, size_t size)
-{
-    snprintf(capacity, size, "%s/%s", AR_TEST_SOURCE_DIR, path);
-    return capacity;
-}
-
-static void copy_file(const char *from, const char *to)
-{
-    char path[PATH_SIZE];
-    FILE *source = fopen(cli_source(from, path, sizeof path), "r");
-    FILE *target = fopen(to, "w");
-    cr_assert(source != NULL && target != NULL, "cannot copy %s", path);
-    for (int byte = fgetc(source); byte != EOF; byte = fgetc(source)) {
-        fputc(byte, target);
-    }
-    cr_assert(fclose(source) == 0 && fclose(target) == 0);
-}
-
 void cli_enter(void)
 {
     snprintf(folder, sizeof folder, "%s/test-cli-XXXXXX", AR_TEST_BINARY_DIR);
@@ -48,16 +30,15 @@ void cli_enter(void)
     cr_assert(chdir(folder) == 0 && mkdir("work", 0777) == 0 && chdir("work") == 0);
     cr_assert(setenv("AR", AR_TEST_PROGRAM, 1) == 0);
     cr_assert(unsetenv("COLUMNS") == 0);
-    copy_file("topologies/machines/abci-v100.topo", "cluster.topo");
-    copy_file("traces/example-timed.csv", "trace.csv");
+    cli_good("cd '" AR_TEST_SOURCE_DIR "' && cp topologies/machines/abci-v100.topo \"$OLDPWD\"/"
+             "cluster.topo && cp traces/example-timed.csv \"$OLDPWD\"/trace.csv");
 }
 
 void cli_enter_measured(void)
 {
-    char path[1024];
     cli_enter();
-    cli_good("cp '%s' " CLI_MEASURED,
-             cli_source("validate/data/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+    cli_good("cp '" AR_TEST_SOURCE_DIR
+             "/validate/data/abci_v100_nccl2.8.4_allreduce.csv' " CLI_MEASURED);
 }
 
 void cli_leave(void)
@@ -70,7 +51,7 @@ void cli_leave(void)
     }
 }
 
-static char *read_all(const char *path)
+const char *cli_read(const char *path)
 {
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s is not there", path);
@@ -96,11 +77,6 @@ void cli_write(const char *path, const char *text)
     cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-const char *cli_read(const char *path)
-{
-    return read_all(path);
-}
-
 static struct cli_run run_line(const char *line)
 {
     char command[LINE_SIZE];
@@ -109,8 +85,8 @@ static struct cli_run run_line(const char *line)
     cr_assert(state != -1);
     return (struct cli_run){
         .code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state),
-        .out = read_all("../out"),
-        .err = read_all("../err"),
+        .out = cli_read("../out"),
+        .err = cli_read("../err"),
     };
 }
 

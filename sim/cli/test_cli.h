@@ -81,9 +81,6 @@ void cli_write(const char *path, const char *text);
 /** Reads a file of the directory. */
 const char *cli_read(const char *path);
 
-/** A shipped file: topologies/machines/flat.topo. */
-const char *cli_source(const char *path, char *capacity, size_t size);
-
 enum { CLI_COLUMNS_MAX = 128, CLI_ROWS_MAX = 256 };
 
 /** A CSV text, cut into cells; rows[0] is the header. */

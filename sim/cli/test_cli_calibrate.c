@@ -3,8 +3,10 @@
 
 #include "test_cli.h"
 
-#define PUBLISHED  CLI_MEASURED
-#define BY_LIBRARY "--algorithm auto --engine library"
+#define PUBLISHED   CLI_MEASURED
+#define BY_LIBRARY  "--algorithm auto --engine library"
+#define COLLECTIVES AR_TEST_SOURCE_DIR "/validate/data/collectives/"
+#define PICO        COLLECTIVES "pico_mpi_collectives.csv"
 
 TestSuite(cli_calibrate, .init = cli_enter_measured, .fini = cli_leave);
 
@@ -44,9 +46,8 @@ Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements)
         }
     }
     cli_good("grep -v '^#' abci-v100-nccl2.8.topo > mine");
-    char path[1024];
-    cli_good("grep -v '^#' '%s' > shipped",
-             cli_source("topologies/machines/abci-v100-nccl2.8.topo", path, sizeof path));
+    cli_good("grep -v '^#' '" AR_TEST_SOURCE_DIR
+             "/topologies/machines/abci-v100-nccl2.8.topo' > shipped");
     cr_expect_str_eq(cli_read("mine"), cli_read("shipped"));
 }
 
@@ -93,11 +94,11 @@ Test(cli_calibrate, logs_of_collectives_with_parts_are_fitted_as_messages)
 {
     static const char *const runs[] = {"nccl-17-alltoall.txt",
                                        "nccl-13-all-gather.txt --algorithm ring"};
-    char path[1024];
-    cli_source("traces/logs/fixtures", path, sizeof path);
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         struct cli_table *table =
-            cli_rows("calibrate '%s'/%s --cluster abci-v100 --hold-out none", path, runs[i]);
+            cli_rows("calibrate '" AR_TEST_SOURCE_DIR "/traces/logs/fixtures'/%s --cluster "
+                     "abci-v100 --hold-out none",
+                     runs[i]);
         size_t last = table->rows_count - 1; /* the fitted rows of 8 GPUs */
         CLI_CELL(table, last, "set", "fitted");
         cr_expect_eq(cli_number(table, last, "rows"), 4);
@@ -193,11 +194,9 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
  * machine, of the shipped table. */
 static void write_mpi(void)
 {
-    char path[1024];
     cli_good("sed -n '/^#/p; /^system/p; /^fugaku,all[a-z]*,2x2x2,1,default-ring,/p; "
              "/^fugaku,allgather,2x2x2,1,BINE-VEC_DOUBLING_BLOCKS-UTOFU-0-1,/p; "
-             "/^leonardo,allgather,512,1,ring_ompi,2048,/p' '%s' > mpi.csv",
-             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+             "/^leonardo,allgather,512,1,ring_ompi,2048,/p' '" PICO "' > mpi.csv");
 }
 
 /* A cluster that is shipped, or a set, takes the rows of its machine; they are predicted by what
@@ -227,9 +226,8 @@ Test(cli_calibrate, tables_of_mpi_are_fitted_by_the_names_of_the_library)
 /* Eleven numbers, which 18 rows of a ring nearly go through. */
 Test(cli_calibrate, few_rows_of_messages_have_a_fit)
 {
-    char path[1024];
-    cli_source("validate/data/collectives/mn5_h100_nccl_ring.csv", path, sizeof path);
-    struct cli_table *table = cli_rows("calibrate %s --cluster mn5 --algorithm ring", path);
+    struct cli_table *table = cli_rows("calibrate '" COLLECTIVES "mn5_h100_nccl_ring.csv' "
+                                       "--cluster mn5 --algorithm ring");
     cr_expect_eq(cli_number(table, find_row(table, "fitted", ""), "rows"), 18);
     cr_expect_float_eq(cli_number(table, find_row(table, "held-out", "16"), "median_frac"), 0.132,
                        0.02);
@@ -241,14 +239,14 @@ Test(cli_calibrate, a_set_is_found_by_its_name_alone)
     static const char *const commands[][2] = {
         {"calibrate", "--quiet --format csv"},
         {"compare", "--cluster dgx-h100 --engine closed --algorithm ring --quiet --format csv"}};
-    char path[1024];
-    cli_source("validate/data/collectives/h100_ndr_2n_ring.csv", path, sizeof path);
     cli_good("mkdir h100_ndr_2n_ring");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         const char *command = commands[i][0], *options = commands[i][1];
         struct cli_run by_name = cli_good("$AR %s h100_ndr_2n_ring %s", command, options);
         cr_expect_str_not_empty(by_name.out);
-        cr_expect_str_eq(by_name.out, cli_good("$AR %s %s %s", command, path, options).out);
+        cr_expect_str_eq(
+            by_name.out,
+            cli_good("$AR %s '" COLLECTIVES "h100_ndr_2n_ring.csv' %s", command, options).out);
     }
     cli_good("rmdir h100_ndr_2n_ring; echo nothing > h100_ndr_2n_ring");
     cli_fails(65, "h100_ndr_2n_ring: unknown format", "$AR calibrate h100_ndr_2n_ring");
@@ -257,11 +255,9 @@ Test(cli_calibrate, a_set_is_found_by_its_name_alone)
 /* The set fits up to 64 nodes: 256 and 512 are held out, though the largest is by default. */
 Test(cli_calibrate, a_set_holds_all_counts_out_above_those_that_it_fits)
 {
-    char path[1024];
     cli_good("awk -F, -v OFS=, '/^#/ || /^system/ {print} "
              "/^fugaku,allgather,[248]x[248]x[248],1,default-recursive-doubling,/ {print; if "
-             "(sub(/8x8x8/, \"4x8x8\")) print}' '%s' > fugaku_mpi.csv",
-             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+             "(sub(/8x8x8/, \"4x8x8\")) print}' '" PICO "' > fugaku_mpi.csv");
     struct cli_table *table = cli_rows("calibrate fugaku_mpi.csv");
     find_row(table, "fitted", "8");
     find_row(table, "fitted", "64");
@@ -290,10 +286,9 @@ Test(cli_calibrate, priors_are_from_where_they_were_given)
 /* Rows of no machine of a set are noted with the command, and not used. */
 Test(cli_calibrate, rows_of_other_machines_beside_a_set_are_noted)
 {
-    char path[1024];
     cli_good("sed -n '/^#/p; /^system/p; /^mare_nostrum,allreduce,32,1,ring_ompi,/p; "
-             "/^fugaku,allgather,2x2x2,1,default-ring,131072,/p' '%s' > mare_nostrum_mpi.csv",
-             cli_source("validate/data/collectives/pico_mpi_collectives.csv", path, sizeof path));
+             "/^fugaku,allgather,2x2x2,1,default-ring,131072,/p' '" PICO
+             "' > mare_nostrum_mpi.csv");
     struct cli_run run = cli_good("$AR compare mare_nostrum_mpi.csv --format csv");
     CLI_HAS(run.err, "note: mare_nostrum_mpi: 1 rows not used (first mare_nostrum_mpi.csv:");
     CLI_HAS(run.err, " on 8 ranks): of other machines, or ranks per node\n");

@@ -187,10 +187,9 @@ Test(cli_compare, accuracy_sums_up_sets_with_and_without_those_that_were_seen)
 
 static void enter_damaged(void)
 {
-    char path[1024];
     cli_enter_measured();
-    cli_good("cp '%s'/nccl-*.txt '%s'/osu-*.txt '%s'/harness*.csv .",
-             cli_source("traces/logs/fixtures", path, sizeof path), path, path);
+    cli_good("(cd '" AR_TEST_SOURCE_DIR "/traces/logs/fixtures' && "
+             "cp nccl-*.txt osu-*.txt harness*.csv \"$OLDPWD\")");
     cli_good("$AR calibrate abci.csv --cluster abci-v100 --out fitted.topo");
     /* Damaged copies of the measurements. */
     cli_good("sed 's/^8,32,4,41.36/8,32,4,0/' abci.csv > zero.csv");

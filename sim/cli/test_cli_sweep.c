@@ -64,10 +64,7 @@ Test(cli_sweep, jobs_change_nothing_but_the_time)
 {
     struct cli_table *one = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 1");
     struct cli_table *four = cli_rows("sweep " STEP " --gpus 4:16:x2 --jobs 4");
-    cr_assert_eq(one->rows_count, four->rows_count);
-    for (size_t i = 0; i < one->rows_count; i++) {
-        cli_expect_same_row(one, i, four, i);
-    }
+    cli_expect_same_table(one, four);
 }
 
 Test(cli_sweep, what_is_there_twice_counts_once)

@@ -225,10 +225,9 @@ Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_a
     size_t libraries = 0;
     char name[64];
     while (next_name(&list, name) != NULL) {
-        char path[100];
-        char source[600];
-        snprintf(path, sizeof path, "topologies/machines/%s.topo", name);
-        const char *topo = cli_read(cli_source(path, source, sizeof source));
+        char path[600];
+        snprintf(path, sizeof path, AR_TEST_SOURCE_DIR "/topologies/machines/%s.topo", name);
+        const char *topo = cli_read(path);
         const char *const engines[] = {"recurrence", "nccl"};
         bool has_library = strstr(topo, "\nlibrary.net_bus = ") != NULL;
         unsigned long nodes = count_of(topo, "nodes") == 1 ? 1 : 2;
