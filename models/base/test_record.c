@@ -53,7 +53,7 @@ static struct ship full_ship(void)
     return ship;
 }
 
-/* What is written to the file that begin_text() returns is the text of end_text(). */
+/* begin_text() returns a file; end_text() returns the text that was written to it. */
 static char *text;
 
 static FILE *begin_text(void)

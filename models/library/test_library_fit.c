@@ -10,8 +10,7 @@
 
 enum { ROWS_MAX = 256 };
 
-/* What every test has: rows that are fitted, others, the parameters that they are of, and the fit.
- */
+/* Rows that are fitted and rows that are not, the parameters that made both, and the fit. */
 static struct ar_library_row rows[ROWS_MAX], unseen[ROWS_MAX];
 static double truth[AR_LIBRARY_PARAMETERS_COUNT];
 static struct ar_library library;

@@ -1,5 +1,5 @@
 /** \file usage.h
- * What a process, or its children, took.
+ * Processor time and memory of a process, or of its children.
  */
 #ifndef BENCH_USAGE_H
 #define BENCH_USAGE_H

@@ -7,7 +7,7 @@
 
 #define COMMAND(command) #command, command_##command, 1u << COMMAND_##command
 
-/* What may be asked about one step or one collective. */
+/* Keys of any step and any collective. */
 #define ANY_WORK                                                                                   \
     (AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT | AR_KEY_OF_PLACED)
 

@@ -2,24 +2,13 @@
 #include <criterion/criterion.h>
 
 #include "ar_closed.h"
-#include "recurrence.h"
+#include "test_recurrence.h"
 #include "test_support.h"
-
-/* A recurrence ready to run one channel, its ranks at pseudo-random times. */
-static const struct ar_message_cost no_cost = {.is_any = false};
 
 static void bundles_make(struct ar_arena *arena, const struct ar_flows *flows,
                          struct ar_trial *trial, uint32_t channel, struct recurrence *recurrence)
 {
-    *recurrence = (struct recurrence){.trial = trial,
-                                      .collective = &trial->collective,
-                                      .order = ar_collective_order(&trial->collective),
-                                      .positions = ar_shape_ranks(&trial->collective.shape),
-                                      .ranks = ar_collective_ranks(&trial->collective),
-                                      .reduce_s_per_byte = 3.8e-12,
-                                      .cost = &no_cost};
-    recurrence->flows = flows;
-    recurrence_create(arena, recurrence);
+    test_recurrence_create(arena, flows, trial, recurrence);
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */

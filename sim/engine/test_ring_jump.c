@@ -3,13 +3,11 @@
 #include <math.h>
 
 #include "ar_closed.h"
-#include "recurrence.h"
+#include "test_recurrence.h"
 #include "test_support.h"
 
 /* When the ranks of a ring begin. */
 enum starts { EVEN, LATE_ONE, LATE_NODES, SCATTERED };
-
-static const struct ar_message_cost no_cost = {.is_any = false};
 
 static double start_of(enum starts starts, uint32_t position, uint32_t *state)
 {
@@ -30,15 +28,7 @@ static void ring_run_lane(struct ar_arena *arena, const struct ar_flows *flows,
                           struct ar_trial *trial, uint32_t channel, enum starts starts,
                           double jumps_from, uint64_t elements, struct recurrence *recurrence)
 {
-    *recurrence = (struct recurrence){.trial = trial,
-                                      .collective = &trial->collective,
-                                      .order = ar_collective_order(&trial->collective),
-                                      .positions = ar_shape_ranks(&trial->collective.shape),
-                                      .ranks = ar_collective_ranks(&trial->collective),
-                                      .reduce_s_per_byte = 3.8e-12,
-                                      .cost = &no_cost};
-    recurrence->flows = flows;
-    recurrence_create(arena, recurrence);
+    test_recurrence_create(arena, flows, trial, recurrence);
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->positions; position++) {

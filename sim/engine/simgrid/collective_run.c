@@ -238,7 +238,7 @@ static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint
                              step);
 }
 
-/* What a rank receives, and sends, in a step of an exchange, if it does. */
+/* The message that a rank receives in a step of an exchange; none if it receives nothing. */
 static struct flight get_exchanged(const struct actor *actor, const struct ar_move *move)
 {
     static void *payload;

@@ -280,8 +280,6 @@ const struct fuzz_target fuzz_targets[] = {
     {"calibrate", "my.log", NULL, "calibrate @ --force --out % --cluster abci-v100",
      "traces/logs/fixtures/nccl-13-reduce.txt traces/logs/fixtures/harness.csv "
      "sim/tools/fuzz/seeds/calibrate/*"},
-    {"pair", "my.log", NULL, "calibrate @ --force --out % --cluster abci-v100 --pair network",
-     "traces/logs/fixtures/osu-latency-bw.txt"},
     {"compare", "my.log", NULL, "compare @ --cluster abci-v100 --engine closed",
      "traces/logs/fixtures/nccl-1*.txt traces/logs/fixtures/harness.csv "
      "sim/tools/fuzz/seeds/calibrate/*"},
