@@ -81,7 +81,7 @@ static const struct command commands[] = {
              "16,32,64 --set hca.bandwidth=10.2GB/s,12.5GB/s --best\n"
              "  allreckon sweep --cluster dgx-h100 --workload llama3-70b --gpus 1024 --mesh all "
              "--micro-batch 1,2,4 --global-batch 2048 --precision bf16 --best"},
-    {COMMAND(plot), .summary = "pictures of a sweep (SVG, PNG, text)", .arguments = "DIR|sweep.csv",
+    {COMMAND(plot), .summary = "pictures of a sweep (SVG, PNG)", .arguments = "DIR|sweep.csv",
      .arguments_min = 1, .arguments_max = 1,
      .text =
          "Draws scaling efficiency, samples per second, grid shapes, the parts of an iteration, "

@@ -359,6 +359,11 @@ enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_setti
     for (uint32_t link = 0; link < cluster->first_fabric_link; link++) {
         cluster->instead[link] = link;
     }
+    if (hcas == 0) {
+        return ar_error_set(err, settings.list[0].status,
+                            "%s: found \"%.60s\"; expected none: the cluster has no HCA",
+                            settings.list[0].where, settings.list[0].text);
+    }
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
         unsigned node, hca;
@@ -369,7 +374,7 @@ enum ar_status ar_cluster_down_links(struct ar_cluster *cluster, struct ar_setti
                                 "%s: found \"%.60s\"; expected an HCA, node-0.hca-0 to "
                                 "node-%u.hca-%u (for other links --slow-link)",
                                 setting->where, setting->text, cluster->facts.nodes_count - 1,
-                                hcas - (hcas > 0));
+                                hcas - 1);
         }
         uint32_t out = node * links + cluster->node.hca[0] + 2 * hca;
         cluster->instead[out] = cluster->instead[out + 1] = UINT32_MAX;
