@@ -1,8 +1,7 @@
 /** \file cases.h
  * The command line of allreckon-validate, the measurements that it asks for, and their file.
  */
-#ifndef AR_VALIDATE_CASES_H
-#define AR_VALIDATE_CASES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -57,5 +56,3 @@ void result_write_head(FILE *file, const struct backend *backend, const struct r
 
 /** Writes one row; columns of times stay empty if only the result was checked. Sorts the times. */
 void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement);
-
-#endif

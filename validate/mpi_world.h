@@ -1,8 +1,7 @@
 /** \file mpi_world.h
  * The processes of an MPI run and the nodes they are on. Only mpi.c includes MPI's header.
  */
-#ifndef AR_VALIDATE_MPI_WORLD_H
-#define AR_VALIDATE_MPI_WORLD_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ void mpi_world_broadcast(unsigned char *data, uint32_t bytes);
 /** Combines what the first `ranks` processes found; those beyond come here as well. On process 0
  * times are the slowest rank's; the mismatches are combined on all. */
 void mpi_world_collect(uint32_t ranks, struct measurement *measurement);
-
-#endif

@@ -13,8 +13,7 @@
  * An arena that keeps what is read from files begins with `.bytes_max = AR_ARENA_BYTES_MAX`, so
  * that a made-up file does not take all memory of a machine; more is a failure of memory.
  */
-#ifndef AR_BASE_ARENA_H
-#define AR_BASE_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ enum ar_status ar_memory_guard(enum ar_status (*call)(void *context, struct ar_e
 /** Reports that memory for `what` could not be had: returns from ar_memory_guard(). For memory that
  * is not an arena's. */
 _Noreturn void ar_memory_fail(const char *what);
-
-#endif

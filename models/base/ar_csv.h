@@ -21,8 +21,7 @@
  *     struct layer *layers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *layers);
  *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), layers, sizeof *layers, err));
  */
-#ifndef AR_BASE_CSV_H
-#define AR_BASE_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +128,3 @@ const char *ar_csv_show(const char *text, char shown[64]);
 /** Writes a cell, behind a comma unless it is the first of its line; in quotes where ar_csv_load()
  * would take it for something else. */
 void ar_csv_write_cell(FILE *file, const char *text, bool is_first);
-
-#endif

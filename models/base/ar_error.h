@@ -9,8 +9,7 @@
  * Libraries never print and never exit: only the command line turns a status into an exit code
  * (sysexits.h values, see ar_status_exit_code()).
  */
-#ifndef AR_BASE_ERROR_H
-#define AR_BASE_ERROR_H
+#pragma once
 
 /** The list of statuses: symbol, exit code of the command line. */
 #define AR_STATUS_LIST(X)                                                                          \
@@ -59,5 +58,3 @@ enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, stru
             return ar_try_status_;                                                                 \
         }                                                                                          \
     } while (0)
-
-#endif

@@ -8,8 +8,7 @@
  * A full disk or an unwritable directory becomes one error line and leaves an existing file as it
  * was. What exists and is no regular file (a directory, a device, a pipe) is refused.
  */
-#ifndef AR_BASE_FILE_H
-#define AR_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ enum ar_status ar_make_directory(const char *path, struct ar_error *err);
  * opposite order. */
 enum ar_status ar_scratch_make(const char *folder, struct ar_arena *arena, const char **path,
                                struct ar_error *err);
-
-#endif

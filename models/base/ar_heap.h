@@ -3,8 +3,7 @@
  * lowest order. Begins as all zeros but for `list`, which has room for all that is ever
  * in it at once.
  */
-#ifndef AR_BASE_HEAP_H
-#define AR_BASE_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline struct ar_due ar_heap_pop(struct ar_heap *heap)
     list[at] = last;
     return first;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /** \file ar_numbers.h
  * Order statistics, common divisors and multiples, hashes, and the one clock.
  */
-#ifndef AR_BASE_NUMBERS_H
-#define AR_BASE_NUMBERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ static inline double ar_clock_s(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
-
-#endif

@@ -23,8 +23,7 @@
  * Texts may be any bytes; in JSON what is no UTF-8 becomes U+FFFD. Numbers have nine significant
  * digits in CSV and JSON unless the column says otherwise.
  */
-#ifndef AR_BASE_RECORD_H
-#define AR_BASE_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -202,5 +201,3 @@ const char *ar_column_expected(const struct ar_column *column, char text[AR_COLU
 
 /** Writes name, kind and help of every column. */
 void ar_columns_describe(FILE *file, struct ar_columns columns);
-
-#endif

@@ -4,8 +4,7 @@
  * They are held back while a file gets its name, so that it is whole or not there, and while a pool
  * works, which takes them at the one place where it waits.
  */
-#ifndef AR_BASE_SIGNALS_H
-#define AR_BASE_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool ar_signals_arrived(void);
 
 /** Goes back to how it was; a signal that was held back comes now. */
 void ar_signals_restore(const struct ar_signals *before);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file ar_text.h
  * Small helpers on names, used in messages.
  */
-#ifndef AR_BASE_TEXT_H
-#define AR_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ struct ar_settings {
     const struct ar_setting *list;
     size_t count;
 };
-
-#endif

@@ -10,8 +10,7 @@
  * Every parser takes `where`, the name of the thing parsed (`--payload`, `x.topo:12: hca.latency`),
  * which begins the error line. Infinite, NaN and negative values are refused.
  */
-#ifndef AR_BASE_UNITS_H
-#define AR_BASE_UNITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -83,5 +82,3 @@ enum ar_precision ar_precision_stored(enum ar_precision precision);
 
 /** The names; the list ends with NULL. */
 extern const char *const ar_precision_names[];
-
-#endif

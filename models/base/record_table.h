@@ -1,8 +1,7 @@
 /** \file record_table.h
  * Private to this folder: what the writers of records share.
  */
-#ifndef AR_BASE_RECORD_TABLE_H
-#define AR_BASE_RECORD_TABLE_H
+#pragma once
 
 #include "ar_record.h"
 
@@ -19,5 +18,3 @@ void record_keep_cell(FILE *cells, const struct ar_column *column, const void *r
 
 /** Writes the table of the cells kept. */
 void record_end_table(struct ar_records *records);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_setting.h
  * For tests: settings of texts.
  */
-#ifndef AR_BASE_TEST_SETTING_H
-#define AR_BASE_TEST_SETTING_H
+#pragma once
 
 #include "ar_text.h"
 
@@ -15,5 +14,3 @@ static inline struct ar_settings ar_settings_of_option(const char *where, const 
     }
     return (struct ar_settings){list, count};
 }
-
-#endif

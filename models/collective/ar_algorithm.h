@@ -23,8 +23,7 @@
  *
  * The buffer of `elements` elements is that of one channel.
  */
-#ifndef AR_ALGORITHM_H
-#define AR_ALGORITHM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -246,5 +245,3 @@ uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct a
 
 /** Messages of one collective on one channel: sends of all positions in all steps; 0 of NULL. */
 uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
-
-#endif

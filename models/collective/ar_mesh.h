@@ -5,8 +5,7 @@
  * neighbouring GPUs. A collective along `dp` runs in 32 groups at once: one for each pair of places
  * along `pp` and `tp`. A mesh without axes is one group of all GPUs.
  */
-#ifndef AR_MESH_H
-#define AR_MESH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void ar_mesh_place(const struct ar_mesh *mesh, uint32_t rank, uint32_t *group, u
 /** The number of GPUs of a group on each node of `gpus_per_node` on which it has any, where that
  * is the same everywhere and those of a node follow each other; else 1. */
 uint32_t ar_mesh_node_members(const struct ar_mesh *mesh, uint32_t gpus_per_node);
-
-#endif

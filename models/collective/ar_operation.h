@@ -14,8 +14,7 @@
  * on, and has come, in the end, from the one as far behind: part k for the k-th next rank in one
  * row. So every message has one place on both ranks, whatever the remainders.
  */
-#ifndef AR_OPERATION_H
-#define AR_OPERATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ extern const size_t ar_operations_count;
 /** Finds an operation by its command; the error names the nearest known one. */
 enum ar_status ar_operation_find(const char *where, const char *command,
                                  const struct ar_operation **operation, struct ar_error *err);
-
-#endif

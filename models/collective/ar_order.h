@@ -16,8 +16,7 @@
  *
  * Validity: orders are those of the cluster file. Links that are slow or down change none.
  */
-#ifndef AR_ORDER_H
-#define AR_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -89,5 +88,3 @@ uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t
 
 /** The lane of a rank on a channel. */
 uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank);
-
-#endif

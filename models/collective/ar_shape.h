@@ -7,8 +7,7 @@
  * ring has X = N and Y = 1; the two-level algorithm has Y groups of X. Each channel of a collective
  * carries its own part of the buffer over the same shape in a rank order of its own (ar_order.h).
  */
-#ifndef AR_SHAPE_H
-#define AR_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ struct ar_shape ar_shape_squarest(uint32_t ranks);
 /** Groups of one node, or of all ranks if they do not fill one; ranks that do not fill whole nodes
  * fall into groups of the largest divisor of N that fits a node. */
 struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node);
-
-#endif

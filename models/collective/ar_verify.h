@@ -17,8 +17,7 @@
  *
  * Cost: N * elements * N/8 bytes, steps * N * span operations.
  */
-#ifndef AR_VERIFY_H
-#define AR_VERIFY_H
+#pragma once
 
 #include "ar_algorithm.h"
 
@@ -32,5 +31,3 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
  * N-1, N, N+1 and a prime; `cases` counts what was verified and is updated also on failure. */
 enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ranks,
                                uint64_t *cases, struct ar_error *err);
-
-#endif

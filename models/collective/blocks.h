@@ -6,8 +6,7 @@
  * the shape, forwards or backwards in time: an all-gather backwards, with sums in place of copies,
  * is a reduce-scatter. An algorithm is a list of stages, which become its phases.
  */
-#ifndef AR_BLOCKS_H
-#define AR_BLOCKS_H
+#pragma once
 
 #include "ar_algorithm.h"
 
@@ -287,5 +286,3 @@ extern const struct block block_folded_scatter;
 #define X(name) extern const struct ar_algorithm ar_algorithm_##name;
 AR_ALGORITHM_LIST(X)
 #undef X
-
-#endif

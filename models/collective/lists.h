@@ -5,8 +5,7 @@
  * (multiplied by F) or FIRST:LAST:+D (increased by D), both ends included where they are met. What
  * is there twice counts once. Errors are AR_USAGE and name the item. Lists lie in the arena.
  */
-#ifndef AR_LISTS_H
-#define AR_LISTS_H
+#pragma once
 
 #include "ar_algorithm.h"
 #include "ar_arena.h"
@@ -45,5 +44,3 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
 /** Refuses a grid in a list of grids that has as many places as none of the counts. */
 enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
                                  size_t counts_count, struct ar_error *err);
-
-#endif

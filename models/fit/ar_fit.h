@@ -12,8 +12,7 @@
  *
  * Sources: P. J. Huber, Robust Statistics (1981); GSL reference, nonlinear least squares.
  */
-#ifndef AR_FIT_H
-#define AR_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ struct ar_fit {
  * or no attempt converged. The same problem gives the same fit. */
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
                             struct ar_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * Callers of GSL switch its handler off where a call can fail, hand what is allocated to
  * ar_arena_own(), where NULL is a failure of memory, and pass codes to ar_gsl_status().
  */
-#ifndef AR_GSL_H
-#define AR_GSL_H
+#pragma once
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_rng.h>
@@ -18,5 +17,3 @@ enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err);
 
 /** An mt19937 of a seed; it ends with the arena. */
 gsl_rng *ar_gsl_generator(struct ar_arena *arena, unsigned long seed);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Source: C. E. Rasmussen, C. K. I. Williams, Gaussian Processes for Machine Learning (2006), 2.2.
  */
-#ifndef AR_RESIDUAL_H
-#define AR_RESIDUAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_
  * doubling. With it 94 % of the rows of ABCI, Polaris and MareNostrum 5 on their second largest
  * node count lie in the bands of fits to smaller ones. 0 if none were fitted. */
 double ar_residual_away(double nodes, double nodes_max);
-
-#endif

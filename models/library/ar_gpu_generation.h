@@ -2,8 +2,7 @@
  * Facts about chips that a communication library asks for: generation of the GPUs, vendor of the
  * CPUs.
  */
-#ifndef AR_GPU_GENERATION_H
-#define AR_GPU_GENERATION_H
+#pragma once
 
 /** The oldest of each vendor first: symbol, word of the key `gpu.generation`. */
 #define AR_GPU_GENERATION_LIST(X)                                                                  \
@@ -29,5 +28,3 @@ extern const char *const ar_gpu_generation_names[AR_GPU_GENERATIONS_COUNT + 1];
 enum ar_cpu_vendor { AR_CPU_INTEL, AR_CPU_AMD, AR_CPU_OTHER, AR_CPU_VENDORS_COUNT };
 
 extern const char *const ar_cpu_vendor_names[AR_CPU_VENDORS_COUNT + 1];
-
-#endif

@@ -17,8 +17,7 @@
  * several calls (ar_library_calls()): each pays its base, its own hops, and its bytes by the
  * bandwidth, that of the network divided by the calls that leave a node together.
  */
-#ifndef AR_LIBRARY_H
-#define AR_LIBRARY_H
+#pragma once
 
 #include "ar_algorithm.h"
 
@@ -130,5 +129,3 @@ enum { AR_LIBRARY_CALLS_MAX = 3 };
 size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
                         const struct ar_shape *shape, uint32_t gpus_per_node, double bytes,
                         struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
-
-#endif

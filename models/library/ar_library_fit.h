@@ -58,8 +58,7 @@
  * the spread of the residuals, and for nodes beyond the fitted ones that of ar_residual_away(), so
  * it holds for a new measurement, model error included.
  */
-#ifndef AR_LIBRARY_FIT_H
-#define AR_LIBRARY_FIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -208,5 +207,3 @@ struct ar_library_error {
 /** Sums up relative errors |predicted / measured - 1|, which are sorted in place; `covered` of the
  * measurements lie inside their bands. Of no errors all but the count is NAN. */
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered);
-
-#endif

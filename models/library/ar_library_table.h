@@ -29,8 +29,7 @@
  * of the values. Numbers have all their digits, so that a table that is read predicts what was
  * fitted.
  */
-#ifndef AR_LIBRARY_TABLE_H
-#define AR_LIBRARY_TABLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -73,5 +72,3 @@ const char *ar_library_nodes_format(const struct ar_library_nodes *nodes,
 /** Adds a node count in its place, once; AR_BAD_DATA if there are too many. */
 enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t count,
                                     struct ar_error *err);
-
-#endif

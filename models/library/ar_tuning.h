@@ -2,8 +2,7 @@
  * NCCL's own cost model, by release and generation of the GPUs: what it expects of each choice, and
  * which one it takes. Latencies in microseconds, bandwidths in GB/s, as in its source.
  */
-#ifndef AR_TUNING_H
-#define AR_TUNING_H
+#pragma once
 
 #include "ar_gpu_generation.h"
 #include "ar_library.h"
@@ -187,5 +186,3 @@ bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
  * AR_CALLS_TREE among rings or trees (rings if there are no trees). */
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run);
-
-#endif

@@ -23,8 +23,7 @@
  * a temporary directory inside the output directory and renamed. Existing files of these names
  * are replaced.
  */
-#ifndef AR_PLOT_H
-#define AR_PLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_are
  * not there is NULL. Error: AR_USAGE. */
 enum ar_status ar_plot_where(const char *where, struct ar_arena *arena, struct ar_csv *const *files,
                              size_t count, struct ar_error *err);
-
-#endif

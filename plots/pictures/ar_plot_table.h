@@ -5,8 +5,7 @@
  * Lists of columns are names with blanks between them. Functions named ar_plot_rows_* shorten or
  * sort a list of rows in place.
  */
-#ifndef AR_PLOT_TABLE_H
-#define AR_PLOT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ size_t ar_plot_rows_counts(const struct ar_plot_table *table, struct ar_plot_row
 /** Keeps `wanted` GPU counts, spread evenly, ends included. */
 void ar_plot_rows_spread(const struct ar_plot_table *table, size_t wanted,
                          struct ar_plot_rows *rows);
-
-#endif

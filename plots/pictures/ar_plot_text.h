@@ -2,8 +2,7 @@
  * Texts and values as gnuplot and browsers get them. Names of clusters, titles and settings may
  * hold any bytes.
  */
-#ifndef AR_PLOT_TEXT_H
-#define AR_PLOT_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ void ar_plot_write_measure(FILE *file, const char *cell, struct ar_plot_unit uni
 
 /** The number that a cell holds, NAN if it holds none. */
 double ar_plot_number_of(const char *cell);
-
-#endif

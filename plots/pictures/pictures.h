@@ -6,8 +6,7 @@
  * How a picture looks is the matter of its template (../templates/NAME.gp), which also computes
  * what axes and marks need. Nothing is computed here but `crossover` and `best`, which are results.
  */
-#ifndef AR_PLOT_PICTURES_H
-#define AR_PLOT_PICTURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -121,5 +120,3 @@ enum ar_status ar_plot_add_values(const struct ar_plot_drawing *drawing, const c
 enum ar_status ar_plot_gnuplot_run(const char *program, const char *directory, bool has_values,
                                    struct ar_plot_drawing *drawings, size_t count,
                                    struct ar_arena *arena, struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_fixture.h
  * A sweep in a directory of its own, for each test of the pictures.
  */
-#ifndef AR_PLOT_TEST_FIXTURE_H
-#define AR_PLOT_TEST_FIXTURE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -68,5 +67,3 @@ struct ar_plot_report draw_sweep(void);
 
 /** Expects a failure whose line says `expected`; returns its status. */
 enum ar_status fail(const struct ar_plot_request *request, const char *expected);
-
-#endif

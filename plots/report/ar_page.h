@@ -22,8 +22,7 @@
  * | sets.csv                                  | accuracy                             |
  * | parameters.csv, command.txt               | any of them                          |
  */
-#ifndef AR_PAGE_H
-#define AR_PAGE_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_error.h"
@@ -50,5 +49,3 @@ struct ar_page {
  * AR_NO_MEMORY. */
 enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_arena *arena,
                              struct ar_page *page, struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file page.h
  * Private to this folder: the parts of a page, and who writes them.
  */
-#ifndef AR_PAGE_PARTS_H
-#define AR_PAGE_PARTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -109,5 +108,3 @@ typedef const char *page_text;
 typedef double page_number;
 page_text page_read_text(const struct ar_csv *csv, size_t row, const char *column);
 page_number page_read_number(const struct ar_csv *csv, size_t row, const char *column);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file usage.h
  * Processor time and memory of a process, or of its children.
  */
-#ifndef BENCH_USAGE_H
-#define BENCH_USAGE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,5 +14,3 @@ static inline void write_usage(FILE *file, const struct rusage *usage)
                    1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
     fprintf(file, "%.6f %" PRIu64 "\n", cpu_s, (uint64_t)usage->ru_maxrss * 1024);
 }
-
-#endif

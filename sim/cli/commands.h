@@ -2,8 +2,7 @@
  * The commands: a name here, a row of help in commands.c, a function in a source file cmd_*.c.
  * `collective` is the command of every operation, by its name.
  */
-#ifndef AR_COMMANDS_H
-#define AR_COMMANDS_H
+#pragma once
 
 #include "ar_kind.h"
 #include "ar_plot.h"
@@ -67,5 +66,3 @@ enum ar_status options_load(const struct options *options, struct ar_scenario *s
 /** Draws the files in --out, and notes what was drawn, or why not. */
 enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
                            struct ar_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * that of the options and arguments that decide the contents, so that the same command overwrites
  * its own output, also with another number of --jobs. A file without any mark is kept, too.
  */
-#ifndef AR_MADE_BY_H
-#define AR_MADE_BY_H
+#pragma once
 
 #include "ar_file.h"
 #include "exports.h"
@@ -45,5 +44,3 @@ enum ar_status made_by_sign(const struct options *options, const char *more,
 enum ar_status made_by_begin(const struct options *options, struct ar_output **output,
                              const char **mark, struct ar_error *err);
 enum ar_status made_by_end(struct ar_output *output, struct ar_error *err);
-
-#endif

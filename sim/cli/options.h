@@ -6,8 +6,7 @@
  * these two tables. options_scenario() turns the texts of keys into a scenario; no function below
  * sim/cli parses texts of the command line.
  */
-#ifndef AR_OPTIONS_H
-#define AR_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,5 +138,3 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
 
 /** The keys that have one of these uses (enum ar_key_use). */
 key_set key_bits(unsigned uses);
-
-#endif

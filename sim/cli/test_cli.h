@@ -1,8 +1,7 @@
 /** \file test_cli.h
  * For tests of the command line: runs the built program in a new directory and keeps its output.
  */
-#ifndef AR_TEST_CLI_H
-#define AR_TEST_CLI_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
@@ -111,5 +110,3 @@ void cli_expect_same_table(const struct cli_table *a, const struct cli_table *b)
 
 /** Lines of a text that hold a fragment. */
 size_t cli_lines_with(const char *text, const char *fragment);
-
-#endif

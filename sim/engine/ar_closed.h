@@ -47,8 +47,7 @@
  * that partly travel and partly wait; `why` says which. Measured differences are in
  * sim/engine/README.md.
  */
-#ifndef AR_CLOSED_H
-#define AR_CLOSED_H
+#pragma once
 
 #include "ar_flows.h"
 
@@ -85,5 +84,3 @@ struct ar_closed_time {
 /** Time of one collective of `elements` elements; O(ranks * lanes). */
 void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
                         struct ar_closed_time *time);
-
-#endif

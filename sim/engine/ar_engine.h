@@ -3,8 +3,7 @@
  * and a name in AR_ENGINE_LIST. Others ask what an engine can do by the functions below, never for
  * its name or for a field of its row.
  */
-#ifndef AR_ENGINE_H
-#define AR_ENGINE_H
+#pragma once
 
 #include "ar_collective.h"
 #include "ar_library_fit.h"
@@ -96,5 +95,3 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
  * together. */
 double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
                         double collectives, double messages, bool is_even);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * All that is under way shares the links of its paths.
  */
-#ifndef AR_GRAPH_TRIAL_H
-#define AR_GRAPH_TRIAL_H
+#pragma once
 
 #include "ar_collective.h"
 #include "ar_graph.h"
@@ -52,5 +51,3 @@ struct ar_graph_trial {
 
 /** Messages of a graph, all ranks; UINT64_MAX: more than can be counted. */
 uint64_t ar_graph_trial_messages(const struct ar_graph_trial *trial);
-
-#endif

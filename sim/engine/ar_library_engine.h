@@ -1,8 +1,7 @@
 /** \file ar_library_engine.h
  * The engines of a communication library, `library` and `nccl`: what may be known of them outside.
  */
-#ifndef AR_LIBRARY_ENGINE_H
-#define AR_LIBRARY_ENGINE_H
+#pragma once
 
 #include "ar_library_table.h"
 #include "ar_trial.h"
@@ -28,5 +27,3 @@ bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key);
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,
                                         struct ar_tuning *tuning, struct ar_error *err);
-
-#endif

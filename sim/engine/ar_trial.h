@@ -27,8 +27,7 @@
  *
  * The results are written by the engine; on failure they are left as they were.
  */
-#ifndef AR_TRIAL_H
-#define AR_TRIAL_H
+#pragma once
 
 #include "ar_engine.h"
 #include "ar_flows.h"
@@ -134,5 +133,3 @@ enum ar_status ar_trial_flows(struct ar_trial *trial, const struct ar_flows **fl
 /** Checks the trial and runs it. A collective of one rank takes no time and no engine. */
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
                             struct ar_error *err);
-
-#endif

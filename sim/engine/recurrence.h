@@ -13,8 +13,7 @@
  * Phases of rings that are alike run as array arithmetic over all of them together (bundles.c);
  * other phases go message by message (moves.c, exchange.c).
  */
-#ifndef AR_RECURRENCE_H
-#define AR_RECURRENCE_H
+#pragma once
 
 #include "ar_flows.h"
 #include "ar_trial.h"
@@ -144,5 +143,3 @@ static inline double later_s(double a_s, double b_s)
 {
     return a_s > b_s ? a_s : b_s;
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Arrays hold one value per hop. No array may overlap one that is written.
  */
-#ifndef AR_RING_KERNEL_H
-#define AR_RING_KERNEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ void ring_kernel_hidden(const struct ring_step *step, size_t first, size_t sende
 
 /** After the last step: now = max(start, arrived) + bytes * reduce. */
 void ring_kernel_end(const struct ring_step *step, size_t first, size_t sender, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  * For tests of rings: a recurrence that is ready to run lanes of a trial, whose messages cost no
  * more than their paths.
  */
-#ifndef TEST_RECURRENCE_H
-#define TEST_RECURRENCE_H
+#pragma once
 
 #include "recurrence.h"
 
@@ -21,5 +20,3 @@ static inline void test_recurrence_create(struct ar_arena *arena, const struct a
                                       .cost = &no_cost};
     recurrence_create(arena, recurrence);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_trials.h
  * For tests: trials run by an engine in one line. An engine that fails, fails the test.
  */
-#ifndef AR_TEST_TRIALS_H
-#define AR_TEST_TRIALS_H
+#pragma once
 
 #include "ar_trial.h"
 #include "test_support.h"
@@ -51,5 +50,3 @@ double trials_time(const struct ar_collective *collective, const struct ar_engin
 
 /** Time of one collective by the `simgrid` engine. */
 double trials_simulate(const struct ar_collective *collective, uint64_t elements);
-
-#endif

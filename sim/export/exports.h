@@ -4,8 +4,7 @@
  * Trace Event Format and as rows, schedules of GOAL, workloads of ASTRA-sim, tables of NCCL's tuner
  * plug-in. Each source file says how its format is filled. Write errors are left for ferror().
  */
-#ifndef AR_EXPORTS_H
-#define AR_EXPORTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -125,5 +124,3 @@ bool link_table_write_busiest(FILE *file, const struct ar_cluster *cluster,
 void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cluster *cluster,
                       const struct ar_link_load *loads, const struct ar_row *row, uint64_t top,
                       struct ar_arena *arena);
-
-#endif

@@ -4,8 +4,7 @@
  * With a mesh (ar_mesh.h) it runs in all groups at once. A lane is one channel of one group; lanes
  * run beside each other, and their messages share the links.
  */
-#ifndef AR_COLLECTIVE_H
-#define AR_COLLECTIVE_H
+#pragma once
 
 #include "ar_algorithm.h"
 #include "ar_arena.h"
@@ -110,5 +109,3 @@ void ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *c
  * of that step. */
 void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,
                          uint32_t first_step, struct ar_phase_flows *flows);
-
-#endif

@@ -21,8 +21,7 @@
  *   other parts, they take their share of the links: every stage of the pipeline is then as fast as
  *   the busiest link of its line can carry a part of all stages.
  */
-#ifndef AR_FLOWS_H
-#define AR_FLOWS_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_collective.h"
@@ -232,5 +231,3 @@ const char *ar_flows_why_not_exact(const struct ar_flows *flows, uint64_t elemen
 
 /** Whether ranks finish at different times, and so begin the next collective. */
 bool ar_flows_are_ragged(const struct ar_flows *flows);
-
-#endif

@@ -6,8 +6,7 @@
  * bandwidth, the bytes of a link say how long it must be busy, whatever the order of the messages:
  * no collective is faster than its busiest link.
  */
-#ifndef AR_LINK_LOAD_H
-#define AR_LINK_LOAD_H
+#pragma once
 
 #include "ar_flows.h"
 
@@ -28,5 +27,3 @@ enum ar_status ar_link_load_add(const struct ar_collective *collective, const ui
 /** As ar_link_load_add(), of a collective whose flows are known. */
 void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elements, size_t count,
                             struct ar_link_load *loads);
-
-#endif

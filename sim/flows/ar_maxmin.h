@@ -7,8 +7,7 @@
  *
  * Source: D. Bertsekas and R. Gallager, Data Networks (1992), section 6.5.2.
  */
-#ifndef AR_MAXMIN_H
-#define AR_MAXMIN_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_cluster.h"
@@ -81,5 +80,3 @@ uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32
 
 /** Does a flow have less than the bandwidth of its path? */
 bool ar_maxmin_is_shared(const struct ar_maxmin *maxmin, size_t flow);
-
-#endif

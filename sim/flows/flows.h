@@ -1,8 +1,7 @@
 /** \file flows.h
  * Private to sim/flows: how the phases of a collective are resolved, one after the other.
  */
-#ifndef AR_FLOWS_PRIVATE_H
-#define AR_FLOWS_PRIVATE_H
+#pragma once
 
 #include "ar_flows.h"
 #include "ar_maxmin.h"
@@ -139,5 +138,3 @@ void fast_steps_find(struct exchange_scratch *scratch, uint32_t steps);
 void fast_steps_copy(struct ar_arena *arena, struct exchange_scratch *scratch,
                      const struct like_steps *known, bool is_mirror, struct ar_exchange *exchange,
                      struct ar_exchange_step *step);
-
-#endif

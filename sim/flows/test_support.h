@@ -2,8 +2,7 @@
  * For tests of models/ and sim/: shipped clusters, collectives and traces in one line each. What
  * cannot be had fails the test with the error line.
  */
-#ifndef AR_MODELS_TEST_SUPPORT_H
-#define AR_MODELS_TEST_SUPPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision);
 
 /** |a - b| <= tolerance * max(|a|, |b|). */
 bool support_near(double a, double b, double tolerance);
-
-#endif

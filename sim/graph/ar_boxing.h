@@ -17,8 +17,7 @@
  * after the other, each in all groups along it at once; of the orders the one that sends least is
  * taken. Along an axis a group holds of the tensor what the splits of the other axes leave to it.
  */
-#ifndef AR_BOXING_H
-#define AR_BOXING_H
+#pragma once
 
 #include "ar_graph.h"
 
@@ -71,5 +70,3 @@ void ar_boxing_between(const struct ar_placement *from, uint32_t p, const struct
 double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
                                const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes,
                                uint32_t source, uint32_t target);
-
-#endif

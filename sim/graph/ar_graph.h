@@ -33,8 +33,7 @@
  * **Sharing.** What is sent goes slower while a role that sends it, or gets it, sends or gets
  * something else on another stream, one of the two on a second stream.
  */
-#ifndef AR_GRAPH_H
-#define AR_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -244,5 +243,3 @@ void ar_graph_split(const struct ar_graph *graph, struct ar_graph_split *splits)
 
 /** Their mean. */
 struct ar_graph_split ar_graph_split_mean(const struct ar_graph_split *splits, uint32_t count);
-
-#endif

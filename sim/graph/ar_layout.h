@@ -7,8 +7,7 @@
  * what is not an expert has a replica on each. A step takes global_batch sequences, micro_batch at
  * a time.
  */
-#ifndef AR_LAYOUT_H
-#define AR_LAYOUT_H
+#pragma once
 
 #include "ar_graph.h"
 #include "ar_recorded.h"
@@ -105,5 +104,3 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout);
  * of all GPUs. */
 double ar_layout_model_flop(const struct ar_layout *layout);
 double ar_layout_hardware_flop(const struct ar_layout *layout);
-
-#endif

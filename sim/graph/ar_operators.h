@@ -15,8 +15,7 @@
  * Strategies whose workers send each other parts of a model are such graphs, too: layers in strips
  * (partitioned), blocks on a ring (rotate), a scheduler and its workers (star).
  */
-#ifndef AR_OPERATORS_H
-#define AR_OPERATORS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -170,5 +169,3 @@ struct ar_parts_request {
     enum ar_precision precision;
     uint32_t sizes[AR_AXES_COUNT]; /**< of the mesh */
 };
-
-#endif

@@ -10,8 +10,7 @@
  * - `1f1b`: p - 1 - r forward, then one forward and one backward in turn (arXiv:2006.09503); V = 1;
  * - `interleaved:V`: the same with V chunks, after arXiv:2104.04473; p divides m.
  */
-#ifndef AR_SCHEDULE_H
-#define AR_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ enum ar_status ar_schedule_parse(const char *where, const char *text,
 /** How many chunks of micro-batches a stage keeps at most: gone forward, and not yet backward. */
 uint32_t ar_schedule_kept(const struct ar_schedule *schedule, const struct ar_pipeline *pipeline,
                           uint32_t stage);
-
-#endif

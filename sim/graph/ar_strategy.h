@@ -6,8 +6,7 @@
  * before and after runs and at the end of the stage. It is one file, and one row of
  * ar_strategies.
  */
-#ifndef AR_STRATEGY_H
-#define AR_STRATEGY_H
+#pragma once
 
 #include "ar_layout.h"
 #include "ar_operators.h"
@@ -102,5 +101,3 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
 /** The graph of a step of a layout that was checked. */
 struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,
                                    const struct ar_part_times *times, struct ar_arena *arena);
-
-#endif

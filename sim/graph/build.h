@@ -1,8 +1,7 @@
 /** \file build.h
  * What the files of strategies share while a graph is made.
  */
-#ifndef AR_BUILD_H
-#define AR_BUILD_H
+#pragma once
 
 #include "ar_strategy.h"
 
@@ -89,5 +88,3 @@ static inline uint32_t build_last(const struct ar_build *build, uint32_t stage,
 /** Lets a stage's optimizer, for a part of its parameters, wait for a task; of a trace with
  * statistics for their exchange. */
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task);
-
-#endif

@@ -2,8 +2,7 @@
  * How wrong predictions of the shipped measured sets are: with nothing fitted, with all rows
  * fitted, and of the largest node counts by a fit to the others.
  */
-#ifndef AR_ACCURACY_H
-#define AR_ACCURACY_H
+#pragma once
 
 #include "ar_comparison.h"
 
@@ -48,5 +47,3 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
                                struct ar_accuracies *accuracies, struct ar_error *err);
 
 extern const struct ar_columns ar_accuracy_columns;
-
-#endif

@@ -2,8 +2,7 @@
  * Fits a cluster to measured rows: NCCL's cost model to calls of NCCL, latencies and bandwidths to
  * messages of our own algorithms. What the logs hold decides.
  */
-#ifndef AR_CALIBRATE_H
-#define AR_CALIBRATE_H
+#pragma once
 
 #include "ar_measured.h"
 #include "ar_record.h"
@@ -33,5 +32,3 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, const struct ar_view *view,
                                 struct ar_arena *arena, struct ar_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * Measured rows beside their predictions: one list, of which `compare`, `calibrate` and `accuracy`
  * print rows and sum up errors, |predicted / measured - 1|.
  */
-#ifndef AR_COMPARISON_H
-#define AR_COMPARISON_H
+#pragma once
 
 #include "ar_estimate.h"
 #include "ar_measured_set.h"
@@ -114,5 +113,3 @@ void ar_compared_error_columns(bool is_by_gpus, size_t offset,
 /** Writes `directory`/compare.csv and accuracy.csv. */
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
                                   struct ar_error *err);
-
-#endif

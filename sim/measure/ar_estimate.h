@@ -7,8 +7,7 @@
  * the priors of the cost model, and the numbers of the cluster file. Messages are fitted to runs of
  * at most AR_ESTIMATE_RANKS_MAX ranks.
  */
-#ifndef AR_ESTIMATE_H
-#define AR_ESTIMATE_H
+#pragma once
 
 #include "ar_library_fit.h"
 #include "ar_measured.h"
@@ -44,5 +43,3 @@ enum ar_status ar_estimate_run(const struct ar_measured_request *request,
 enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
                                    struct ar_arena *arena, struct ar_estimate *estimate,
                                    struct ar_error *err);
-
-#endif

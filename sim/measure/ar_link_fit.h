@@ -11,8 +11,7 @@
  * Rings tell the sum of `gpu.reduce_cost` and the time per byte of a link, not the two apart: where
  * every byte that is received is also summed up, only their priors divide them.
  */
-#ifndef AR_LINK_FIT_H
-#define AR_LINK_FIT_H
+#pragma once
 
 #include "ar_collective.h"
 #include "ar_fit.h"
@@ -73,5 +72,3 @@ enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_c
 /** Writes the times of rows on their clusters as these are. */
 enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
                                struct ar_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * the run or the request names. Runs that nobody models (links that were probed, algorithms without
  * a name here) and those of other machines are left out, counted by reason.
  */
-#ifndef AR_MEASURED_H
-#define AR_MEASURED_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_cluster.h"
@@ -118,5 +117,3 @@ const char *ar_measured_algorithm(const struct ar_measured_row *row,
 /** Notes if the runs are not of the release of NCCL that choices and priors are of; `release` may
  * be NULL. */
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes);
-
-#endif

@@ -2,8 +2,7 @@
  * The measured sets that are shipped: their index (validate/data/index.csv), the names that
  * libraries have for our algorithms (validate/data/called.csv), and the rows of a set.
  */
-#ifndef AR_MEASURED_SET_H
-#define AR_MEASURED_SET_H
+#pragma once
 
 #include "ar_measured.h"
 
@@ -96,5 +95,3 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
                            const struct ar_scenario *scenario, struct ar_inputs *inputs,
                            const char *const *more, size_t more_count, FILE *notes,
                            struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file key_texts.h
  * Keys of a scenario as files have them: columns or directives, one text for each key.
  */
-#ifndef AR_KEY_TEXTS_H
-#define AR_KEY_TEXTS_H
+#pragma once
 
 #include "ar_csv.h"
 #include "ar_scenario.h"
@@ -30,5 +29,3 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
  * KEY. Error lines begin with the option; the value is data. */
 enum ar_status key_text_set(struct ar_scenario *scenario, enum ar_key key, const char *text,
                             struct ar_error *err);
-
-#endif

@@ -14,8 +14,7 @@
  * a key of a scenario that published runs have as a column, `set.KEY` or `term.KEY` for what those
  * two take, or `run`.
  */
-#ifndef AR_REPRODUCE_H
-#define AR_REPRODUCE_H
+#pragma once
 
 #include "ar_record.h"
 #include "ar_scenario.h"
@@ -143,5 +142,3 @@ extern const struct ar_columns reproduce_columns;
 /** Writes stdout's forms; write errors are left for ferror(). */
 void reproduce_write(FILE *file, const struct ar_view *view,
                      const struct reproduction *reproduction);
-
-#endif

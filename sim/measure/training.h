@@ -15,8 +15,7 @@
  * all GPUs and nothing else; there is one at every multiple of evalevery epochs that a phase ends
  * at or passes. Start-up, checkpoints and the reading of data are left out.
  */
-#ifndef AR_TRAINING_H
-#define AR_TRAINING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -102,5 +101,3 @@ enum ar_status training_step(const struct training *training, size_t phase,
 
 /** The columns of phases. */
 extern const struct ar_columns training_columns;
-
-#endif

@@ -6,8 +6,7 @@
  * text with a slash or the ending of its kind is a path and taken as it is. Errors of names that
  * are not found begin with `where`.
  */
-#ifndef AR_INPUTS_H
-#define AR_INPUTS_H
+#pragma once
 
 #include "ar_device_cost.h"
 #include "ar_evoformer.h"
@@ -83,5 +82,3 @@ enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, cons
 enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,
                                  const char *name, const struct ar_library_table **table,
                                  struct ar_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * job on one node with a ring, the two ends of a band are the same job with other times of a
  * library (predict.c).
  */
-#ifndef AR_JOB_H
-#define AR_JOB_H
+#pragma once
 
 #include "ar_async.h"
 #include "ar_framework.h"
@@ -78,5 +77,3 @@ struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster);
 /** The buckets of a step of a trace, without slowdown. */
 enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
                                struct ar_workload **workload, struct ar_error *err);
-
-#endif

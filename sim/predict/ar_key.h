@@ -7,8 +7,7 @@
  * table; a new parameter is a row here, a field of the scenario, and what reacts to it. Names have
  * dashes; in files underscores stand for them.
  */
-#ifndef AR_KEY_H
-#define AR_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,5 +147,3 @@ static inline bool ar_key_is(enum ar_key key, enum ar_key_use use)
 {
     return (ar_keys[key].uses & (unsigned)use) != 0;
 }
-
-#endif

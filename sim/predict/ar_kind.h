@@ -6,8 +6,7 @@
  * last fills the columns of a row with what was asked and what came out. A new kind is a file and a
  * row.
  */
-#ifndef AR_KIND_H
-#define AR_KIND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -124,5 +123,3 @@ void ar_note_assumed(FILE *notes, const struct ar_scenario *scenario);
  */
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count);
 size_t ar_rows_estimates(const struct ar_row *rows, size_t count);
-
-#endif

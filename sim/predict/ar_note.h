@@ -1,8 +1,7 @@
 /** \file ar_note.h
  * What a reader of results should know, beside them.
  */
-#ifndef AR_NOTE_H
-#define AR_NOTE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -13,5 +12,3 @@ void ar_note(FILE *notes, const char *format, ...) __attribute__((format(printf,
 
 /** Shows the notes so far: checks are over, and long work or output follows. */
 void ar_note_flush(FILE *notes);
-
-#endif

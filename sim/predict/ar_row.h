@@ -5,8 +5,7 @@
  * their unit: `_s` seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does
  * not apply, or that is no finite number, is empty in CSV and null in JSON.
  */
-#ifndef AR_ROW_H
-#define AR_ROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -149,5 +148,3 @@ void ar_row_clear(struct ar_row *row);
 
 /** Writes rows of one kind to a file; write errors are left for ferror(). */
 void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count);
-
-#endif

@@ -8,8 +8,7 @@
  * A scenario is a small value: a copy may be changed and loaded again, with another arena too. What
  * it points to lies in the arena of the time or is borrowed from the inputs, and never changes.
  */
-#ifndef AR_SCENARIO_H
-#define AR_SCENARIO_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_inputs.h"
@@ -262,5 +261,3 @@ uint32_t ar_scenario_fused_bytes(const struct ar_scenario *scenario);
 /** Adds the values of all keys that a prediction depends on to a hash (ar_numbers.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */
 void ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash);
-
-#endif

@@ -50,8 +50,7 @@
  * Scaling efficiency, of traces, is samples per second and GPU, over that of the baseline: one GPU
  * (compute only), or one node (all its GPUs, flat ring, same engine, buckets, channels and window).
  */
-#ifndef AR_TIMING_H
-#define AR_TIMING_H
+#pragma once
 
 #include "ar_graph_trial.h"
 #include "ar_job.h"
@@ -105,5 +104,3 @@ void ar_timing_graph_trial(const struct ar_timing *timing, struct ar_graph_trial
 /** Messages of all ranks in all steps where the engine runs the whole graph at once, rank by rank
  * (ar_graph_trial.h); 0 where it does not. */
 double ar_job_ranks_messages(const struct ar_job *job);
-
-#endif

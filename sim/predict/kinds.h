@@ -1,8 +1,7 @@
 /** \file kinds.h
  * What the sources of kinds (kind_*.c, one row of ar_kind.h each), of notes and of a timing share.
  */
-#ifndef AR_KINDS_H
-#define AR_KINDS_H
+#pragma once
 
 #include "ar_kind.h"
 #include "ar_link_load.h"
@@ -148,5 +147,3 @@ enum ar_status timer_find_flows(struct timer *timer, uint32_t work, const struct
 struct ar_collective work_collective(const struct ar_job *job, const struct ar_layout *layout,
                                      const struct ar_work *work);
 uint64_t work_elements(const struct ar_work *work, const struct ar_collective *collective);
-
-#endif

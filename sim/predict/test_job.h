@@ -1,8 +1,7 @@
 /** \file test_job.h
  * For tests: a job and its timing in one place.
  */
-#ifndef TEST_JOB_H
-#define TEST_JOB_H
+#pragma once
 
 #include <criterion/criterion.h>
 
@@ -84,5 +83,3 @@ static inline struct tested tested_layout(const struct ar_cluster *cluster,
     cr_assert_eq(ar_layout_check("", layout, &err), AR_OK, "%s", err.text);
     return step;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_scenarios.h
  * For tests of scenarios: scenarios made of texts, and a small trace.
  */
-#ifndef AR_TEST_SCENARIOS_H
-#define AR_TEST_SCENARIOS_H
+#pragma once
 
 #include "ar_scenario.h"
 
@@ -29,5 +28,3 @@ struct ar_scenario scenarios_of(const char *text);
 /** The same, loaded. */
 void scenarios_load(struct ar_scenario *scenario);
 struct ar_scenario scenarios_loaded(const char *text);
-
-#endif

@@ -29,8 +29,7 @@
  *
  * A run is a struct of parameters and results, which one of two functions fills in.
  */
-#ifndef AR_ASYNC_H
-#define AR_ASYNC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ void ar_async_run_events(struct ar_async *run);
 
 /** Runs it as actors that SimGrid simulates, every message on its own. */
 enum ar_status ar_async_run_actors(struct ar_async *run, struct ar_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * at for longest, each once, and whoever is done first counts: the loser leaves off (Sandblaster:
  * Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 4.2).
  */
-#ifndef AR_WORK_UNITS_H
-#define AR_WORK_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct ar_work_units {
 };
 
 void ar_work_units_deal(struct ar_work_units *pass);
-
-#endif

@@ -2,8 +2,7 @@
  * What engines of asynchronous runs share: what a worker does in an exchange, where the shards lie,
  * and where its time went.
  */
-#ifndef AR_ASYNC_PLAN_H
-#define AR_ASYNC_PLAN_H
+#pragma once
 
 #include "ar_async.h"
 
@@ -73,5 +72,3 @@ struct async_cause {
 /** Puts a wait down to its causes. */
 void async_plan_waited(struct ar_async *run, uint32_t worker, double from_s, double to_s,
                        struct async_cause cause);
-
-#endif

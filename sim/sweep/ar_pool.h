@@ -7,8 +7,7 @@
  * was at, whose answer says how the process ended; another one takes its place. If the system gives
  * fewer processes than asked for, the pool goes on with those.
  */
-#ifndef AR_POOL_H
-#define AR_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ enum ar_status ar_pool_go_on(struct ar_pool *pool, struct ar_error *err);
 
 /** Kills the workers; signals come as before unless one has ended the work. */
 void ar_pool_end(struct ar_pool *pool);
-
-#endif

@@ -7,8 +7,7 @@
  * one write() when its point is done, so it survives the end of the program, however it ends. A
  * process that has the journal open holds a lock on it.
  */
-#ifndef AR_JOURNAL_H
-#define AR_JOURNAL_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_row.h"
@@ -57,5 +56,3 @@ size_t journal_rows(const struct journal *journal);
 /** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. Rows
  * stay in memory. */
 void journal_close(struct journal *journal, bool is_finished);
-
-#endif

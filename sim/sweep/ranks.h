@@ -6,8 +6,7 @@
  * PMI_*, srun SLURM_*. A shell within an allocation of Slurm is no launch: SLURM_STEP_NUM_TASKS is
  * set for the tasks of a step only.
  */
-#ifndef AR_RANKS_H
-#define AR_RANKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ struct sweep;
  * went, the others AR_OK. A program that was built without MPI fails (AR_USAGE): it would do the
  * same sweep on every rank. */
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Points are small and many: neither their rows nor the scenarios of their variants are held.
  */
-#ifndef AR_SPACE_H
-#define AR_SPACE_H
+#pragma once
 
 #include "variants.h"
 
@@ -65,5 +64,3 @@ enum ar_status space_list_meshes(const struct space_request *request, bool has_a
 /** The scenario of a point; valid until that of another variant is asked for. */
 enum ar_status space_scenario(struct space *space, const struct point *point,
                               struct ar_scenario *scenario, struct ar_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * A sweep: the rows of all points of a space, computed by a pool, kept in a journal, written when
  * all are there.
  */
-#ifndef AR_SWEEP_H
-#define AR_SWEEP_H
+#pragma once
 
 #include "ar_pool.h"
 #include "journal.h"
@@ -64,5 +63,3 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
-
-#endif

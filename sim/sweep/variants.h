@@ -12,8 +12,7 @@
  * The scenario of a variant is made when it is asked for. The last one and its cluster stay in
  * memory; files are read once.
  */
-#ifndef AR_VARIANTS_H
-#define AR_VARIANTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -108,5 +107,3 @@ size_t variants_seed(const struct variants *variants, uint32_t variant);
 /** Numbers the combinations of conditions: two variants have the same number if they differ only in
  * choices. At most the number of variants. */
 uint32_t variants_condition(const struct variants *variants, uint32_t variant);
-
-#endif

@@ -35,8 +35,7 @@
  *
  * The file format is described in topologies/README.md.
  */
-#ifndef AR_CLUSTER_H
-#define AR_CLUSTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -308,5 +307,3 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
 /** Name of the host of a rank in the platform (`gpu-<rank>`), or of AR_SWITCH with a rank
  * (`gpu-<rank>.switch`); returns `name`. */
 const char *ar_host_name(uint32_t rank, char *name, size_t size);
-
-#endif

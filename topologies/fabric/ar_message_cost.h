@@ -11,8 +11,7 @@
  * Sources: Alexandrov et al., LogGP, SPAA (1995); Kielmann et al., Fast measurement of LogP
  * parameters for message passing platforms, IPDPS (2000): latency and gap as functions of size.
  */
-#ifndef AR_MESSAGE_COST_H
-#define AR_MESSAGE_COST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -69,5 +68,3 @@ static inline double ar_message_extra_s(const struct ar_message_cost *cost, enum
     }
     return extra_s;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /** \file ar_simgrid_xml.h
  * A cluster as SimGrid platform file.
  */
-#ifndef AR_SIMGRID_XML_H
-#define AR_SIMGRID_XML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
  */
 void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
                               const struct ar_flow *pairs, size_t pairs_count, FILE *file);
-
-#endif

@@ -6,8 +6,7 @@
  * nobody changed come out byte for byte. Values are texts here; ar_cluster_create() (ar_cluster.h)
  * gives them their meaning, as often as wanted and with other settings each time.
  */
-#ifndef AR_TOPO_H
-#define AR_TOPO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const c
 
 /** Writes the file; write errors are left in `file` for ferror(). */
 void ar_topo_write(const struct ar_topo *topo, FILE *file);
-
-#endif

@@ -22,8 +22,7 @@
  * link 2 c and link 2 c + 1. First come the cables within group 0, within group 1, ..., then the
  * global ones by the lower group, the higher and their number.
  */
-#ifndef AR_DRAGONFLY_H
-#define AR_DRAGONFLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ uint32_t ar_dragonfly_ways(const struct ar_dragonfly *dragonfly, uint32_t source
 uint32_t ar_dragonfly_route(const struct ar_dragonfly *dragonfly, uint32_t source,
                             uint32_t destination, uint32_t way,
                             uint32_t links[AR_DRAGONFLY_ROUTE_MAX]);
-
-#endif

@@ -5,8 +5,7 @@
  * (tree.c, torus.c and dragonfly.c, a row each) and orders of a node's GPUs (gpu_order.c). Paths
  * (path.c) read the result.
  */
-#ifndef AR_FABRIC_H
-#define AR_FABRIC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -173,5 +172,3 @@ static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
 /** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
  * plain zigzags. */
 void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders);
-
-#endif

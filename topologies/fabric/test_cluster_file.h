@@ -1,8 +1,7 @@
 /** \file test_cluster_file.h
  * For tests: a cluster from a file, which must load.
  */
-#ifndef AR_TEST_CLUSTER_FILE_H
-#define AR_TEST_CLUSTER_FILE_H
+#pragma once
 
 #include <criterion/criterion.h>
 
@@ -28,5 +27,3 @@ static inline struct ar_cluster *test_cluster_of_file(const char *path, const ch
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }
-
-#endif

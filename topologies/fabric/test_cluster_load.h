@@ -1,8 +1,7 @@
 /** \file test_cluster_load.h
  * Clusters for tests: loading that must work.
  */
-#ifndef AR_TEST_CLUSTER_LOAD_H
-#define AR_TEST_CLUSTER_LOAD_H
+#pragma once
 
 #include "ar_cluster.h"
 #include "test_topo_files.h"
@@ -23,5 +22,3 @@ const char *test_link_names(const struct ar_cluster *cluster, uint32_t a, uint32
 
 /** Makes links slow by one setting, which must be right. */
 void test_slow_links(struct ar_cluster *cluster, const char *text);
-
-#endif

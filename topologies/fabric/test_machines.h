@@ -1,8 +1,7 @@
 /** \file test_machines.h
  * One small machine of each kind.
  */
-#ifndef AR_TEST_MACHINES_H
-#define AR_TEST_MACHINES_H
+#pragma once
 
 #define TEST_NO_RACKS       "rack.nodes=0"
 #define TEST_ONE_GPU        "gpus_per_node=1", "nvlink.pairs=none", "pcie.switches=0", "hcas=1"
@@ -60,5 +59,3 @@ enum {
     TEST_MACHINES_COUNT = sizeof test_machines / sizeof test_machines[0],
     TEST_ROUTERS_COUNT = 13
 };
-
-#endif

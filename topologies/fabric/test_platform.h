@@ -4,8 +4,7 @@
  * SimGrid's engine is one per process, so each question runs in a forked child; a crash or abort of
  * the child fails the test.
  */
-#ifndef AR_TEST_PLATFORM_H
-#define AR_TEST_PLATFORM_H
+#pragma once
 
 #include "ar_cluster.h"
 
@@ -35,5 +34,3 @@ struct test_zone_route {
 
 /** Looks up the links of routes in the text of a platform file; `links_count` is 0 before. */
 void test_zone_look_up(const char *platform, struct test_zone_route *routes, size_t routes_count);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_topo_files.h
  * Cluster files for tests: a small valid one, shipped ones, and files made from text.
  */
-#ifndef AR_TEST_TOPO_FILES_H
-#define AR_TEST_TOPO_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ const char *test_file_make(const char *content, size_t size, char path[TEST_PATH
 
 /** Path of a shipped cluster. */
 const char *test_shipped_path(const char *name, char path[TEST_PATH_SIZE]);
-
-#endif

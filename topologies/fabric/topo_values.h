@@ -2,8 +2,7 @@
  * For the rooms of topologies/: the keys of a cluster file and their values, first as texts
  * (entries), then parsed one by one, then checked against each other.
  */
-#ifndef AR_TOPO_VALUES_H
-#define AR_TOPO_VALUES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -257,5 +256,3 @@ bool ar_topo_needs_pcie(const struct ar_topo_values *values);
  * are missing are named in one line. */
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
                                     const struct ar_topo_values *values, struct ar_error *err);
-
-#endif

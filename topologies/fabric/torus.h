@@ -12,8 +12,7 @@
  * the one before it, each by the shortest way round. Of two equally short ways it takes the one
  * that the caller says.
  */
-#ifndef AR_TORUS_H
-#define AR_TORUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ int32_t ar_torus_steps(const struct ar_torus *torus, uint32_t dimension, uint32_
  * where they end. */
 uint32_t ar_torus_go(const struct ar_torus *torus, uint32_t router, uint32_t dimension,
                      int32_t steps, uint32_t *links);
-
-#endif

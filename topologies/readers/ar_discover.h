@@ -11,8 +11,7 @@
  *
  * Formats: NCCL's and RCCL's topology files, `nvidia-smi topo -m`, `ibstat`.
  */
-#ifndef AR_DISCOVER_H
-#define AR_DISCOVER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ struct ar_discover_fabric {
     const char *word, *setting;
 };
 extern const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT];
-
-#endif

@@ -4,8 +4,7 @@
  * A fact is the text of a key of a cluster file, with `FILE:LINE: what stood there`. NICs are kept
  * by name, since several files may describe one; cluster_file.c makes HCAs of them.
  */
-#ifndef AR_MACHINE_H
-#define AR_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,5 +137,3 @@ bool gpu_generation_find(const char *capability, enum ar_gpu_generation *generat
 
 /** Rate of a PCIe link, from transfers/s of a lane, less the coding; 0: no such speed. */
 double pcie_rate_Bps(double transfers_per_s, uint64_t lanes);
-
-#endif

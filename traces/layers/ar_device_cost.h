@@ -65,8 +65,7 @@
  * A precision that the table names has the group `kernels`, and `convolutions`, `products` or both;
  * of a group it has all quantities or none.
  */
-#ifndef AR_DEVICE_COST_H
-#define AR_DEVICE_COST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -264,5 +263,3 @@ double ar_device_memory_s(const struct ar_device_cost *cost, enum ar_precision p
 
 /** Peak of dense products in flop/s, what a model flops utilization is of. */
 double ar_device_peak_flops(const struct ar_device_cost *cost, enum ar_precision precision);
-
-#endif

@@ -12,8 +12,7 @@
  * part, so a step follows its slowest rank, and the expected factor of the slowest grows with their
  * number.
  */
-#ifndef AR_DRAW_H
-#define AR_DRAW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double
 /** Half the width of the 95 % confidence interval of the mean of `count` independent values, given
  * the sum of their squared deviations from the mean (Student's t); 0 for fewer than two values. */
 double ar_confidence95(double squared_deviations, uint32_t count);
-
-#endif

@@ -12,8 +12,7 @@
  * evoformer.c says. The backward pass takes each kernel twice. Templates, embeddings, the structure
  * module and the losses are left out.
  */
-#ifndef AR_EVOFORMER_H
-#define AR_EVOFORMER_H
+#pragma once
 
 #include "ar_csv.h"
 #include "ar_device_cost.h"
@@ -73,5 +72,3 @@ enum ar_evoformer_tensor {
 };
 double ar_evoformer_bytes(const struct ar_evoformer_block *block, enum ar_evoformer_tensor tensor,
                           enum ar_precision precision);
-
-#endif

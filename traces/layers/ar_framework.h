@@ -11,8 +11,7 @@
  * its unit (`0.1ms`, `780GB/s`, `4B`), a plain number none; `off` is the default of any term. A
  * source says where the value comes from, or that it is assumed, and may not be empty.
  */
-#ifndef AR_FRAMEWORK_H
-#define AR_FRAMEWORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -161,5 +160,3 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
 
 /** Time of one negotiation among `ranks` ranks: base + hop * 2 ceil(log2 N) + rank * N. */
 double ar_framework_negotiation_s(const struct ar_framework *framework, uint32_t ranks);
-
-#endif

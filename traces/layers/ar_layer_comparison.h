@@ -5,8 +5,7 @@
  * is over, counted from the beginning of the backward pass of the network. Errors are
  * computed / measured - 1.
  */
-#ifndef AR_LAYER_COMPARISON_H
-#define AR_LAYER_COMPARISON_H
+#pragma once
 
 #include "ar_record.h"
 #include "ar_trace.h"
@@ -56,5 +55,3 @@ void ar_layer_comparison_write(FILE *file, const struct ar_view *view,
 /** Writes the kinds. */
 void ar_layer_comparison_write_kinds(FILE *file, const struct ar_view *view,
                                      const struct ar_layer_comparison *comparison);
-
-#endif

@@ -20,8 +20,7 @@
  * joined by `+` (`2048000+1000`); `0` or an empty field means a layer without parameters. Layer
  * names are unique, 1 to 63 bytes. Limits: 1e9 s in all, 2^50 gradient elements in all, batch 1e6.
  */
-#ifndef AR_TRACE_H
-#define AR_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
  * comments the caller may have written. Times have nine significant digits. Write errors are left
  * for ferror(). */
 void ar_trace_write(FILE *file, const struct ar_trace *trace);
-
-#endif

@@ -21,8 +21,7 @@
  * A model has 2 * multiply-accumulates of all products, attention counted over all pairs of tokens
  * also where it is causal: that of arXiv:2104.04473, equation 3, divided by 4/3 or not.
  */
-#ifndef AR_TRANSFORMER_H
-#define AR_TRANSFORMER_H
+#pragma once
 
 #include "ar_csv.h"
 #include "ar_device_cost.h"
@@ -156,5 +155,3 @@ double ar_transformer_state_bytes(const struct ar_transformer *model,
  * empty there is 0. */
 enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
                                     struct ar_csv_list **list, struct ar_error *err);
-
-#endif

@@ -35,8 +35,7 @@
  * **Slowdown** (`ar_slowdown`). While the communication stream is busy the backward pass advances
  * at `speed_frac` of its speed: collectives take multiprocessors and memory bandwidth from it.
  */
-#ifndef AR_WORKLOAD_H
-#define AR_WORKLOAD_H
+#pragma once
 
 #include "ar_arena.h"
 #include "ar_trace.h"
@@ -110,5 +109,3 @@ struct ar_workload_request {
  * (AR_BAD_DATA). */
 enum ar_status ar_workload_make(const struct ar_workload_request *request, struct ar_arena *arena,
                                 struct ar_workload **workload, struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_traces.h
  * For tests: shipped files, files with given bytes, their traces, cost tables and terms.
  */
-#ifndef AR_TEST_TRACES_H
-#define AR_TEST_TRACES_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -100,5 +99,3 @@ static inline void test_set_term(struct ar_framework *framework, const char *tex
     *framework = *made;
     ar_arena_end(&arena);
 }
-
-#endif

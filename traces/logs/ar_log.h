@@ -21,8 +21,7 @@
  *
  * Every error is one line that begins with `path:line:`, or `path:` where no line is to blame.
  */
-#ifndef AR_LOGS_LOG_H
-#define AR_LOGS_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,5 +143,3 @@ enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_
  * different sizes above zero. Otherwise AR_BAD_DATA with a line that says what is in the way. */
 enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
                             size_t sizes_min, struct ar_error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * Sizes are what nccl-tests counts; ASTRA-sim counts one part of an all-gather, `is_part`. Times of
  * the processor are not counted; notes name everything that is left out.
  */
-#ifndef AR_RECORDED_H
-#define AR_RECORDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ enum ar_status ar_recorded_load(const char *path, struct ar_arena *arena,
 /** Reads a text in memory in the same way, and changes it. */
 enum ar_status ar_recorded_parse(const char *path, char *text, size_t bytes, struct ar_arena *arena,
                                  struct ar_recorded **recorded, struct ar_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * What the readers of logs share: words and columns, runs and rows, a run of nccl-tests while it is
  * read, and texts line by line.
  */
-#ifndef AR_LOG_READING_H
-#define AR_LOG_READING_H
+#pragma once
 
 #include "ar_log.h"
 #include "ar_record.h"
@@ -188,5 +187,3 @@ bool ar_osu_is_title(char *line);
 /** Takes one line, and changes it; a title begins a run. */
 enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number,
                            struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file recorded.h
  * How the readers make recorded steps.
  */
-#ifndef AR_RECORDED_MAKE_H
-#define AR_RECORDED_MAKE_H
+#pragma once
 
 #include "ar_recorded.h"
 
@@ -25,5 +24,3 @@ void recorded_need(struct ar_recorded *recorded, uint32_t other);
 /** Adds a line for people; `arena` is that of the step. */
 void recorded_note(struct ar_recorded *recorded, struct ar_arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

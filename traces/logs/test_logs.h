@@ -1,8 +1,7 @@
 /** \file test_logs.h
  * For tests: logs from fixtures and from texts.
  */
-#ifndef AR_LOGS_TEST_LOGS_H
-#define AR_LOGS_TEST_LOGS_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -42,5 +41,3 @@ static inline void test_is_error(enum ar_status status, enum ar_status wanted,
                        expected);
     cr_expect_null(strchr(err->text, '\n'));
 }
-
-#endif

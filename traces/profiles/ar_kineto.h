@@ -21,8 +21,7 @@
  * **Sizes of gradients** are from recorded shapes; or each bucket stands as one tensor at the layer
  * that completed it.
  */
-#ifndef AR_KINETO_H
-#define AR_KINETO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ enum ar_status ar_kineto_load(const char *path, const struct ar_kineto_request *
 enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
                                const struct ar_kineto_request *request, struct ar_arena *arena,
                                struct ar_kineto_step **step, struct ar_error *err);
-
-#endif

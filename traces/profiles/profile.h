@@ -4,8 +4,7 @@
  *
  * Times are seconds after the first time in the file. Ends are exclusive.
  */
-#ifndef AR_PROFILE_H
-#define AR_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ enum ar_status kineto_steps_find(const struct ar_kineto *kineto, enum ar_kineto_
 /** The op of an arrival of a step. */
 const struct kineto_op *kineto_arrival_op(const struct kineto_steps *steps,
                                           const struct kineto_step *step, size_t arrival);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file test_kineto.h
  * Fixtures as texts, whole or changed.
  */
-#ifndef AR_TEST_KINETO_H
-#define AR_TEST_KINETO_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -37,5 +36,3 @@ static inline char *test_changed(struct ar_arena *arena, const char *text, const
     fclose(file);
     return ar_arena_own(arena, made, free);
 }
-
-#endif

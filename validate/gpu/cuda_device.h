@@ -5,8 +5,7 @@
  * and reads messages from the memory of others, peer to peer where GPUs can. A copy or a sum has
  * ended when the function returns, so that all order is that of the mailboxes.
  */
-#ifndef AR_VALIDATE_CUDA_DEVICE_H
-#define AR_VALIDATE_CUDA_DEVICE_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ const char *cuda_tier(uint32_t ranks, uint32_t from, uint32_t to);
 
 /** Writes GPUs, driver and runtime as lines "# key: value". */
 void cuda_describe(FILE *file, uint32_t gpus);
-
-#endif

@@ -5,8 +5,7 @@
  * modulo 16; elements before the first multiple of 16 and behind the last one are added one by one.
  * Runs with different alignments are added one by one as a whole.
  */
-#ifndef AR_VALIDATE_CUDA_KERNELS_H
-#define AR_VALIDATE_CUDA_KERNELS_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -21,6 +20,4 @@ cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum, const uns
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

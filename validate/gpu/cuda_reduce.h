@@ -5,8 +5,7 @@
  * A run is cut into elements up to a multiple of 16 bytes, vectors of 16 bytes, and the rest.
  * Thread `first` of `stride` threads takes every stride-th of each.
  */
-#ifndef AR_VALIDATE_CUDA_REDUCE_H
-#define AR_VALIDATE_CUDA_REDUCE_H
+#pragma once
 
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ REDUCE_FUNCTION void reduce_share_half(__half *sum, const __half *addend, struct
         sum[i] = __hadd(sum[i], addend[i]);
     }
 }
-
-#endif

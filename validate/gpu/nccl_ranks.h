@@ -10,8 +10,7 @@
  * down the column on the shard, ncclAllGather along the row. NCCL wants equal shards, so a buffer
  * is padded to a multiple of X elements.
  */
-#ifndef AR_VALIDATE_NCCL_RANKS_H
-#define AR_VALIDATE_NCCL_RANKS_H
+#pragma once
 
 #include <nccl.h>
 
@@ -66,5 +65,3 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
                                  const struct measurement *measurement,
                                  const struct nccl_place *place, double timeout_s,
                                  struct ar_arena *arena, struct crew **crew, struct ar_error *err);
-
-#endif

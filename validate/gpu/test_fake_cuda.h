@@ -3,8 +3,7 @@
  * all is done at once, by whichever thread asks. A device is that of the thread; a sum of memory
  * that lies on another device fails the test.
  */
-#ifndef AR_VALIDATE_TEST_FAKE_CUDA_H
-#define AR_VALIDATE_TEST_FAKE_CUDA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ int fake_cuda_leaks(void);
 
 /** Bytes copied between devices. */
 uint64_t fake_cuda_peer_bytes(void);
-
-#endif

@@ -3,8 +3,7 @@
  * ask for in a group is done when the group ends, if all ranks of a communicator asked for the
  * same.
  */
-#ifndef AR_VALIDATE_TEST_FAKE_NCCL_H
-#define AR_VALIDATE_TEST_FAKE_NCCL_H
+#pragma once
 
 #include "nccl_ranks.h"
 
@@ -13,5 +12,3 @@ struct nccl_library fake_nccl(void);
 
 /** Communicators that have not been destroyed. */
 int fake_nccl_leaks(void);
-
-#endif

@@ -4,8 +4,7 @@
  * A program uses one backend. start() comes first, stop() last; in between run() is called for one
  * measurement after the other, by all processes of the run in the same order.
  */
-#ifndef AR_VALIDATE_BACKEND_H
-#define AR_VALIDATE_BACKEND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -55,5 +54,3 @@ extern const struct backend backend_host;
 extern const struct backend backend_mpi;
 extern const struct backend backend_cuda;
 extern const struct backend backend_nccl;
-
-#endif

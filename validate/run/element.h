@@ -5,8 +5,7 @@
  * A payload holds small integers, so that sums in any order are exact: every sum must stay at or
  * below `exact_max`, up to which the type has all integers.
  */
-#ifndef AR_VALIDATE_ELEMENT_H
-#define AR_VALIDATE_ELEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ extern const struct element_type element_fp16;
 /** Finds a type by name; AR_USAGE names those there are. */
 enum ar_status element_find(const char *where, const char *name, const struct element_type **type,
                             struct ar_error *err);
-
-#endif

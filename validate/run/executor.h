@@ -10,8 +10,7 @@
  * in flight, so a rank may run ahead of its peers. A message of no elements is sent as one empty
  * piece. One thread drives all channels of a rank in turn and waits when none can go on.
  */
-#ifndef AR_VALIDATE_EXECUTOR_H
-#define AR_VALIDATE_EXECUTOR_H
+#pragma once
 
 #include "transport.h"
 
@@ -42,5 +41,3 @@ enum ar_status execution_end(const struct execution *execution, struct ar_error 
 
 /** Bytes that a slot needs: no piece is larger. */
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config);
-
-#endif

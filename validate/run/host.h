@@ -6,8 +6,7 @@
  * which its peers ring when they send to it or take from it; so many more ranks than cores make
  * progress. Where every rank has a core, it looks some hundred times before it sleeps.
  */
-#ifndef AR_VALIDATE_HOST_H
-#define AR_VALIDATE_HOST_H
+#pragma once
 
 #include "executor.h"
 #include "payload.h"
@@ -33,5 +32,3 @@ enum ar_status host_group_status(const struct host_group *group, struct ar_error
  * selects by its rank. */
 enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
                         struct measurement *measurement, struct ar_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * One row of the result: what is run, how, on which memory, and the outcome. Parameters and results
  * are in one struct, from which a row is printed.
  */
-#ifndef AR_VALIDATE_MEASUREMENT_H
-#define AR_VALIDATE_MEASUREMENT_H
+#pragma once
 
 #include "ar_algorithm.h"
 #include "ar_arena.h"
@@ -110,5 +109,3 @@ uint64_t measurement_message_max(const struct measurement *measurement);
 /** "all-reduce torus2d 2x3, 1 channel, 4096 fp32 elements"; returns `text`. */
 enum { MEASUREMENT_TEXT = 160 };
 const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT]);
-
-#endif

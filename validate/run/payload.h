@@ -9,8 +9,7 @@
  * the integers, not from the elements. Values are so small that no sum of any subset of the ranks
  * is rounded.
  */
-#ifndef AR_VALIDATE_PAYLOAD_H
-#define AR_VALIDATE_PAYLOAD_H
+#pragma once
 
 #include "measurement.h"
 
@@ -59,5 +58,3 @@ void payload_fill(const struct payload_view *view, unsigned char *buffer);
  * `mismatch`, which describes the first. */
 void payload_check(const struct payload_view *view, const unsigned char *buffer,
                    struct mismatch *mismatch);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Ranks that a probe does not involve wait.
  */
-#ifndef AR_VALIDATE_RUNNER_H
-#define AR_VALIDATE_RUNNER_H
+#pragma once
 
 #include "executor.h"
 #include "payload.h"
@@ -45,5 +44,3 @@ enum ar_status crew_repeat(struct crew *crew, const struct run_config *config,
  * that measure write times of a probe. */
 enum ar_status rank_run(const struct execution *execution, const struct payload *payload,
                         struct ar_arena *arena, struct measurement *own, struct ar_error *err);
-
-#endif

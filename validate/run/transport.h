@@ -6,8 +6,7 @@
  * peer has taken it. The receiver reads the oldest one that has arrived, in the sender's memory or
  * in a slot of its own, and releases it. Nothing blocks but wait() and barrier().
  */
-#ifndef AR_VALIDATE_TRANSPORT_H
-#define AR_VALIDATE_TRANSPORT_H
+#pragma once
 
 #include "measurement.h"
 
@@ -84,5 +83,3 @@ uint32_t ports_find(const struct ports *ports, struct port port);
 
 /** The index, at its peer, of the other end of a port; `ports` has the ports of all ranks. */
 uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index);
-
-#endif

@@ -12,8 +12,7 @@
  * `results` as they left them, and all else as before. They call SimGrid by a table of functions
  * alone, so that a room needs nothing of SimGrid to have actors (test_actors.c has examples).
  */
-#ifndef AR_ACTORS_H
-#define AR_ACTORS_H
+#pragma once
 
 #include "ar_cluster.h"
 
@@ -61,5 +60,3 @@ struct ar_actors {
 /** Runs the actors. AR_INTERNAL with SimGrid's words if they wait for each other for ever, or if
  * SimGrid fails otherwise; AR_UNAVAILABLE without SimGrid; AR_NO_MEMORY. */
 enum ar_status ar_actors_run(struct ar_actors *actors, struct ar_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** \file child.h
  * Private to the module: what the simulations of all kinds share in the child.
  */
-#ifndef AR_SIMGRID_CHILD_H
-#define AR_SIMGRID_CHILD_H
+#pragma once
 
 #include <simgrid/host.h>
 
@@ -44,5 +43,3 @@ void child_await(sg_comm_t comm, double latency_s);
  * done before it has begun. */
 uint64_t child_moved_bytes(const struct ar_message_cost *cost, enum ar_tier tier,
                            double bandwidth_Bps, uint64_t bytes);
-
-#endif

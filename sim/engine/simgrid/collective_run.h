@@ -5,8 +5,7 @@
  * semantics). A message is a SimGrid communication, which ends when its last byte has left; actors
  * pay its latency themselves.
  */
-#ifndef AR_COLLECTIVE_RUN_H
-#define AR_COLLECTIVE_RUN_H
+#pragma once
 
 #include <simgrid/barrier.h>
 #include <simgrid/comm.h>
@@ -110,5 +109,3 @@ void sums_create(struct collective_run *run, size_t actors_count);
  * to the switches, which are actors of their own, and waits until they have come back. */
 void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
               uint32_t first_step);
-
-#endif

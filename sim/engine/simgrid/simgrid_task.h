@@ -13,8 +13,7 @@
  * the program, which exports them, so that nothing exists twice. A program that links the objects
  * of the module (`ar_simgrid_child`), as the tests do, uses these and loads nothing.
  */
-#ifndef AR_SIMGRID_TASK_H
-#define AR_SIMGRID_TASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/uio.h>
@@ -87,5 +86,3 @@ enum ar_status simgrid_task_run(struct simgrid_task *task, struct ar_error *err)
 
 /** Writes SimGrid's version and the pinned settings. */
 enum ar_status simgrid_describe(char *text, size_t size, struct ar_error *err);
-
-#endif

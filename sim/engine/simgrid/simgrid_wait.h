@@ -2,8 +2,7 @@
  * Two things that SimGrid offers in C++ only: the time when a communication ended, and
  * communications between any two hosts.
  */
-#ifndef AR_SIMGRID_WAIT_H
-#define AR_SIMGRID_WAIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,6 +21,4 @@ sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

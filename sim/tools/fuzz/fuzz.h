@@ -1,8 +1,7 @@
 /** \file fuzz.h
  * What every reader of a user's file is fuzzed by: a row of a table.
  */
-#ifndef AR_FUZZ_H
-#define AR_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void fuzz_make_directory(const char *path);
 
 /** Ended by a row without a name. */
 extern const struct fuzz_target fuzz_targets[];
-
-#endif
