@@ -16,7 +16,6 @@
     X(text, engine)                                                                                \
     X(text, baseline)                                                                              \
     X(text, operation)                                                                             \
-    X(text, strategy)                                                                              \
     X(text, status)                                                                                \
     X(text, exact)                                                                                 \
     X(number, gpus)                                                                                \
@@ -55,7 +54,6 @@ struct rows {
     struct row *list;
     size_t count;
     size_t places[AR_CSV_COLUMNS_MAX], places_count; /* of the circumstances that the file has */
-    bool *is_named;                                  /* [row]: a sentence gives its time */
     bool is_step;
 };
 
@@ -100,38 +98,17 @@ static double row_cost(const struct rows *rows, size_t i)
                                     : row->iteration_s;
 }
 
-/* Which rows are looked at. */
-struct choice {
-    double gpus;
-    double payload_bytes; /* NAN: any */
-    size_t alike;         /* in all circumstances of this row; SIZE_MAX: any */
-    size_t but;           /* not this row; SIZE_MAX: any */
-    const char *algorithm, *operation, *strategy; /* NULL: any */
-};
-
-static struct choice choose_gpus(double gpus)
-{
-    return (struct choice){
-        .gpus = gpus, .payload_bytes = (double)NAN, .alike = SIZE_MAX, .but = SIZE_MAX};
-}
-
-static bool is_chosen(const struct rows *rows, const struct choice *choice, size_t i)
-{
-    const struct row *row = &rows->list[i];
-    return has_result(rows, i) && i != choice->but && row->gpus == choice->gpus &&
-           (isnan(choice->payload_bytes) || row->payload_bytes == choice->payload_bytes) &&
-           (choice->alike == SIZE_MAX || rows_are_alike(rows, choice->alike, i)) &&
-           (choice->algorithm == NULL || strcmp(row->algorithm, choice->algorithm) == 0) &&
-           (choice->operation == NULL || strcmp(row->operation, choice->operation) == 0) &&
-           (choice->strategy == NULL || strcmp(row->strategy, choice->strategy) == 0);
-}
-
-/* The best row of a choice, the first of equal ones; SIZE_MAX: there is none. */
-static size_t find_best_row(const struct rows *rows, const struct choice *choice)
+/* The best of the rows of so many GPUs with this payload (NAN: any) and operation, the first of
+ * equal ones; SIZE_MAX: there is none. */
+static size_t find_best_row(const struct rows *rows, double gpus, double payload_bytes,
+                            const char *operation)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
-        if (is_chosen(rows, choice, i) &&
+        const struct row *row = &rows->list[i];
+        if (has_result(rows, i) && row->gpus == gpus &&
+            (isnan(payload_bytes) || row->payload_bytes == payload_bytes) &&
+            strcmp(row->operation, operation) == 0 &&
             (best == SIZE_MAX ||
              row_cost(rows, i) < row_cost(rows, best) * (1 - AR_PLOT_SAME_FRAC))) {
             best = i;
@@ -140,30 +117,36 @@ static size_t find_best_row(const struct rows *rows, const struct choice *choice
     return best;
 }
 
-/* Among the best rows of the other algorithms that are alike but for that: the fastest and the
- * slowest. */
-struct others {
-    size_t count, next, last;
-};
-
-static struct others find_others(const struct rows *rows, size_t best)
+/* Whether a row differs from another one only in its algorithm. */
+static bool is_rival(const struct rows *rows, size_t best, size_t i)
 {
-    struct others others = {.next = SIZE_MAX, .last = SIZE_MAX};
+    const struct row *row = &rows->list[i];
+    return has_result(rows, i) && row->gpus == rows->list[best].gpus &&
+           rows_are_alike(rows, best, i) && strcmp(row->algorithm, rows->list[best].algorithm) != 0;
+}
+
+/* Counts the algorithms of the rivals of a row. `*next` becomes the best rival; SIZE_MAX: there is
+ * none. */
+static size_t count_rivals(const struct rows *rows, size_t best, size_t *next)
+{
+    size_t count = 0;
+    *next = SIZE_MAX;
     for (size_t i = 0; i < rows->count; i++) {
-        struct choice choice = choose_gpus(rows->list[best].gpus);
-        choice.alike = best;
-        choice.algorithm = rows->list[i].algorithm;
-        if (!is_chosen(rows, &choice, i) || find_best_row(rows, &choice) != i ||
-            strcmp(rows->list[i].algorithm, rows->list[best].algorithm) == 0) {
+        size_t first = 0; /* rival of this algorithm */
+        if (!is_rival(rows, best, i)) {
             continue;
         }
-        bool is_next = others.count == 0 || row_cost(rows, i) < row_cost(rows, others.next);
-        bool is_last = others.count == 0 || row_cost(rows, i) > row_cost(rows, others.last);
-        others.next = is_next ? i : others.next;
-        others.last = is_last ? i : others.last;
-        others.count++;
+        while (!is_rival(rows, best, first) ||
+               strcmp(rows->list[first].algorithm, rows->list[i].algorithm) != 0) {
+            first++;
+        }
+        count += first == i;
+        if (*next == SIZE_MAX ||
+            row_cost(rows, i) < row_cost(rows, *next) * (1 - AR_PLOT_SAME_FRAC)) {
+            *next = i;
+        }
     }
-    return others;
+    return count;
 }
 
 static double largest_gpus(const struct rows *rows)
@@ -193,7 +176,6 @@ static struct rows read_answer_rows(const struct ar_csv *csv, struct ar_arena *a
 {
     struct rows rows = {.csv = csv, .count = csv->rows_count};
     rows.list = ar_arena_alloc(arena, rows.count + 1, sizeof *rows.list);
-    rows.is_named = ar_arena_alloc(arena, rows.count + 1, sizeof *rows.is_named);
     char column[AR_WORD_SIZE];
     for (const char *at = CIRCUMSTANCES; ar_next_word(&at, column);) {
         rows.places[rows.places_count] = ar_csv_find_column(csv, column);
@@ -220,23 +202,6 @@ static void write_algorithm(FILE *text, const struct row *row)
     bool has_shape = row->shape[strspn(row->shape, "-")] != '\0';
     fprintf(text, "%s%s%s", known(row->algorithm, "?"), has_shape ? " " : "",
             has_shape ? row->shape : "");
-}
-
-/* The time of a row that a sentence gives, which marks it as named. */
-static double name_time(const struct rows *rows, size_t i)
-{
-    rows->is_named[i] = true;
-    return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
-}
-
-static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
-{
-    double frac = 1 - name_time(rows, best) / name_time(rows, other);
-    if (fabs(frac) < 5e-4) {
-        fputs("as much as ", text);
-    } else {
-        fprintf(text, "%.3g %% less than ", 100 * frac);
-    }
 }
 
 /* Writes the circumstances in which a row differs from others, or from what is usual. */
@@ -267,77 +232,34 @@ static void write_circumstances(FILE *text, const struct rows *rows, size_t best
     fputs(between[0] == ',' ? ")" : "", text);
 }
 
-/* Writes the next best step, which differs in other things than its algorithm. */
-static void write_next(FILE *text, const struct rows *rows, size_t best)
+static double row_time_s(const struct rows *rows, size_t i)
 {
-    struct choice others = choose_gpus(rows->list[best].gpus);
-    others.but = best;
-    size_t next = find_best_row(rows, &others);
-    if (next != SIZE_MAX) {
-        fputs(", ", text);
-        write_less(text, rows, best, next);
-        fputs("the next", text);
-        write_circumstances(text, rows, next);
-    }
+    return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
 }
 
-/* The best row of each other strategy. */
-static void write_strategies(FILE *text, const struct rows *rows, size_t best)
+/* Writes how much faster a row is than another one. */
+static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
 {
-    const char *before = "Other strategies: ";
-    for (size_t i = 0; i < rows->count && rows->is_step; i++) {
-        const struct row *row = &rows->list[i];
-        struct choice choice = choose_gpus(rows->list[best].gpus);
-        choice.strategy = row->strategy;
-        size_t first = 0;
-        char time[AR_UNIT_TEXT];
-        while (strcmp(rows->list[first].strategy, row->strategy) != 0) {
-            first++;
-        }
-        bool is_other = row->strategy[0] != '\0' && first == i &&
-                        strcmp(row->strategy, rows->list[best].strategy) != 0;
-        size_t found = is_other ? find_best_row(rows, &choice) : SIZE_MAX;
-        if (found != SIZE_MAX) {
-            fprintf(text, "%s%s", before, ar_format_seconds(name_time(rows, found), time));
-            write_circumstances(text, rows, found);
-            before = ", ";
-        }
+    double frac = 1 - row_time_s(rows, best) / row_time_s(rows, other);
+    if (fabs(frac) < 5e-4) {
+        fputs(", as much as ", text);
+    } else {
+        fprintf(text, ", %.3g %% less than ", 100 * frac);
     }
-    fputs(before[0] == ',' ? ". " : "", text);
-}
-
-static void write_others(FILE *text, const struct rows *rows, size_t best, struct others others)
-{
-    if (others.count == 0 && rows->list[best].algorithm[0] != '\0') {
-        fputs(" with ", text);
-        write_algorithm(text, &rows->list[best]);
-    }
-    if (others.count == 0 && rows->is_step) {
-        write_next(text, rows, best);
-    }
-    if (others.count > 0) {
-        fputs(", ", text);
-        write_less(text, rows, best, others.next);
-        write_algorithm(text, &rows->list[others.next]);
-        fputs(others.count > 1 ? ", the next" : "", text);
-    }
-    if (others.count > 1) {
-        fputs(", and ", text);
-        write_less(text, rows, best, others.last);
-        write_algorithm(text, &rows->list[others.last]);
-        fputs(", the slowest", text);
-    }
+    write_algorithm(text, &rows->list[other]);
+    fputs(", the next", text);
 }
 
 static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
     char bytes[AR_UNIT_TEXT];
+    size_t next;
     const struct row *row = &rows->list[best];
-    struct others others = find_others(rows, best);
+    size_t rivals = count_rivals(rows, best, &next);
     fprintf(text, "On %.0f GPUs of %s ", row->gpus, known(row->cluster, "?"));
-    if (others.count > 0) {
-        fprintf(text, "the fastest of %zu algorithms is ", others.count + 1);
+    if (rivals > 0) {
+        fprintf(text, "the fastest of %zu algorithms is ", rivals + 1);
         write_algorithm(text, row);
         fputs(": ", text);
     }
@@ -349,8 +271,13 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
                                           : ar_format_bytes((uint64_t)row->payload_bytes, bytes));
     }
     write_circumstances(text, rows, best);
-    fprintf(text, " takes %s", ar_format_seconds(name_time(rows, best), time));
-    write_others(text, rows, best, others);
+    fprintf(text, " takes %s", ar_format_seconds(row_time_s(rows, best), time));
+    if (rivals > 0) {
+        write_less(text, rows, best, next);
+    } else if (row->algorithm[0] != '\0') {
+        fputs(" with ", text);
+        write_algorithm(text, row);
+    }
     if (row->busbw_Bps > 0) {
         fprintf(text, "; its bus bandwidth is %s", ar_format_rate(row->busbw_Bps, bytes));
     }
@@ -429,103 +356,46 @@ static void write_parts(FILE *text, const struct row *row)
     fputs(is_same ? " of that. " : ". ", text);
 }
 
-/* The next larger number of GPUs among rows like `best`; 0: none. */
-static double next_gpus(const struct rows *rows, size_t best, double after)
-{
-    double next = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        double gpus = rows->list[i].gpus;
-        if (has_result(rows, i) && rows_are_alike(rows, best, i) && gpus > after &&
-            (next == 0 || gpus < next)) {
-            next = gpus;
-        }
-    }
-    return next;
-}
-
-/* Which algorithm is the fastest from which number of GPUs on. */
-static void write_winners(FILE *text, const struct rows *rows, size_t best)
-{
-    const char *winner = NULL;
-    size_t changes = 0;
-    for (double gpus = 0; (gpus = next_gpus(rows, best, gpus)) != 0;) {
-        struct choice choice = choose_gpus(gpus);
-        choice.alike = best;
-        size_t fastest = find_best_row(rows, &choice);
-        const char *name = known(rows->list[fastest].algorithm, "?");
-        if (winner == NULL || strcmp(winner, name) != 0) {
-            fprintf(text,
-                    changes == 0 ? "By number of GPUs the fastest is %s from %.0f on"
-                                 : ", %s from %.0f on",
-                    name, gpus);
-            rows->is_named[fastest] = true;
-            winner = name;
-            changes++;
-        }
-    }
-    fputs(changes > 0 ? ". " : "", text);
-}
-
-/* Counts all rows with a result, or those that the answer names. */
-static struct answer_trust count_trust(const struct rows *rows, bool has_named_only)
-{
-    struct answer_trust trust = {0};
-    for (size_t i = 0; i < rows->count; i++) {
-        if (has_result(rows, i) && (!has_named_only || rows->is_named[i])) {
-            answer_add_trust(&trust, rows->list[i].exact, rows->list[i].engine);
-        }
-    }
-    return trust;
-}
-
 static void write_trust(FILE *text, const struct rows *rows)
 {
-    struct answer_trust named = count_trust(rows, true);
-    struct answer_trust all = count_trust(rows, false);
+    struct answer_trust trust = {0};
     size_t results = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        results += has_result(rows, i);
+        if (has_result(rows, i)) {
+            answer_add_trust(&trust, rows->list[i].exact, rows->list[i].engine);
+            results++;
+        }
     }
     if (results < rows->count) {
         fprintf(text, "%zu row%s no result (column status). ", rows->count - results,
                 rows->count - results == 1 ? " has" : "s have");
     }
-    if (named.exact + named.estimates == 0) {
-        return;
+    if (trust.exact + trust.estimates > 0) {
+        answer_write_trust(text, &trust, "rows",
+                           rows->is_step ? "; times of kernels were measured, or come from a table"
+                                         : "");
+        fputs("'allreckon accuracy' and 'allreckon reproduce' show how far predictions are from "
+              "machines. ",
+              text);
     }
-    answer_write_trust(text, &named, "rows named here",
-                       rows->is_step ? "; times of kernels were measured, or come from a table"
-                                     : "");
-    if (all.exact > 0 && all.estimates > 0) {
-        fprintf(text, "%zu of all %zu rows %s. ", all.estimates, results,
-                all.estimates == 1 ? "is an estimate" : "are estimates");
-    }
-    fputs("'allreckon accuracy' and 'allreckon reproduce' show how far predictions are from "
-          "machines. ",
-          text);
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-/* The best row, of collectives that of the largest and of the least payload. */
+/* The best row of an operation, of collectives that of the largest and of the least payload. */
 static void write_operation(FILE *text, const struct rows *rows, size_t best)
 {
     const struct row *row = &rows->list[best];
-    struct choice least = choose_gpus(row->gpus);
-    least.payload_bytes = find_payload(rows, row->gpus, true);
-    least.operation = row->operation;
+    double least_bytes = find_payload(rows, row->gpus, true);
     write_best_row(text, rows, best);
     write_rates(text, row);
     write_parts(text, row);
-    if (!rows->is_step && !is_same(least.payload_bytes, row->payload_bytes)) {
-        size_t small = find_best_row(rows, &least);
+    if (!rows->is_step && !is_same(least_bytes, row->payload_bytes)) {
+        size_t small = find_best_row(rows, row->gpus, least_bytes, row->operation);
         if (small != SIZE_MAX) {
             write_best_row(text, rows, small);
         }
-    } else if (find_others(rows, best).count > 0) {
-        write_winners(text, rows, best);
     }
-    write_strategies(text, rows, best);
 }
 
 /* The best row of the operation of a row, which is its first one; SIZE_MAX if it is not. */
@@ -537,10 +407,8 @@ static size_t best_of_operation(const struct rows *rows, size_t row, double gpus
             return SIZE_MAX;
         }
     }
-    struct choice choice = choose_gpus(gpus);
-    choice.payload_bytes = rows->is_step ? (double)NAN : find_payload(rows, gpus, false);
-    choice.operation = operation;
-    return find_best_row(rows, &choice);
+    return find_best_row(rows, gpus, rows->is_step ? (double)NAN : find_payload(rows, gpus, false),
+                         operation);
 }
 
 void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
