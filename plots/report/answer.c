@@ -201,27 +201,6 @@ void answer_compared(struct page_parts *parts, enum page_file file, FILE *text)
     }
 }
 
-/* Writes how wide the band is in which calls lie: one that spans everything holds everything. */
-void answer_band(struct page_parts *parts, enum page_file file, FILE *text)
-{
-    const struct ar_csv *csv = parts->files[file];
-    bool is_any_fitted = false;
-    double *low = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *low);
-    double *high = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *high);
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        double predicted_s = page_read_number(csv, row, "predicted_s");
-        low[row] = page_read_number(csv, row, "low_s") / predicted_s;
-        high[row] = page_read_number(csv, row, "high_s") / predicted_s;
-        is_any_fitted = is_any_fitted || strcmp(ar_csv_text(csv, row, "set"), "fitted") == 0;
-    }
-    double low_frac = median_magnitude(low, csv->rows_count);
-    double high_frac = median_magnitude(high, csv->rows_count);
-    if (!isnan(low_frac) && !isnan(high_frac)) {
-        fprintf(text, "The band is from %.2g to %.2g times what is predicted, in the median%s. ",
-                low_frac, high_frac, is_any_fitted ? "" : ": none of these rows was fitted");
-    }
-}
-
 /* --- accuracy ----------------------------------------------------------------------------- */
 
 /* The last line sums up all sets, if there are several. */

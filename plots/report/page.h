@@ -22,8 +22,7 @@
       "Published results, predicted")                                                              \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", "", -1, answer_compared,                      \
       "Predicted beside measured")                                                                 \
-    X(COMPARED, "compare.csv", "Measured and predicted calls", "", AR_PLOT_COMPARE, answer_band,   \
-      "Predicted beside measured")                                                                 \
+    X(COMPARED, "compare.csv", "Measured and predicted calls", "", AR_PLOT_COMPARE, NULL, NULL)    \
     X(KINDS, "kinds.csv", "Kinds of layers", "", -1, answer_kinds,                                 \
       "Layers of a step, measured and computed")                                                   \
     X(LAYERS, "layers.csv", "Layers", "", AR_PLOT_LAYERS, NULL, NULL)                              \
@@ -81,7 +80,7 @@ void page_answer(struct page_parts *parts);
 /** Sentences about rows of steps and collectives (`ar_row.h`), the tasks of a step, and the files
  * of `train`, `reproduce`, `compare` and `accuracy`. */
 page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_compared,
-    answer_band, answer_sets, answer_kinds;
+    answer_sets, answer_kinds;
 
 /** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);

@@ -6,18 +6,15 @@
 #include "ar_units.h"
 #include "page.h"
 
-/* The timeline is WIDTH units wide; the computing time of more than STAGES_MAX stages is not
- * summed up. */
-enum { WIDTH = 100000, STAGES_MAX = 256 };
+/* The timeline is so many units wide. */
+enum { WIDTH = 100000 };
 
 /* Colours of the style sheet are those of the picture `pipeline`; other kinds have the last one. */
 static const struct look {
     const char *kind;
     size_t colour;
-    bool computes;
-} looks[] = {{"forward", 0, true},   {"backward", 1, true}, {"compute", 1, true},
-             {"optimizer", 2, true}, {"tp", 3, false},      {"ep", 4, false},
-             {"pp", 5, false},       {"dp", 6, false},      {NULL, 7, false}};
+} looks[] = {{"forward", 0}, {"backward", 1}, {"compute", 1}, {"optimizer", 2}, {"tp", 3},
+             {"ep", 4},      {"pp", 5},       {"dp", 6},      {NULL, 7}};
 
 #define TASK_LIST(X)                                                                               \
     X(number, stage)                                                                               \
@@ -164,40 +161,15 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
 
 /* --- in words ----------------------------------------------------------------------------- */
 
-static double sum_computing(const struct page_timeline *timeline, double stage)
-{
-    double computing_s = 0;
-    for (size_t i = 0; i < timeline->count; i++) {
-        const struct task *task = &timeline->tasks[i];
-        if (task->stage == stage && find_look(task->kind)->computes) {
-            computing_s += task->end_s - task->begin_s;
-        }
-    }
-    return computing_s;
-}
-
 void answer_tasks(struct page_parts *parts, enum page_file file, FILE *text)
 {
     struct page_timeline *timeline = read_timeline(parts->files[file], parts->arena);
     char time[AR_UNIT_TEXT];
-    double stages = 0, least_s = INFINITY, most_s = 0;
+    double stages = 0;
     parts->timeline = timeline;
     for (size_t i = 0; i < timeline->count; i++) {
         stages = fmax(stages, timeline->tasks[i].stage + 1);
     }
-    fprintf(text, "The timeline has %zu tasks of %.0f stage%s and ends after %s", timeline->count,
+    fprintf(text, "The timeline has %zu tasks of %.0f stage%s and ends after %s. ", timeline->count,
             stages, stages == 1 ? "" : "s", ar_format_seconds(timeline->end_s, time));
-    for (double stage = 0; stage < stages && stages <= STAGES_MAX; stage++) {
-        double computing_s = sum_computing(timeline, stage);
-        least_s = fmin(least_s, computing_s);
-        most_s = fmax(most_s, computing_s);
-    }
-    if (most_s > 0 && timeline->end_s > 0) {
-        answer_write_percent(text, "; a stage computes for ", least_s / timeline->end_s, "");
-        if (most_s - least_s > 5e-4 * timeline->end_s) {
-            answer_write_percent(text, " to ", most_s / timeline->end_s, "");
-        }
-        fputs(" of that", text);
-    }
-    fputs(". ", text);
 }

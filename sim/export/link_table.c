@@ -6,7 +6,6 @@
  */
 #include "exports.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ struct line {
 /* The same as it is written. */
 struct shown_line {
     struct line line;
-    ar_cell_string link, kind;
+    ar_cell_string link;
     ar_cell_number busy_frac;
     ar_cell_count sharers; /* groups of a mesh whose messages are on it together */
     struct ar_row row;
@@ -46,7 +45,6 @@ static const struct ar_column columns[] = {
     COLUMN(count, row.payload_bytes, "payload_bytes", ""),
     COLUMN(number, row.allreduce_s, "allreduce_s", ""),
     COLUMN(string, link, "link", "", .heading = "link"),
-    COLUMN(string, kind, "kind", "", .heading = "kind"),
     COLUMN(number, line.bandwidth_Bps, "bandwidth_Bps", "", .heading = "GB/s", .factor = 1e-9,
            .decimals = 3),
     COLUMN(count, line.load.bytes, "bytes", "", .heading = "bytes"),
@@ -61,18 +59,6 @@ static const struct ar_column columns[] = {
     COLUMN(count, row.groups, "groups", ""),
     COLUMN(count, sharers, "sharing_groups", "", .heading = "groups", .is_rare = true),
 };
-
-/* The kind of a link: the first word of its name behind its node, "hca" of "node-3.hca-0.out". */
-static const char *link_kind(const char *link, struct ar_arena *arena)
-{
-    const char *dot = strchr(link, '.');
-    const char *word = strncmp(link, "node-", 5) == 0 && dot != NULL ? dot + 1 : link;
-    int length = 0;
-    while (isalpha((unsigned char)word[length])) {
-        length++;
-    }
-    return ar_arena_format(arena, "%.*s", length, word);
-}
 
 static int compare_lines(const void *a, const void *b)
 {
@@ -148,7 +134,6 @@ void link_table_write(FILE *file, const struct ar_view *view, const struct ar_cl
         *shown = (struct shown_line){
             .line = lines[i],
             .link = name,
-            .kind = link_kind(name, arena),
             .busy_frac = lines[i].busy_s / row->allreduce_s,
             .sharers = row->groups != AR_NO_COUNT ? lines[i].load.groups_max : AR_NO_COUNT,
             .row = *row};
