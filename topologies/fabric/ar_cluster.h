@@ -105,7 +105,7 @@ struct ar_cluster_facts {
     const char *library_cost;
 };
 
-enum { AR_PATH_LINKS_MAX = 128 };
+enum { AR_PATH_LINKS_MAX = 192 };
 
 /** A path. It is large: functions fill in the caller's, nobody copies one. */
 struct ar_path {

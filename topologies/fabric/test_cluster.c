@@ -305,7 +305,7 @@ static const struct {
     {"rack.nodes=0,fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s,torus.links_at_once=4",
      "expected it or hca.bandwidth"},
     {"rack.nodes=0,fabric=torus,torus.lengths=600,torus.link_bandwidth=7GB/s,nodes=600",
-     "expected lengths with routes of at most 120 links, not of 300"},
+     "expected lengths with routes of at most 184 links, not of 300"},
     {"fabric=torus,torus.lengths=2x3,torus.link_bandwidth=7GB/s",
      "key \"rack.nodes\": found \"2\"; expected fabric = fat-tree, or none"},
     {"torus.lengths=2x3", "expected fabric = torus or mesh, or none"},
