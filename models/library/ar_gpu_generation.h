@@ -1,6 +1,6 @@
 /** \file ar_gpu_generation.h
  * Facts about chips that a communication library asks for: generation of the GPUs, vendor of the
- * CPUs.
+ * CPUs, kind of the HCAs.
  */
 #pragma once
 
@@ -28,3 +28,17 @@ extern const char *const ar_gpu_generation_names[AR_GPU_GENERATIONS_COUNT + 1];
 enum ar_cpu_vendor { AR_CPU_INTEL, AR_CPU_AMD, AR_CPU_OTHER, AR_CPU_VENDORS_COUNT };
 
 extern const char *const ar_cpu_vendor_names[AR_CPU_VENDORS_COUNT + 1];
+
+/** How the network is reached, words of the key `hca.kind`: verbs over InfiniBand or Ethernet, the
+ * plug-ins of Slingshot, of AWS (EFA) and of Google (TCPX), or sockets. */
+enum ar_hca_kind {
+    AR_HCA_INFINIBAND,
+    AR_HCA_ROCE,
+    AR_HCA_SLINGSHOT,
+    AR_HCA_EFA,
+    AR_HCA_TCPX,
+    AR_HCA_SOCKETS,
+    AR_HCA_KINDS_COUNT
+};
+
+extern const char *const ar_hca_kind_names[AR_HCA_KINDS_COUNT + 1];

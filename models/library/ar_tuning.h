@@ -118,6 +118,7 @@ struct ar_tuning {
     uint32_t channels;      /**< its rings, 4 by default */
     enum ar_gpu_generation generation;
     enum ar_cpu_vendor cpu;
+    enum ar_hca_kind hca_kind;
     enum tuning_links links;
     uint32_t hcas;      /**< of a node; 0: not known, more than one */
     bool has_near_hcas; /**< HCAs hang on the PCIe switches of their GPUs: ll128 goes across nodes,

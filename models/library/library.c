@@ -20,6 +20,14 @@ const char *const ar_gpu_generation_names[] = {
 const char *const ar_cpu_vendor_names[] = {
     [AR_CPU_INTEL] = "intel", [AR_CPU_AMD] = "amd", [AR_CPU_OTHER] = "other", NULL};
 
+const char *const ar_hca_kind_names[] = {[AR_HCA_INFINIBAND] = "infiniband",
+                                         [AR_HCA_ROCE] = "roce",
+                                         [AR_HCA_SLINGSHOT] = "slingshot",
+                                         [AR_HCA_EFA] = "efa",
+                                         [AR_HCA_TCPX] = "tcpx",
+                                         [AR_HCA_SOCKETS] = "sockets",
+                                         NULL};
+
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
 {
     const struct ar_library_call_facts *call = &ar_library_call_facts[run->call];

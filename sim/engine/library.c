@@ -79,6 +79,7 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
     tuning->has_near_hcas = facts->has_hcas_on_switches;
     tuning->has_collnet = facts->has_library_collnet;
     tuning->cpu = facts->cpu_vendor;
+    tuning->hca_kind = facts->hca_kind;
     tuning->net_latency_s = facts->library_net_latency_s;
     if (facts->library_channels > 0) {
         tuning->channels = facts->library_channels;

@@ -22,6 +22,7 @@ struct ar_measured_set {
     const char *seen;          /**< choices of the model that were made after looking at rows which
                                   test it; empty: none */
     const char *source;
+    const char *machine; /**< the physical machine; empty: tells nothing of other machines */
 };
 
 /** A library's name for an algorithm. */

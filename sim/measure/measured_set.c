@@ -25,6 +25,7 @@ static const struct ar_column set_columns[] = {
     SET(count, fitted_nodes_max, "fitted_nodes_max", "", MAY_BE_EMPTY),
     SET(string, seen, "seen", "what was chosen", MAY_BE_EMPTY),
     SET(string, source, "source", "a source"),
+    SET(string, machine, "machine", "a name", MAY_BE_EMPTY),
 };
 
 #define CALLED(kind, field, ...) AR_COLUMN(kind, struct ar_called, field, #field, __VA_ARGS__)
@@ -49,7 +50,8 @@ enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
     index->sets_count = csv->rows_count;
     index->sets = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *index->sets);
     for (size_t i = 0; i < csv->rows_count; i++) {
-        index->sets[i] = (struct ar_measured_set){.system = "", .settings = "", .seen = ""};
+        index->sets[i] =
+            (struct ar_measured_set){.system = "", .settings = "", .seen = "", .machine = ""};
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(set_columns), index->sets, sizeof *index->sets, err));
     AR_TRY(ar_csv_load(ar_arena_format(arena, "%scalled.csv", index->folder), arena, &csv, err));

@@ -91,6 +91,7 @@ struct ar_cluster_facts {
     /** Generation of the GPUs and vendor of the CPUs; the first of each if the file says none. */
     enum ar_gpu_generation gpu_generation;
     enum ar_cpu_vendor cpu_vendor;
+    enum ar_hca_kind hca_kind;               /**< infiniband, if the file says nothing */
     bool has_gpu_generation, has_cpu_vendor; /**< the file says so */
     /** Release of the communication library (`2.8.4`), "" if the file does not say. */
     const char *library_release;

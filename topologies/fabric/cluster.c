@@ -94,6 +94,7 @@ static void fill_facts(struct ar_cluster *cluster)
         .has_fabric_sums = switches_sum(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
         .cpu_vendor = (enum ar_cpu_vendor)values->count[TOPO_CPU_VENDOR],
+        .hca_kind = (enum ar_hca_kind)values->count[TOPO_HCA_KIND],
         .has_gpu_generation = values->is_given[TOPO_GPU_GENERATION],
         .has_cpu_vendor = values->is_given[TOPO_CPU_VENDOR],
         .has_library_collnet = has_collnet,

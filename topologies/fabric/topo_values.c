@@ -220,6 +220,7 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
         [TOPO_HCA_ATTACHED] = attached,
         [TOPO_GPU_GENERATION] = ar_gpu_generation_names,
         [TOPO_CPU_VENDOR] = ar_cpu_vendor_names,
+        [TOPO_HCA_KIND] = ar_hca_kind_names,
         [TOPO_LIBRARY_COLLNET] = no_yes,
         [TOPO_NVLINK_SUMS] = no_yes,
         [TOPO_FABRIC_SUMS] = no_yes,

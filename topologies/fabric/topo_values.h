@@ -116,6 +116,7 @@ enum ar_topo_need {
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, NEED_PCIE, 0, 0)                            \
     X(TOPO_HCAS, "hcas", KIND_COUNT, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                              \
     X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, NEED_HCA_RATE, 0, 0)                         \
+    X(TOPO_HCA_KIND, "hca.kind", KIND_CHOICE, NEED_NEVER, 0, 0)                                    \
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, NEED_NEVER, 0, 0)                            \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, NEED_HCAS, 0, 0)                              \
     X(TOPO_NET_MESSAGE_GAP, "net.message_gap", KIND_SECONDS, NEED_NEVER, 0, 0)                     \
