@@ -1,0 +1,186 @@
+#include "ar_hierarchy.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_linalg.h>
+
+#include "ar_arena.h"
+#include "ar_gsl.h"
+
+enum { MAX = AR_HIERARCHY_PARAMETERS_MAX, CLASSES = AR_HIERARCHY_CLASSES };
+
+#define PRECISION_MIN 1e-9
+
+/* Inverts a positive definite matrix in place. */
+static enum ar_status invert(gsl_matrix *matrix, struct ar_error *err)
+{
+    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    int code = gsl_linalg_cholesky_decomp1(matrix);
+    code = code == GSL_SUCCESS ? gsl_linalg_cholesky_invert(matrix) : code;
+    gsl_set_error_handler(handler);
+    return ar_gsl_status(code, "a hierarchy of machines", err);
+}
+
+enum ar_status ar_hierarchy_group(size_t parameters_count, const double *logs,
+                                  const double *covariance, const double *prior_spreads,
+                                  const bool *is_fitted, struct ar_hierarchy_group *group,
+                                  struct ar_error *err)
+{
+    size_t places[MAX], count = 0;
+    double memory[MAX * MAX];
+    assert(parameters_count <= MAX);
+    for (size_t k = 0; k < parameters_count; k++) {
+        if (is_fitted == NULL || is_fitted[k]) {
+            places[count++] = k;
+        }
+    }
+    if (count == 0) {
+        return AR_OK;
+    }
+    gsl_matrix_view inverse = gsl_matrix_view_array(memory, count, count);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            memory[i * count + j] = covariance[places[i] * parameters_count + places[j]];
+        }
+    }
+    AR_TRY(invert(&inverse.matrix, err));
+    for (size_t i = 0; i < count; i++) {
+        size_t k = places[i];
+        for (size_t j = 0; j < count; j++) {
+            group->precision[k][places[j]] += memory[i * count + j];
+            group->pull[k] += memory[i * count + j] * logs[places[j]];
+        }
+        group->precision[k][k] -= 1 / (prior_spreads[k] * prior_spreads[k]);
+        group->precision[k][k] = fmax(group->precision[k][k], PRECISION_MIN);
+    }
+    return AR_OK;
+}
+
+/* --- solving ------------------------------------------------------------------------------- */
+
+/* One solution, and room for it. A coefficient is the sum of mean and class of a parameter. */
+struct solution {
+    const struct ar_hierarchy_group *const *groups;
+    size_t groups_count, count; /* parameters */
+    struct ar_hierarchy *hierarchy;
+    gsl_matrix *covariance;   /* of the coefficients */
+    gsl_vector *coefficients; /* and their means */
+    gsl_vector *right;
+};
+
+static size_t coefficient_of(size_t parameter, uint32_t class)
+{
+    return parameter * CLASSES + class;
+}
+
+/* The estimate of the coefficients by one group, its own deviations averaged out:
+ * (1 + H T)^-1 (H, h), T the variances between machines. */
+static enum ar_status marginalise(const struct solution *solution,
+                                  const struct ar_hierarchy_group *group, gsl_matrix *precision,
+                                  gsl_vector *pull, struct ar_error *err)
+{
+    double memory[MAX * MAX], solved[MAX], right[MAX];
+    size_t count = solution->count, places[MAX];
+    int sign;
+    gsl_matrix_view system = gsl_matrix_view_array(memory, count, count);
+    gsl_vector_view answer = gsl_vector_view_array(solved, count);
+    gsl_vector_view asked = gsl_vector_view_array(right, count);
+    gsl_permutation order = {count, places};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            double spread = solution->hierarchy->own_spread[j];
+            memory[i * count + j] = (i == j) + group->precision[i][j] * spread * spread;
+        }
+    }
+    AR_TRY(ar_gsl_status(gsl_linalg_LU_decomp(&system.matrix, &order, &sign), "a machine", err));
+    for (size_t j = 0; j <= count; j++) {
+        for (size_t i = 0; i < count; i++) {
+            right[i] = j < count ? group->precision[i][j] : group->pull[i];
+        }
+        AR_TRY(ar_gsl_status(
+            gsl_linalg_LU_solve(&system.matrix, &order, &asked.vector, &answer.vector), "a machine",
+            err));
+        for (size_t i = 0; i < count; i++) {
+            if (j < count) {
+                gsl_matrix_set(precision, i, j, solved[i]);
+            } else {
+                gsl_vector_set(pull, i, solved[i]);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+static void add_priors(const struct solution *solution, gsl_matrix *precision)
+{
+    for (size_t k = 0; k < solution->count; k++) {
+        double prior = pow(solution->hierarchy->mean_spread[k], 2);
+        double between = pow(solution->hierarchy->class_spread[k], 2);
+        double common = prior / (between * (between + CLASSES * prior));
+        for (uint32_t a = 0; a < CLASSES; a++) {
+            for (uint32_t b = 0; b < CLASSES; b++) {
+                gsl_matrix_set(precision, coefficient_of(k, a), coefficient_of(k, b),
+                               (a == b ? 1 / between : 0) - common);
+            }
+        }
+    }
+}
+
+/* The coefficients and their covariance with the spreads as they are. */
+static enum ar_status solve_coefficients(struct solution *solution, struct ar_error *err)
+{
+    double pull_memory[MAX], memory[MAX * MAX];
+    size_t count = solution->count;
+    gsl_matrix_view precision = gsl_matrix_view_array(memory, count, count);
+    gsl_vector_view pull = gsl_vector_view_array(pull_memory, count);
+    gsl_matrix_set_zero(solution->covariance);
+    gsl_vector_set_zero(solution->right);
+    add_priors(solution, solution->covariance);
+    for (size_t g = 0; g < solution->groups_count; g++) {
+        const struct ar_hierarchy_group *group = solution->groups[g];
+        AR_TRY(marginalise(solution, group, &precision.matrix, &pull.vector, err));
+        for (size_t i = 0; i < count; i++) {
+            size_t row = coefficient_of(i, group->classes[i]);
+            *gsl_vector_ptr(solution->right, row) += pull_memory[i];
+            for (size_t j = 0; j < count; j++) {
+                *gsl_matrix_ptr(solution->covariance, row, coefficient_of(j, group->classes[j])) +=
+                    (memory[i * count + j] + memory[j * count + i]) / 2;
+            }
+        }
+    }
+    AR_TRY(invert(solution->covariance, err));
+    gsl_blas_dgemv(CblasNoTrans, 1, solution->covariance, solution->right, 0,
+                   solution->coefficients);
+    return AR_OK;
+}
+
+enum ar_status ar_hierarchy_solve(const struct ar_hierarchy_group *const *groups, size_t count,
+                                  struct ar_hierarchy *hierarchy, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    size_t size = hierarchy->parameters_count * CLASSES;
+    double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
+    gsl_matrix_view covariance = gsl_matrix_view_array(memory + 2 * size, size, size);
+    gsl_vector_view coefficients = gsl_vector_view_array(memory, size);
+    gsl_vector_view right = gsl_vector_view_array(memory + size, size);
+    struct solution solution = {.groups = groups,
+                                .groups_count = count,
+                                .count = hierarchy->parameters_count,
+                                .hierarchy = hierarchy,
+                                .covariance = &covariance.matrix,
+                                .coefficients = &coefficients.vector,
+                                .right = &right.vector};
+    AR_TRY(solve_coefficients(&solution, err));
+    for (size_t k = 0; k < hierarchy->parameters_count; k++) {
+        for (uint32_t c = 0; c < CLASSES; c++) {
+            size_t at = coefficient_of(k, c);
+            hierarchy->factors[k][c] = gsl_vector_get(solution.coefficients, at);
+            hierarchy->errors[k][c] = sqrt(gsl_matrix_get(solution.covariance, at, at));
+        }
+    }
+    return AR_OK;
+}

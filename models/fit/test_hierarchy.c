@@ -1,0 +1,74 @@
+/* Factors of machines and classes from the fits of single machines. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ar_hierarchy.h"
+
+static struct ar_hierarchy_group make_group(double value, double precision, uint32_t class)
+{
+    return (struct ar_hierarchy_group){
+        .precision = {{precision}}, .pull = {precision * value}, .classes = {class}};
+}
+
+static struct ar_hierarchy solve(const struct ar_hierarchy_group *groups, size_t count,
+                                 double class_spread)
+{
+    struct ar_hierarchy hierarchy = {.parameters_count = 1,
+                                     .mean_spread = {10},
+                                     .class_spread = {class_spread},
+                                     .own_spread = {0.1}};
+    const struct ar_hierarchy_group *list[8];
+    struct ar_error err = {.text = ""};
+    for (size_t i = 0; i < count; i++) {
+        list[i] = &groups[i];
+    }
+    cr_assert_eq(ar_hierarchy_solve(list, count, &hierarchy, &err), AR_OK, "%s", err.text);
+    return hierarchy;
+}
+
+/* Two machines that are known exactly: their mean, with the error of two draws of 0.1. */
+Test(hierarchy, machines_of_one_class_give_their_mean)
+{
+    struct ar_hierarchy_group groups[] = {make_group(0.2, 1e6, 3), make_group(0.4, 1e6, 3)};
+    struct ar_hierarchy found = solve(groups, 2, 1e-3);
+    cr_expect_float_eq(found.factors[0][3], 0.3, 1e-3);
+    cr_expect_float_eq(found.errors[0][3], 0.1 / sqrt(2), 1e-3);
+    cr_expect_float_eq(found.factors[0][0], 0.3, 1e-3, "a class without machines has the mean");
+}
+
+Test(hierarchy, classes_keep_what_is_theirs_and_others_lie_between)
+{
+    struct ar_hierarchy_group groups[] = {make_group(-1, 1e6, 0), make_group(1, 1e6, 1)};
+    struct ar_hierarchy found = solve(groups, 2, 1);
+    cr_expect_lt(found.factors[0][0], -0.9);
+    cr_expect_gt(found.factors[0][1], 0.9);
+    cr_expect_float_eq(found.factors[0][2], 0, 0.01);
+    cr_expect_gt(found.errors[0][2], 1, "nobody measured it: as wide as classes differ");
+}
+
+Test(hierarchy, a_machine_that_says_nothing_changes_nothing)
+{
+    struct ar_hierarchy_group groups[] = {make_group(0.2, 1e4, 0), make_group(5, 0, 0)};
+    cr_expect_float_eq(solve(groups, 2, 1).factors[0][0], solve(groups, 1, 1).factors[0][0], 1e-12);
+}
+
+/* A fit with a prior of 0 +- 0.5 and data of 0.8 +- 0.5 stands at 0.4. */
+Test(hierarchy, a_group_is_a_fit_without_its_prior)
+{
+    struct ar_hierarchy_group group = {.classes = {0}};
+    struct ar_error err;
+    double log = 0.4, covariance = 0.125, spread = 0.5;
+    cr_assert_eq(ar_hierarchy_group(1, &log, &covariance, &spread, NULL, &group, &err), AR_OK);
+    cr_expect_float_eq(group.precision[0][0], 4, 1e-9);
+    cr_expect_float_eq(group.pull[0] / group.precision[0][0], 0.8, 1e-9);
+}
+
+Test(hierarchy, a_covariance_that_is_none_is_an_error)
+{
+    struct ar_hierarchy_group group = {.classes = {0}};
+    struct ar_error err = {.text = ""};
+    double log = 0.4, covariance = -1, spread = 0.5;
+    cr_expect_eq(ar_hierarchy_group(1, &log, &covariance, &spread, NULL, &group, &err),
+                 AR_INTERNAL);
+    cr_expect_str_not_empty(err.text);
+}
