@@ -48,15 +48,17 @@ TEXT
 
 section "Measured collectives of every machine" "\`zero shot\` predictions use nothing but the machine's file, and for calls of a library the priors of its model; \`own\` are NCCL's own constants. \`fit\` is
 fitted to these rows (messages: of up to 256 ranks) and corrected by the errors of neighbouring rows. \`held out\` are the largest node counts, predicted by
-a fit to the others. Rows from 1 KiB on count; \`not used\` are other rows of the same machine. \`covered\` is the share inside the 95 % band. \`pairs\` are
+a fit to the others. \`new machine\` is predicted from the rows of all
+other machines. Rows from 1 KiB on count; \`not used\` are other rows of the same machine. \`covered\` is the share inside the 95 % band, \`band ratio\` the median of its upper over its lower end. \`pairs\` are
 held-out rows of two algorithms whose times differ by 10 % or more, \`right\` the share whose faster one was predicted."
 shown "allreckon accuracy --out DIR"
 "$allreckon" accuracy --out "$scratch/sets" --format csv --quiet >"$scratch/sets.csv"
 cp "$scratch/sets/accuracy.svg" validate/accuracy.svg
 unquoted <"$scratch/sets.csv" | awk -F, '$1 != name && NR > 1 { print line } { name = $1; line = $0 } END { print line }' >"$scratch/last.csv"
 printf '\n![Errors of all measured sets](accuracy.svg)\n\n'
-table "set operation rows not_used zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 own_1MiB_median_frac*100 fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 \
-held_out_nodes held_out_rows held_out_median_frac*100 unseen held_out_mean_frac*100 held_out_p95_frac*100 held_out_covered_frac*100 held_out_pairs \
+table "set operation rows not_used zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 own_1MiB_median_frac*100 new_machine_median_frac*100 \
+new_machine_1MiB_median_frac*100 new_machine_covered_frac*100 new_machine_band_ratio fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 fit_band_ratio \
+held_out_nodes held_out_rows held_out_median_frac*100 unseen held_out_mean_frac*100 held_out_p95_frac*100 held_out_covered_frac*100 held_out_band_ratio held_out_pairs \
 held_out_right_frac*100" <"$scratch/sets.csv"
 
 of_all() { awk -F, -v set="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i } $1 == set { print $(place[name]) }' "$scratch/last.csv"; }

@@ -139,6 +139,13 @@ double ar_library_parameter_prior(const struct ar_tuning *tuning,
 const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
                                               enum ar_library_parameter parameter);
 
+/** How far it may be away: a standard deviation of its logarithm. */
+double ar_library_parameter_spread(const struct ar_tuning *tuning,
+                                   enum ar_library_parameter parameter);
+
+/** Whether machines with the same kind of HCAs have it in common, not those with the same GPUs. */
+bool ar_library_parameter_is_of_net(enum ar_library_parameter parameter);
+
 /** Time of a run by one choice with the parameters `values`, in seconds. */
 double ar_library_time(const struct ar_tuning *tuning,
                        const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
@@ -201,7 +208,8 @@ struct ar_library_error {
     double mean_frac;
     double p95_frac;
     double worst_frac;
-    double covered_frac; /**< share of measurements inside the band */
+    double covered_frac; /**< share of measurements inside the band, */
+    double band_ratio;   /**< and median of its upper over its lower end */
 };
 
 /** Sums up relative errors |predicted / measured - 1|, which are sorted in place; `covered` of the

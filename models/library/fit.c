@@ -66,7 +66,7 @@ enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_li
                                      .data = &data,
                                      .expected = "calls that resemble NCCL's"};
     for (size_t i = 0; i < COUNT; i++) {
-        spreads[i] = ar_library_parameters[i].spread;
+        spreads[i] = ar_library_parameter_spread(tuning, (enum ar_library_parameter)i);
         priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
     for (size_t i = 0; i < data.count; i++) {
@@ -90,7 +90,7 @@ void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library
     *library = (struct ar_library){.tuning = *tuning};
     for (size_t i = 0; i < COUNT; i++) {
         library->values[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
-        double spread = ar_library_parameters[i].spread;
+        double spread = ar_library_parameter_spread(tuning, (enum ar_library_parameter)i);
         library->covariance[i][i] = spread * spread;
     }
 }
@@ -152,7 +152,7 @@ struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, e
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)
 {
     if (count == 0) {
-        return (struct ar_library_error){0, NAN, NAN, NAN, NAN, NAN};
+        return (struct ar_library_error){0, NAN, NAN, NAN, NAN, NAN, NAN};
     }
     ar_sort(errors_frac, count);
     return (struct ar_library_error){.count = count,
@@ -160,5 +160,6 @@ struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, s
                                      .mean_frac = gsl_stats_mean(errors_frac, 1, count),
                                      .p95_frac = ar_quantile(errors_frac, count, 0.95),
                                      .worst_frac = errors_frac[count - 1],
-                                     .covered_frac = (double)covered / (double)count};
+                                     .covered_frac = (double)covered / (double)count,
+                                     .band_ratio = NAN};
 }

@@ -238,7 +238,8 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_scenario scenario;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
-    AR_TRY(made_by_check_directory(options, (const char *const[]){"sets.csv", NULL}, NULL, err));
+    AR_TRY(made_by_check_directory(options, (const char *const[]){"sets.csv", "factors.csv", NULL},
+                                   NULL, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
@@ -248,6 +249,11 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     if (options->out != NULL) {
         AR_TRY(ar_records_save(options->out, "sets.csv", ar_accuracy_columns, accuracies.rows,
                                accuracies.count, sizeof *accuracies.rows, err));
+        if (accuracies.factors != NULL) {
+            AR_TRY(ar_records_save(options->out, "factors.csv", ar_learnt_factor_columns,
+                                   accuracies.factors, accuracies.factors_count,
+                                   sizeof *accuracies.factors, err));
+        }
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
     }

@@ -162,7 +162,10 @@ static const struct command commands[] = {
      .text = "Predicts the rows of every measured set ('allreckon list sets'), from 1 KiB on, "
              "three times: with nothing fitted, with all of them fitted, and those of the largest "
              "node counts fitted without them. Errors are |predicted / measured - 1|. Column seen "
-             "says what of the model was chosen when rows of a set had been seen.\n\n"
+             "says what of the model was chosen when rows of a set had been seen. Without SET each "
+             "machine of NCCL or RCCL is also predicted by the rows of all other machines (new "
+             "machine), bands are those that other machines tell, and --out has factors.csv: what "
+             "all machines tell of a new one, by GPUs and HCAs.\n\n"
              "example:\n"
              "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), .keys_more = KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM),

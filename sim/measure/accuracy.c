@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "ar_conformal.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
 
@@ -13,7 +15,8 @@
 struct predicted_set {
     const struct ar_set_rows *rows;
     struct ar_estimate *unfitted, *fitted, *held_out;
-    uint32_t fitted_nodes_max; /* larger counts are held out */
+    struct ar_estimate *new_machine; /* by all other machines; NULL: not all sets are known */
+    uint32_t fitted_nodes_max;       /* larger counts are held out */
 };
 
 /* Predicts all rows by a fit to those of at most so many nodes, 0: to none; or notes why some rows
@@ -54,6 +57,92 @@ static enum ar_status predict_set(struct predicted_set *set, FILE *notes, struct
     return nodes->counts[nodes->count - 1] <= max
                ? AR_OK
                : estimate_set(set, max, "largest held out", notes, arena, &set->held_out, err);
+}
+
+/* Predicts all sets as new machines, each by what the fits of other machines tell. */
+static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
+                                     struct ar_arena *arena, struct ar_accuracies *accuracies,
+                                     struct ar_error *err)
+{
+    struct ar_learnt learnt = ar_learnt_begin(count, arena);
+    struct ar_learnt_factors *factors = ar_arena_alloc(arena, 1, sizeof *factors);
+    const char *without = "";
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(ar_learnt_add(&learnt, sets[i].rows, sets[i].unfitted, sets[i].fitted, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_set_rows *rows = sets[i].rows;
+        const struct ar_cluster_facts *facts = ar_cluster_facts(rows->scenario.cluster);
+        struct ar_measured_request request = rows->request;
+        if (rows->set->machine[0] == '\0') {
+            continue;
+        }
+        if (strcmp(without, rows->set->machine) != 0) { /* sets of a machine follow each other */
+            without = rows->set->machine;
+            AR_TRY(ar_learnt_solve(&learnt, without, factors, err));
+        }
+        struct ar_machine_factors known = ar_learnt_machine_factors(factors, facts);
+        request.factors = &known;
+        AR_TRY(ar_estimate_run(&request, rows->measured, NULL, arena, &sets[i].new_machine, err));
+    }
+    AR_TRY(ar_learnt_solve(&learnt, NULL, factors, err));
+    accuracies->factors = ar_learnt_list(&learnt, factors, arena, &accuracies->factors_count);
+    return AR_OK;
+}
+
+/* --- bands --------------------------------------------------------------------------------- */
+
+/* Kinds of rows that were left out. Those of a new machine differ by size and whether a network
+ * is crossed; of calls, then of messages. */
+enum { LEFT_MORE_NODES = 0, LEFT_NEW = 2 };
+
+static uint32_t new_kind(const struct ar_measured_row *row)
+{
+    uint32_t kind = row->is_call ? LEFT_NEW : LEFT_NEW + 4;
+    kind += row->call.run.nodes > 1 ? 2 : 0;
+    return kind + (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES ? 1 : 0);
+}
+
+/* Gives rows on more nodes, and those of new machines, the bands that other machines tell. */
+static void band_sets(const struct predicted_set *sets, size_t count, FILE *notes)
+{
+    struct ar_arena scratch AR_ENDS_HERE = {NULL};
+    size_t rows_count = 0, left_count = 0, lacking = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows_count += sets[i].rows->measured->rows_count;
+    }
+    struct ar_left_out *left = ar_arena_alloc(&scratch, 2 * rows_count + 1, sizeof *left);
+    for (size_t i = 0; i < 2 * count; i++) { /* those of one kind follow each other */
+        const struct predicted_set *set = &sets[i % count];
+        const struct ar_measured *measured = set->rows->measured;
+        const struct ar_measured_set *known = set->rows->set;
+        bool is_new = i >= count;
+        struct ar_estimate *estimate = is_new ? set->new_machine : set->held_out;
+        for (size_t k = 0; estimate != NULL && k < measured->rows_count; k++) {
+            const struct ar_measured_row *row = &measured->rows[k];
+            struct ar_library_prediction *prediction = &estimate->predictions[k];
+            double scatter = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
+            if ((is_new || row->call.run.nodes > set->fitted_nodes_max) &&
+                row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
+                left[left_count++] = (struct ar_left_out){
+                    .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
+                    .kind = is_new ? new_kind(row) : LEFT_MORE_NODES + !row->is_call,
+                    .measured_s = row->call.time_s,
+                    .scatter = is_new ? 1 : scatter,
+                    .prediction = prediction};
+            }
+        }
+    }
+    ar_conformal_bands(left, left_count);
+    for (size_t i = 0; i < left_count; i++) {
+        lacking += isnan(left[i].reach) ? 1 : 0;
+    }
+    if (lacking > 0) {
+        ar_note(notes,
+                "no band for %zu rows of new machines or of more nodes: other machines have fewer "
+                "than 19 rows of their kind",
+                lacking);
+    }
 }
 
 /* --- sums ---------------------------------------------------------------------------------- */
@@ -139,9 +228,9 @@ static struct ar_library_prediction own_prediction(const struct predicted_set *s
 static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size_t count,
                                    const struct ar_operation *operation)
 {
-    enum { ZERO_SHOT, LARGE, OWN, FIT, HELD_OUT, SUMS };
+    enum { ZERO_SHOT, LARGE, OWN, NEW, NEW_LARGE, NEW_NODE, FIT, HELD_OUT, SUMS };
     struct ar_arena scratch AR_ENDS_HERE = {NULL};
-    struct ar_error_sum sums[SUMS] = {{NULL, 0, 0, false}};
+    struct ar_error_sum sums[SUMS] = {{NULL, NULL, 0, 0, 0}};
     struct pairs pairs = {0, 0};
     size_t rows_count = 1;
     for (size_t i = 0; i < count; i++) {
@@ -149,6 +238,7 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
     }
     for (int k = 0; k < SUMS; k++) {
         sums[k].errors = ar_arena_alloc(&scratch, rows_count, sizeof(double));
+        sums[k].ratios = ar_arena_alloc(&scratch, rows_count, sizeof(double));
     }
     for (size_t i = 0; i < count; i++) {
         const struct predicted_set *set = sets[i];
@@ -159,6 +249,16 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
                 continue;
             }
             ar_error_sum_add(&sums[ZERO_SHOT], measured_s, &set->unfitted->predictions[k]);
+            if (set->new_machine != NULL) {
+                const struct ar_library_prediction *known = &set->new_machine->predictions[k];
+                ar_error_sum_add(&sums[NEW], measured_s, known);
+                if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
+                    ar_error_sum_add(&sums[NEW_LARGE], measured_s, known);
+                }
+                if (row->call.run.nodes == 1) {
+                    ar_error_sum_add(&sums[NEW_NODE], measured_s, known);
+                }
+            }
             ar_error_sum_add(&sums[FIT], measured_s, &set->fitted->predictions[k]);
             if (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES) {
                 struct ar_library_prediction own = own_prediction(set, k);
@@ -176,6 +276,9 @@ static struct ar_accuracy sum_sets(const struct predicted_set *const *sets, size
         .zero_shot = ar_error_sum_end(&sums[ZERO_SHOT]),
         .large = ar_error_sum_end(&sums[LARGE]),
         .own = ar_error_sum_end(&sums[OWN]),
+        .new_machine = ar_error_sum_end(&sums[NEW]),
+        .new_large = ar_error_sum_end(&sums[NEW_LARGE]),
+        .new_node = ar_error_sum_end(&sums[NEW_NODE]),
         .fit = ar_error_sum_end(&sums[FIT]),
         .held_out = ar_error_sum_end(&sums[HELD_OUT]),
         .unused = AR_NO_COUNT,
@@ -278,6 +381,10 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     *accuracies = (struct ar_accuracies){
         .rows = ar_arena_alloc(arena, count * (ar_operations_count + 1) + GROUPS,
                                sizeof *accuracies->rows)};
+    if (names_count == 0) {
+        AR_TRY(predict_as_new(sets, count, arena, accuracies, err));
+        band_sets(sets, count, notes);
+    }
     for (size_t i = 0; i < count; i++) {
         add_lines(&sets[i], arena, accuracies);
     }
@@ -315,6 +422,18 @@ static const struct ar_column columns[] = {
          PERCENT("from\n1 MiB"), .priority = 4),
     LINE(number, own.median_frac, "own_1MiB_median_frac", "the same by NCCL's own constants",
          PERCENT("NCCL's\nown (%)"), .priority = 6),
+    LINE(number, new_machine.median_frac, "new_machine_median_frac",
+         "median, predicted by what all other machines tell (all sets are asked for)",
+         PERCENT("new\nmachine (%)"), .priority = 2),
+    LINE(number, new_large.median_frac, "new_machine_1MiB_median_frac", "the same from 1 MiB on",
+         PERCENT("from\n1 MiB"), .priority = 4),
+    LINE(number, new_node.median_frac, "new_machine_node_median_frac", "the same on one node",
+         PERCENT("in a\nnode"), .priority = 8),
+    LINE(number, new_machine.covered_frac, "new_machine_covered_frac",
+         "share of these inside the 95 % band", PERCENT("in\nband"), .priority = 8),
+    LINE(number, new_machine.band_ratio, "new_machine_band_ratio",
+         "median of upper over lower end of that band", .heading = "wide\n(x)", .decimals = 2,
+         .priority = 8),
     LINE(number, fit.median_frac, "fit_median_frac",
          "median, fitted to them (messages: to those of up to 256 ranks)",
          PERCENT("all\nfitted (%)")),
@@ -322,6 +441,8 @@ static const struct ar_column columns[] = {
          .priority = 5),
     LINE(number, fit.covered_frac, "fit_covered_frac", "share inside the 95 % band",
          PERCENT("in\nband"), .priority = 7),
+    LINE(number, fit.band_ratio, "fit_band_ratio", "median of upper over lower end of the band",
+         .heading = "wide\n(x)", .decimals = 2, .priority = 8),
     LINE(string, fitted_nodes, "fitted_nodes",
          "node counts that are fitted where others are held out", .heading = "fitted\n(nodes)",
          .priority = 9),
@@ -340,6 +461,9 @@ static const struct ar_column columns[] = {
          .priority = 3),
     LINE(number, held_out.covered_frac, "held_out_covered_frac", "share inside the 95 % band",
          PERCENT("in\nband"), .priority = 6),
+    LINE(number, held_out.band_ratio, "held_out_band_ratio",
+         "median of upper over lower end of the band", .heading = "wide\n(x)", .decimals = 2,
+         .priority = 6),
     LINE(count, pairs, "held_out_pairs", "held-out pairs of algorithms that differ by 10 % or more",
          .heading = "pairs", .is_rare = true, .priority = 3),
     LINE(number, right_frac, "held_out_right_frac", "of which the faster one was predicted",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ar_comparison.h"
+#include "ar_new_machine.h"
 
 /** Two algorithms whose times differ by this factor or more are a pair. */
 #define AR_ACCURACY_PAIR_RATIO 1.1
@@ -17,10 +18,13 @@ enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = 1 << 20 };
 struct ar_accuracy {
     ar_cell_string set; /**< `all`: of all sets; `all_unseen`, ...: of some of them */
     ar_cell_string operation;
-    struct ar_library_error zero_shot; /**< nothing fitted */
-    struct ar_library_error large;     /**< the same of large rows */
-    struct ar_library_error own;       /**< large calls by NCCL's own constants */
-    struct ar_library_error fit;       /**< all rows fitted */
+    struct ar_library_error zero_shot;   /**< nothing fitted */
+    struct ar_library_error large;       /**< the same of large rows */
+    struct ar_library_error own;         /**< large calls by NCCL's own constants */
+    struct ar_library_error new_machine; /**< by all other machines, own rows unseen; */
+    struct ar_library_error new_large;   /**< the same of large rows, */
+    struct ar_library_error new_node;    /**< and of rows on one node */
+    struct ar_library_error fit;         /**< all rows fitted */
     ar_cell_count unused;          /**< rows of the set's files that do not count; of the last line
                                         of a set, */
     ar_cell_string unused_why;     /**< and why not: `12 of ...; 96 of less than 1 KiB` */
@@ -37,6 +41,9 @@ struct ar_accuracy {
 struct ar_accuracies {
     struct ar_accuracy *rows;
     size_t count;
+    struct ar_learnt_factor
+        *factors; /**< what all machines tell of a new one; NULL: not all sets */
+    size_t factors_count;
 };
 
 /** Predicts the sets that have one of `names` as their name or that of a file (none: all). A fit

@@ -67,15 +67,15 @@ void ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
 /** Errors that are summed up; `errors` has room for all. */
 struct ar_error_sum {
     double *errors;
-    size_t count, covered;
-    bool lacks_band; /**< a prediction has none */
+    double *ratios;                /**< of the ends of bands; NULL: not asked for */
+    size_t count, covered, banded; /**< all, inside their bands, with a band */
 };
 
 /** Adds a prediction of a measured time; one that is NAN counts nothing. */
 void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
                       const struct ar_library_prediction *prediction);
 
-/** The sum; its share inside the band is NAN if a prediction has none. */
+/** The sum; its share inside the band is that of the rows with a band, NAN if there are none. */
 struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum);
 
 /** NCCL's own constants that predictions are compared with: of the release of the scenario, of its

@@ -24,6 +24,9 @@ struct ar_link_row {
     double time_s;
 };
 
+/** Standard deviation of the logarithm of a number around its prior: a factor of three. */
+#define AR_LINK_PRIOR_SPREAD 1.0986122886681098
+
 /** The state of a number after a fit. */
 enum ar_link_state {
     AR_LINK_ABSENT,       /**< the file does not have it */
@@ -42,6 +45,8 @@ struct ar_link_number {
 
 struct ar_link_fit {
     struct ar_link_number numbers[AR_LINK_COSTS_COUNT];
+    /** Of the logarithms of the values; 0 of those that are not fitted. */
+    double covariance[AR_LINK_COSTS_COUNT][AR_LINK_COSTS_COUNT];
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     size_t rows_count;
 };

@@ -16,6 +16,13 @@
 #include "ar_log.h"
 #include "ar_scenario.h"
 
+/** What other machines tell of a machine with these GPUs and HCAs: of calls, and of the numbers of
+ * messages (logarithms of factors on what the file, or ar_link_fit_open(), has). */
+struct ar_machine_factors {
+    struct ar_library_factors calls;
+    double messages[AR_LINK_COSTS_COUNT];
+};
+
 /** Asks for rows, and has the parameters of their predictions. All texts and lists are the
  * caller's.
  */
@@ -34,6 +41,7 @@ struct ar_measured_request {
     const char *system;         /**< runs of other systems are left out; NULL: none */
     uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
     uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
+    const struct ar_machine_factors *factors; /**< of other machines; NULL: none */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is set or the log has none; engine, algorithm and
                                              channels of a comparison */

@@ -9,6 +9,7 @@
 #include "ar_kind.h"
 #include "ar_library_engine.h"
 #include "ar_note.h"
+#include "ar_numbers.h"
 #include "ar_text.h"
 
 struct ar_comparison ar_comparison_begin(size_t capacity, struct ar_arena *arena)
@@ -67,16 +68,23 @@ void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
                       const struct ar_library_prediction *prediction)
 {
     if (isfinite(prediction->time_s)) {
+        if (sum->ratios != NULL && isfinite(prediction->low_s)) {
+            sum->ratios[sum->banded] = prediction->high_s / prediction->low_s;
+        }
         sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
         sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
-        sum->lacks_band = sum->lacks_band || !isfinite(prediction->low_s);
+        sum->banded += isfinite(prediction->low_s);
     }
 }
 
 struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum)
 {
     struct ar_library_error error = ar_library_error_of(sum->errors, sum->count, sum->covered);
-    error.covered_frac = sum->lacks_band ? NAN : error.covered_frac;
+    error.covered_frac = sum->banded > 0 ? (double)sum->covered / (double)sum->banded : NAN;
+    if (sum->ratios != NULL && sum->banded > 0) {
+        ar_sort(sum->ratios, sum->banded);
+        error.band_ratio = ar_quantile(sum->ratios, sum->banded, 0.5);
+    }
     return error;
 }
 

@@ -12,7 +12,7 @@
 
 /* All fits of links (ar_fit.h): priors within a factor of three, ln 3; other attempts start half a
  * logarithm around them; identified below 25 %. Choices, not measurements. */
-#define PRIOR_SPREAD   1.0986122886681098
+#define PRIOR_SPREAD   AR_LINK_PRIOR_SPREAD
 #define START_SPREAD   0.5
 #define IDENTIFIED_MAX 0.25
 
@@ -341,6 +341,9 @@ static enum ar_status fit_rows(struct link_data *data, struct ar_link_fit *fit,
         struct ar_link_number *number = &made.numbers[data->costs[i]];
         number->value = values[i];
         number->error_frac = sqrt(covariance[i * (data->costs_count + 1)]);
+        for (size_t j = 0; j < data->costs_count; j++) {
+            made.covariance[data->costs[i]][data->costs[j]] = covariance[i * data->costs_count + j];
+        }
         number->state = is_identified[i] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
     }
     made.residual_frac = found.residual_frac;

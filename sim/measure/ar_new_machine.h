@@ -1,0 +1,79 @@
+/** \file ar_new_machine.h
+ * Predictions of a machine without rows of its own, by what all other measured machines tell.
+ *
+ * The parameters of a machine differ by factors from the constants of the library's release and the
+ * machine's specification. The factors are a linear mixed model (ar_hierarchy.h): a mean, a
+ * deviation of the generation of the GPUs or, for what crosses the network, of the kind of HCAs,
+ * and one of the machine. Calls have the parameters of ar_library_fit.h: rows of all machines
+ * are linearised at the present factors, five times (Gauss-Newton), with Huber's weights. Messages
+ * (all-to-all) have the numbers of ar_link_fit.h, as the fit of each set found them.
+ *
+ * Factors of the network are held close to 1: most kinds of HCAs were measured on one or two
+ * machines, and machines that are left out are predicted better by the constants themselves.
+ */
+#pragma once
+
+#include "ar_estimate.h"
+#include "ar_hierarchy.h"
+#include "ar_measured_set.h"
+#include "ar_record.h"
+
+/** What is learnt of calls and of messages. */
+enum ar_learnt_part { AR_LEARNT_CALLS, AR_LEARNT_MESSAGES, AR_LEARNT_PARTS };
+
+/** What a set says. */
+struct ar_learnt_set {
+    const struct ar_set_rows *rows;
+    struct ar_tuning tuning; /**< of its calls, */
+    size_t calls_count;      /**< of at least 1 KiB; 0: none */
+    struct ar_hierarchy_group groups[AR_LEARNT_PARTS];
+    bool has_messages;
+};
+
+struct ar_learnt {
+    struct ar_learnt_set *sets;
+    size_t sets_count;
+};
+
+/** Begins with room for so many sets. */
+struct ar_learnt ar_learnt_begin(size_t sets_count, struct ar_arena *arena);
+
+/** Adds a set, with nothing fitted and fitted to all of its rows; one without a machine's name adds
+ * nothing. */
+enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows *rows,
+                             const struct ar_estimate *unfitted, const struct ar_estimate *fitted,
+                             struct ar_error *err);
+
+/** The factors of calls and of messages by all machines but one (`without`, NULL: all). */
+struct ar_learnt_factors {
+    struct ar_hierarchy parts[AR_LEARNT_PARTS];
+};
+
+enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
+                               struct ar_learnt_factors *factors, struct ar_error *err);
+
+/** A factor as it is written. */
+struct ar_learnt_factor {
+    ar_cell_string part;               /**< `calls` or `messages` */
+    ar_cell_string parameter;          /**< of ar_library_fit.h, or a key of cluster files */
+    ar_cell_string class;              /**< generation of GPUs, or kind of HCAs */
+    ar_cell_number factor, error_frac; /**< its standard error is that of its logarithm */
+    ar_cell_count sets;                /**< measured ones of this class */
+};
+
+extern const struct ar_columns ar_learnt_factor_columns;
+
+/** Lists the factors of all classes (0 sets: the mean of the others); all of it is the arena's. */
+struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
+                                        const struct ar_learnt_factors *factors,
+                                        struct ar_arena *arena, size_t *count);
+
+/** The factors of a machine of these GPUs and HCAs. */
+struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
+                                                    const struct ar_cluster_facts *facts);
+
+/** Reads the factors of a machine of these GPUs and HCAs from a file that `accuracy --out` wrote,
+ * such as the shipped validate/data/factors.csv. AR_BAD_DATA, a line with the file, for a factor
+ * that is missing or not above zero; `*factors` is left as it was. */
+enum ar_status ar_machine_factors_read(const char *path, const struct ar_cluster_facts *facts,
+                                       struct ar_machine_factors *factors, struct ar_error *err);

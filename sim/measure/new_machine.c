@@ -1,0 +1,335 @@
+#include "ar_new_machine.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_library_engine.h"
+
+_Static_assert((int)AR_LIBRARY_PARAMETERS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_MAX &&
+                   (int)AR_LINK_COSTS_COUNT <= (int)AR_HIERARCHY_PARAMETERS_MAX,
+               "a hierarchy has room for the parameters");
+_Static_assert((int)AR_GPU_GENERATIONS_COUNT <= (int)AR_HIERARCHY_CLASSES &&
+                   (int)AR_HCA_KINDS_COUNT <= (int)AR_HIERARCHY_CLASSES,
+               "a hierarchy has room for the classes");
+
+enum { ROUNDS = 5, BYTES_MIN = 1024 };
+
+/* Chosen by the errors of machines that were left out (README.md). */
+#define ROWS_MAX     100.0 /* a set counts as at most so many */
+#define RESIDUAL     0.08  /* of a row of calls; Huber's bound, too */
+#define CLASS_SPREAD 0.2   /* of factors in a node, */
+#define OWN_SPREAD   0.02  /* where what is a machine's own is left to the residuals; */
+#define NET_HELD     0.05  /* of the network: of the spread of a prior, */
+#define NET_CLASS    0.02
+#define NET_OWN      0.3
+#define LINK_SPREAD  0.3  /* of numbers of messages: between classes and between machines */
+#define SPREAD_WHOLE 0.3  /* priors narrower than this narrow all spreads */
+#define STEP         1e-4 /* of a logarithm, for slopes */
+#define STEP_MAX     1.5  /* of a round */
+
+static size_t parameters_of(enum ar_learnt_part part)
+{
+    return part == AR_LEARNT_CALLS ? AR_LIBRARY_PARAMETERS_COUNT : AR_LINK_COSTS_COUNT;
+}
+
+/* Links in a node are those of the GPUs' generation, and so are the costs of a GPU. */
+static bool is_of_net(enum ar_learnt_part part, size_t parameter)
+{
+    static const enum ar_link_cost in_node[] = {
+        AR_LINK_SETUP,        AR_LINK_NVLINK_LATENCY, AR_LINK_NVLINK_BANDWIDTH,
+        AR_LINK_PCIE_LATENCY, AR_LINK_PCIE_BANDWIDTH, AR_LINK_REDUCE_COST};
+    bool is_in_node = false;
+    for (size_t i = 0; i < sizeof in_node / sizeof in_node[0]; i++) {
+        is_in_node = is_in_node || in_node[i] == (enum ar_link_cost)parameter;
+    }
+    return part == AR_LEARNT_CALLS
+               ? ar_library_parameter_is_of_net((enum ar_library_parameter)parameter)
+               : !is_in_node;
+}
+
+static uint32_t class_of(enum ar_learnt_part part, size_t parameter,
+                         const struct ar_cluster_facts *facts)
+{
+    return is_of_net(part, parameter) ? (uint32_t)facts->hca_kind : (uint32_t)facts->gpu_generation;
+}
+
+static struct ar_hierarchy hierarchy_begin(enum ar_learnt_part part)
+{
+    struct ar_hierarchy hierarchy = {.parameters_count = parameters_of(part)};
+    for (size_t k = 0; k < hierarchy.parameters_count; k++) {
+        bool is_call = part == AR_LEARNT_CALLS, is_held = is_call && is_of_net(part, k);
+        double prior = is_call ? ar_library_parameters[k].spread : AR_LINK_PRIOR_SPREAD;
+        double whole = fmin(1, prior / SPREAD_WHOLE);
+        hierarchy.mean_spread[k] = prior * (is_held ? NET_HELD : 1);
+        hierarchy.class_spread[k] = whole * (is_held   ? NET_CLASS
+                                             : is_call ? CLASS_SPREAD
+                                                       : LINK_SPREAD);
+        hierarchy.own_spread[k] = whole * (is_held ? NET_OWN : is_call ? OWN_SPREAD : LINK_SPREAD);
+    }
+    return hierarchy;
+}
+
+struct ar_learnt ar_learnt_begin(size_t sets_count, struct ar_arena *arena)
+{
+    return (struct ar_learnt){
+        .sets = ar_arena_alloc(arena, sets_count + 1, sizeof(struct ar_learnt_set))};
+}
+
+/* --- what sets say ------------------------------------------------------------------------- */
+
+static const struct ar_cluster_facts *facts_of(const struct ar_learnt_set *set)
+{
+    return ar_cluster_facts(set->rows->scenario.cluster);
+}
+
+static bool is_used(const struct ar_measured_row *row)
+{
+    return row->is_call && row->call.run.bytes >= BYTES_MIN;
+}
+
+enum ar_status ar_learnt_add(struct ar_learnt *learnt, const struct ar_set_rows *rows,
+                             const struct ar_estimate *unfitted, const struct ar_estimate *fitted,
+                             struct ar_error *err)
+{
+    enum { LINKS = AR_LINK_COSTS_COUNT };
+    double logs[LINKS] = {0}, spreads[LINKS];
+    bool is_fitted[LINKS];
+    const struct ar_link_fit *links = &fitted->links;
+    if (rows->set->machine[0] == '\0') {
+        return AR_OK;
+    }
+    struct ar_learnt_set *set = &learnt->sets[learnt->sets_count++];
+    *set = (struct ar_learnt_set){
+        .rows = rows, .tuning = unfitted->library.tuning, .has_messages = fitted->has_links};
+    for (size_t i = 0; i < rows->measured->rows_count; i++) {
+        set->calls_count += is_used(&rows->measured->rows[i]);
+    }
+    for (size_t k = 0; k < LINKS; k++) {
+        set->groups[AR_LEARNT_MESSAGES].classes[k] = class_of(AR_LEARNT_MESSAGES, k, facts_of(set));
+        spreads[k] = AR_LINK_PRIOR_SPREAD;
+        is_fitted[k] = fitted->has_links && links->numbers[k].state >= AR_LINK_UNIDENTIFIED;
+        if (is_fitted[k]) {
+            logs[k] = log(links->numbers[k].value / links->numbers[k].prior);
+        }
+    }
+    return ar_hierarchy_group(LINKS, logs, &links->covariance[0][0], spreads, is_fitted,
+                              &set->groups[AR_LEARNT_MESSAGES], err);
+}
+
+/* The logarithm of the time of a call by the factors `logs` on the priors. */
+static double log_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                       const struct ar_library_run *run, const double *logs)
+{
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        values[k] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)k) * exp(logs[k]);
+    }
+    return log(ar_library_time(tuning, values, choice, run));
+}
+
+/* Makes the equations of the calls of a set, linearised at the present factors. */
+static void linearise_calls(const struct ar_hierarchy *factors, struct ar_learnt_set *set)
+{
+    enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
+    const struct ar_measured *measured = set->rows->measured;
+    struct ar_hierarchy_group *group = &set->groups[AR_LEARNT_CALLS];
+    double logs[COUNT], slopes[COUNT];
+    *group = (struct ar_hierarchy_group){.classes = {0}};
+    for (size_t k = 0; k < COUNT; k++) {
+        group->classes[k] = class_of(AR_LEARNT_CALLS, k, facts_of(set));
+        logs[k] = factors->factors[k][group->classes[k]];
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (!is_used(&measured->rows[i])) {
+            continue;
+        }
+        struct ar_library_row row =
+            ar_library_engine_row(set->rows->scenario.cluster, &measured->rows[i].call);
+        enum ar_choice choice = ar_tuning_choose(&set->tuning, row.calls, &row.run);
+        double predicted = log_time(&set->tuning, choice, &row.run, logs);
+        double error = log(row.time_s) - predicted, seen = error;
+        for (size_t k = 0; k < COUNT; k++) {
+            logs[k] += STEP;
+            slopes[k] = (log_time(&set->tuning, choice, &row.run, logs) - predicted) / STEP;
+            logs[k] -= STEP;
+            seen += slopes[k] * logs[k];
+        }
+        double weight = fmin(1, ROWS_MAX / (double)set->calls_count) / (RESIDUAL * RESIDUAL) /
+                        fmax(1, fabs(error) / RESIDUAL);
+        for (size_t a = 0; a < COUNT; a++) {
+            group->pull[a] += weight * slopes[a] * seen;
+            for (size_t b = 0; b < COUNT; b++) {
+                group->precision[a][b] += weight * slopes[a] * slopes[b];
+            }
+        }
+    }
+}
+
+/* --- factors ------------------------------------------------------------------------------- */
+
+/* Solves with steps that are not too long, for a problem that is not linear. */
+static enum ar_status step(const struct ar_hierarchy_group *const *groups, size_t count,
+                           struct ar_hierarchy *factors, struct ar_error *err)
+{
+    struct ar_hierarchy old = *factors;
+    AR_TRY(ar_hierarchy_solve(groups, count, factors, err));
+    for (size_t k = 0; k < factors->parameters_count; k++) {
+        for (uint32_t c = 0; c < AR_HIERARCHY_CLASSES; c++) {
+            double *factor = &factors->factors[k][c];
+            double change = *factor - old.factors[k][c];
+            *factor = old.factors[k][c] + fmax(-STEP_MAX, fmin(STEP_MAX, change));
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_learnt_solve(struct ar_learnt *learnt, const char *without,
+                               struct ar_learnt_factors *factors, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    const struct ar_hierarchy_group **groups =
+        ar_arena_alloc(&arena, learnt->sets_count + 1, sizeof(const struct ar_hierarchy_group *));
+    for (int part = 0; part < AR_LEARNT_PARTS; part++) {
+        bool is_calls = part == AR_LEARNT_CALLS;
+        struct ar_hierarchy *found = &factors->parts[part];
+        *found = hierarchy_begin((enum ar_learnt_part)part);
+        for (int round = 0; round < (is_calls ? ROUNDS : 1); round++) {
+            size_t count = 0;
+            for (size_t i = 0; i < learnt->sets_count; i++) {
+                struct ar_learnt_set *set = &learnt->sets[i];
+                bool has = is_calls ? set->calls_count > 0 : set->has_messages;
+                if (has && (without == NULL || strcmp(set->rows->set->machine, without) != 0)) {
+                    if (is_calls) {
+                        linearise_calls(found, set);
+                    }
+                    groups[count++] = &set->groups[part];
+                }
+            }
+            AR_TRY(step(groups, count, found, err));
+        }
+    }
+    return AR_OK;
+}
+
+struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
+                                                    const struct ar_cluster_facts *facts)
+{
+    struct ar_machine_factors found;
+    const struct ar_hierarchy *calls = &factors->parts[AR_LEARNT_CALLS];
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        uint32_t class = class_of(AR_LEARNT_CALLS, k, facts);
+        found.calls.logs[k] = calls->factors[k][class];
+        found.calls.spreads[k] = ar_library_parameters[k].spread;
+    }
+    for (size_t k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+        found.messages[k] =
+            factors->parts[AR_LEARNT_MESSAGES].factors[k][class_of(AR_LEARNT_MESSAGES, k, facts)];
+    }
+    return found;
+}
+
+/* --- as records ---------------------------------------------------------------------------- */
+
+static const char *const part_names[] = {"calls", "messages"};
+
+static const char *parameter_name(enum ar_learnt_part part, size_t parameter)
+{
+    return part == AR_LEARNT_CALLS ? ar_library_parameters[parameter].name
+                                   : ar_link_cost_key((enum ar_link_cost)parameter);
+}
+
+/* NULL: there is no such class. */
+static const char *class_name(enum ar_learnt_part part, size_t parameter, uint32_t class)
+{
+    bool is_net = is_of_net(part, parameter);
+    uint32_t count = is_net ? (uint32_t)AR_HCA_KINDS_COUNT : (uint32_t)AR_GPU_GENERATIONS_COUNT;
+    const char *const *names = is_net ? ar_hca_kind_names : ar_gpu_generation_names;
+    return class < count ? names[class] : NULL;
+}
+
+struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
+                                        const struct ar_learnt_factors *factors,
+                                        struct ar_arena *arena, size_t *count)
+{
+    struct ar_learnt_factor *list = ar_arena_alloc(
+        arena, AR_LEARNT_PARTS * AR_HIERARCHY_PARAMETERS_MAX * AR_HIERARCHY_CLASSES, sizeof *list);
+    *count = 0;
+    for (int i = 0; i < AR_LEARNT_PARTS; i++) {
+        enum ar_learnt_part part = (enum ar_learnt_part)i;
+        bool is_calls = part == AR_LEARNT_CALLS;
+        for (size_t k = 0; k < parameters_of(part); k++) {
+            uint64_t sets[AR_HIERARCHY_CLASSES] = {0};
+            for (size_t m = 0; m < learnt->sets_count; m++) {
+                const struct ar_learnt_set *set = &learnt->sets[m];
+                sets[class_of(part, k, facts_of(set))] +=
+                    is_calls ? set->calls_count > 0 : set->has_messages;
+            }
+            for (uint32_t c = 0; c < AR_HIERARCHY_CLASSES; c++) {
+                const char *class = class_name(part, k, c);
+                if (class != NULL) {
+                    list[(*count)++] =
+                        (struct ar_learnt_factor){.part = part_names[i],
+                                                  .parameter = parameter_name(part, k),
+                                                  .class = class,
+                                                  .factor = exp(factors->parts[i].factors[k][c]),
+                                                  .error_frac = factors->parts[i].errors[k][c],
+                                                  .sets = sets[c]};
+                }
+            }
+        }
+    }
+    return list;
+}
+
+#define FACTOR(kind, field, name, ...)                                                             \
+    AR_COLUMN(kind, struct ar_learnt_factor, field, name, __VA_ARGS__)
+
+static const struct ar_column factor_columns[] = {
+    FACTOR(string, part, "part", "calls of the library, or messages (all-to-all)"),
+    FACTOR(string, parameter, "parameter", "what it multiplies"),
+    FACTOR(string, class, "class", "GPUs or HCAs of the machines"),
+    FACTOR(number, factor, "factor", "a number above zero", .min = DBL_MIN, .max = 1e6),
+    FACTOR(number, error_frac, "relative_standard_error", "of it"),
+    FACTOR(count, sets, "sets", "measured ones of the class"),
+};
+
+const struct ar_columns ar_learnt_factor_columns = {factor_columns, sizeof factor_columns /
+                                                                        sizeof factor_columns[0]};
+
+enum ar_status ar_machine_factors_read(const char *path, const struct ar_cluster_facts *facts,
+                                       struct ar_machine_factors *factors, struct ar_error *err)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_csv *csv;
+    struct ar_machine_factors found;
+    AR_TRY(ar_csv_load(path, &arena, &csv, err));
+    struct ar_learnt_factor *rows = ar_arena_alloc(&arena, csv->rows_count + 1, sizeof *rows);
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(factor_columns), rows, sizeof *rows, err));
+    for (int i = 0; i < AR_LEARNT_PARTS; i++) {
+        enum ar_learnt_part part = (enum ar_learnt_part)i;
+        double *logs = part == AR_LEARNT_CALLS ? found.calls.logs : found.messages;
+        for (size_t k = 0; k < parameters_of(part); k++) {
+            const char *class = class_name(part, k, class_of(part, k, facts));
+            size_t row = 0;
+            while (row < csv->rows_count && (strcmp(rows[row].part, part_names[i]) != 0 ||
+                                             strcmp(rows[row].parameter, parameter_name(part, k)) ||
+                                             strcmp(rows[row].class, class) != 0)) {
+                row++;
+            }
+            if (row == csv->rows_count) {
+                return ar_error_set(err, AR_BAD_DATA,
+                                    "%.200s: found no factor of %s %s for %s; expected all that "
+                                    "'allreckon accuracy --out' writes",
+                                    path, part_names[i], parameter_name(part, k), class);
+            }
+            logs[k] = log(rows[row].factor);
+        }
+    }
+    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
+        found.calls.spreads[k] = ar_library_parameters[k].spread;
+    }
+    *factors = found;
+    return AR_OK;
+}
