@@ -14,6 +14,7 @@
 /** The list of statuses: symbol, exit code of the command line. */
 #define AR_STATUS_LIST(X)                                                                          \
     X(AR_OK, 0)                                                                                    \
+    X(AR_NOT_MET, 1)       /* what the user requires of the data is not met */                     \
     X(AR_USAGE, 64)        /* wrong usage of the command line */                                   \
     X(AR_BAD_DATA, 65)     /* input data is wrong */                                               \
     X(AR_NO_INPUT, 66)     /* an input file is missing or unreadable */                            \

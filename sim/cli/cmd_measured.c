@@ -1,4 +1,4 @@
-/* calibrate, compare, accuracy: what is done with measured rows. */
+/* calibrate, compare, expect, accuracy: what is done with measured rows. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -6,8 +6,10 @@
 
 #include "ar_accuracy.h"
 #include "ar_calibrate.h"
+#include "ar_expect.h"
 #include "ar_note.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
@@ -226,6 +228,138 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     ar_note_flush(option_notes(options));
     ar_comparison_write(stdout, &view, &comparison);
     return AR_OK;
+}
+
+/* --- expect ------------------------------------------------------------------------------- */
+
+/* The cluster among the arguments, NAME.topo, which is taken off them; NULL: none. */
+static const char *take_topo(const char **arguments, size_t *count)
+{
+    for (size_t i = 0; i < *count; i++) {
+        const char *path = arguments[i];
+        size_t length = strlen(path);
+        if (length > 5 && strcmp(path + length - 5, ".topo") == 0) {
+            memmove(&arguments[i], &arguments[i + 1], (--*count - i) * sizeof *arguments);
+            return path;
+        }
+    }
+    return NULL;
+}
+
+/* The release that the logs name, `NCCL 2.21.5`, where nothing else does; a fit has its own. */
+static void take_release(const struct ar_measured *measured, FILE *notes, struct ar_arena *arena,
+                         struct ar_scenario *scenario)
+{
+    struct ar_error why;
+    struct ar_tuning ignored;
+    const char *named = measured->library;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    const char *release = ar_arena_text(arena, named + (strncmp(named, "NCCL ", 5) == 0 ? 5 : 0));
+    if (scenario->release != NULL || named == release || strncmp(named, "NCCL ", 5) != 0 ||
+        facts->library_cost[0] != '\0') {
+        return;
+    }
+    if (ar_tuning_find("log", release, 0, 0, &ignored, &why) == AR_OK) {
+        scenario->release = release;
+    } else {
+        ar_note(notes, "release %s of the log is not known; constants are those of %s", release,
+                facts->library_release[0] != '\0' ? facts->library_release : "2.8.4");
+    }
+}
+
+/* The scenario that tells what is expected: its cluster is that of the command line, of an
+ * argument or of the measured set. */
+static enum ar_status expect_scenario(const struct options *options, const struct sets *sets,
+                                      const char *topo, struct ar_scenario *scenario,
+                                      struct ar_error *err)
+{
+    const char *engine = options->engine != NULL ? options->engine
+                         : sets->one != NULL     ? sets->one->engine
+                                                 : "library";
+    AR_TRY(options_scenario(options, 0, scenario, err));
+    if (topo != NULL) {
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, NULL, topo, err));
+    } else if (option_key(options, AR_KEY_CLUSTER) == NULL) {
+        AR_TRY(sets->one != NULL ? ar_set_scenario(sets->one, options->arena, scenario, err)
+                                 : expect_cluster(options, sets, err));
+    }
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, NULL, engine, err));
+    return options->engine == NULL || ar_engine_times_calls(scenario->engine)
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE, "--engine: found %.40s; expected library or nccl",
+                              options->engine);
+}
+
+/* Reads the rows, and says what is expected of them. */
+static enum ar_status expect_rows(const struct options *options, const struct sets *sets,
+                                  const char *topo, struct ar_scenario *scenario,
+                                  struct ar_expectation *expectation, struct ar_error *err)
+{
+    struct ar_measured_request request;
+    struct ar_measured *measured;
+    struct ar_cluster *cluster = NULL;
+    uint64_t nodes = 0;
+    AR_TRY(option_count("--nodes", options->nodes, 1, UINT32_MAX, &nodes, err));
+    AR_TRY(expect_scenario(options, sets, topo, scenario, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, options->inputs, &cluster, err));
+    scenario->cluster = cluster;
+    make_rows_request(options, sets, scenario, &request);
+    request.nodes = (uint32_t)nodes;
+    if (sets->one != NULL && !ar_engine_times_calls(scenario->engine)) {
+        ar_set_ask_algorithm(sets->one, &request);
+    }
+    AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
+    take_release(measured, option_notes(options), options->arena, scenario);
+    AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
+    AR_TRY(ar_scenario_load(scenario, options->inputs, err));
+    ar_note_assumed(option_notes(options), scenario);
+    return ar_expect_run(&request, measured, options->arena, expectation, err);
+}
+
+enum ar_status command_expect(const struct options *options, struct ar_error *err)
+{
+    struct options logs = *options;
+    struct ar_view view;
+    struct sets sets;
+    struct ar_scenario scenario;
+    struct ar_expectation expectation;
+    struct parameters parameters = {0};
+    double require = 0;
+    const char **arguments =
+        ar_arena_alloc(options->arena, options->arguments_count + 1, sizeof *arguments);
+    memcpy(arguments, options->arguments, options->arguments_count * sizeof *arguments);
+    const char *topo = option_key(options, AR_KEY_CLUSTER) == NULL
+                           ? take_topo(arguments, &logs.arguments_count)
+                           : NULL;
+    logs.arguments = arguments;
+    if (logs.arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE, "expect: found no log; expected one beside %.200s",
+                            topo);
+    }
+    if (options->require != NULL) {
+        AR_TRY(ar_error_as_usage(
+            ar_parse_number("--require", options->require, 1e-3, 10, &require, err), err));
+    }
+    AR_TRY(option_view(options, ar_expect_columns, &view, err));
+    AR_TRY(made_by_check_directory(
+        options,
+        (const char *const[]){"expect.csv", "suspects.csv", "compare.csv", "accuracy.csv", NULL},
+        NULL, err));
+    AR_TRY(read_sets(&logs, &sets, err));
+    AR_TRY(expect_rows(&logs, &sets, topo, &scenario, &expectation, err));
+    if (options->out != NULL) {
+        AR_TRY(ar_expect_save(&expectation, options->out, err));
+        parameters_add_scenario(&parameters, &scenario, options->arena);
+        AR_TRY(made_by_sign(options, NULL, &parameters, err));
+        AR_TRY(option_draw(options, AR_PLOT_COMPARE, expectation.basis, err));
+    }
+    if (view.format != AR_FORMAT_TABLE) {
+        ar_note(option_notes(options), "%s", expectation.answer);
+        ar_note(option_notes(options), "%s", expectation.basis);
+    }
+    ar_note_flush(option_notes(options));
+    ar_expect_write(stdout, &view, &expectation);
+    return require > 0 ? ar_expect_require(&expectation, require, err) : AR_OK;
 }
 
 /* --- accuracy ----------------------------------------------------------------------------- */

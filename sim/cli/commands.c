@@ -156,6 +156,21 @@ static const struct command commands[] = {
              "examples:\n"
              "  allreckon compare resnet50-v1.5-recorded --out out/layers\n"
              "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
+    {COMMAND(expect),
+     .keys_more = KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
+     .summary = "is this machine as fast as it should be, and if not, why?",
+     .arguments = "LOG...|SET [NAME.topo]", .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
+     .text = "Prints measured calls of NCCL or RCCL (logs of nccl-tests and rccl-tests, text or "
+             "JSON, OSU, tables) beside what the machine should give: a fit if the cluster has "
+             "one, else NCCL's constants and the specification. A row outside the 95 % band is "
+             "slow, or fast: then check units or NVLS.\n\n"
+             "Suspects (HCAs unused, GPUDirect off, sockets, NVLS or SHARP off, protocols, slow "
+             "cables and others) are predicted like anything else and ranked by how likely they "
+             "make all rows; 'nothing' is one of them. The cluster is --cluster or an argument "
+             "that ends in .topo, such as 'allreckon discover' writes; of a measured set its own. "
+             "With --require the exit code is 1 if a row from 1 MiB on is slower than that.\n\n"
+             "example:\n"
+             "  allreckon expect node8.log ./mine.topo --require 0.9 --out out/expect"},
     {COMMAND(accuracy), .keys_more = KEY_BIT(AR_KEY_SET),
      .summary = "how wrong predictions are, on every measured set", .arguments = "[SET...]",
      .arguments_max = ARGUMENTS_MAX,
@@ -357,7 +372,8 @@ static void write_command_help(FILE *file, const struct command *command)
     write_paragraphs(
         file, "Units: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
               "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an "
-              "error where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, "
+              "error where one is expected. Exit codes follow sysexits: 0, 1 below --require, 64 "
+              "usage, 65 bad data, "
               "66 no such file, or none shipped by that name, 69 no SimGrid, 70 internal, 71 no "
               "memory or processes, 74 I/O, 130 interrupted.");
 }

@@ -21,6 +21,7 @@
     X(links)                                                                                       \
     X(calibrate)                                                                                   \
     X(compare)                                                                                     \
+    X(expect)                                                                                      \
     X(accuracy)                                                                                    \
     X(reproduce)                                                                                   \
     X(trace)                                                                                       \

@@ -62,11 +62,12 @@ static const struct option_row own_rows[] = {
         "draws of what is not known, for the band of each row"),
     SHOWN("format", "F",
           OF(collective) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-              OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce),
+              OF(expect) | OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce),
           AT(format), "table", "of stdout: table, csv or json"),
     SHOWN(
         "columns", "LIST",
-        OF(collective) | OF(predict) | OF(sweep) | OF(compare) | OF(accuracy) | OF(train),
+        OF(collective) | OF(predict) | OF(sweep) | OF(compare) | OF(expect) | OF(accuracy) |
+            OF(train),
         AT(columns), NULL,
         "what stdout has of each row: NAME,... (of predictions: 'allreckon list columns'; a wrong "
         "one is answered by all there are) or all; default: in a table what fits the terminal, "
@@ -83,6 +84,15 @@ static const struct option_row own_rows[] = {
     SHOWN("out", "DIR", OF(compare), AT(out), NULL,
           "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
           "pictures of them"),
+    SHOWN("out", "DIR", OF(expect), AT(out), NULL,
+          "also write DIR/expect.csv, DIR/suspects.csv, and the files and pictures of 'compare'"),
+    SHOWN("require", "SHARE", OF(expect), AT(require), NULL,
+          "exit code 1 if a row from 1 MiB on has less than this share of the expected rate: 0.9"),
+    OWN("nodes", "N", OF(expect), AT(nodes), NULL,
+        "hosts of logs that do not say on how many they ran"),
+    OWN("engine", "E", OF(expect), AT(engine), NULL,
+        "what is expected: library (default: the fit of the cluster, or what is known with "
+        "nothing fitted) or nccl (NCCL's own constants)"),
     SHOWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it"),
     SHOWN("out", "DIR", OF(reproduce), AT(out), NULL,
           "also write DIR/reproduce.csv and a picture of it"),
@@ -133,8 +143,9 @@ static const struct option_row own_rows[] = {
     SHOWN("resume", NULL, OF(sweep), AT(resume), NULL,
           "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
     SHOWN("force", NULL,
-          OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-              OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) | OF(discover),
+          OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(expect) | OF(accuracy) |
+              OF(reproduce) | OF(predict) | OF(explain) | OF(export) | OF(trace) | OF(report) |
+              OF(discover),
           AT(force), NULL, "overwrite --out also if another command made what is there"),
     SHOWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
     SHOWN("help", NULL, ~0u, AT(help), NULL, "this text"),

@@ -39,6 +39,8 @@ struct ar_measured_request {
     const char *algorithm_name; /**< of runs that name none; NULL: the library's choice */
     bool is_messages;           /**< these are messages of that algorithm, not calls of a library */
     const char *system;         /**< runs of other systems are left out; NULL: none */
+    uint32_t nodes;             /**< of runs that do not say theirs, and if they do not say their
+                                     ranks either all GPUs of these; 0: not known */
     uint32_t ranks_per_node;    /**< the same of other numbers; 0: none */
     uint32_t fitted_nodes_max;  /**< larger node counts are held out; 0: the largest one */
     const struct ar_machine_factors *factors; /**< of other machines; NULL: none */

@@ -1,0 +1,148 @@
+/* expect: what a machine should give, and what is most likely wrong with it. */
+#include "test_cli.h"
+
+#define SETS    AR_TEST_SOURCE_DIR "/validate/data/collectives/"
+#define FIXTURE AR_TEST_SOURCE_DIR "/traces/logs/fixtures/"
+#define FITTED  " --cluster abci-v100-nccl2.8"
+
+/* slow.csv: the times of several nodes are doubled from 1 MiB on. */
+static void enter_expect(void)
+{
+    cli_enter_measured();
+    cli_good("awk -F, 'BEGIN {OFS = \",\"} /^[248]/ && $3 >= 1048576 {$4 *= 2; $5 *= 2} {print}' "
+             "%s >slow.csv",
+             CLI_MEASURED);
+}
+
+TestSuite(cli_expect, .init = enter_expect, .fini = cli_leave);
+
+Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong)
+{
+    struct cli_table *rows = cli_rows("expect abci.csv" FITTED);
+    struct cli_table *compared = cli_rows("compare abci.csv" FITTED);
+    size_t as_expected = 0;
+    cr_assert_eq(rows->rows_count, 1 + 96);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        double ratio = cli_number(rows, i, "expected_s") / cli_number(rows, i, "measured_s");
+        CLI_CELL(rows, i, "expected_s", cli_cell(compared, i, "predicted_s"));
+        cr_expect_float_eq(cli_number(rows, i, "ratio_frac"), ratio, 1e-7);
+        as_expected += strcmp(cli_cell(rows, i, "verdict"), "as expected") == 0;
+    }
+    cr_expect_geq(as_expected, 80);
+    const char *table = cli_good("$AR expect abci.csv" FITTED).out;
+    CLI_HAS(table, "no suspect explains the rows better than that nothing is wrong");
+    CLI_HAS(table, "fitted to measured rows; 96 rows\n");
+}
+
+Test(cli_expect, rows_of_half_the_rate_across_nodes_are_slow_and_the_network_is_suspected)
+{
+    struct cli_table *rows = cli_rows("expect slow.csv" FITTED);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        bool is_slow =
+            cli_number(rows, i, "nodes") > 1 && cli_number(rows, i, "payload_bytes") >= 1048576;
+        if (is_slow) {
+            CLI_CELL(rows, i, "verdict", "slow");
+        }
+    }
+    cli_good("$AR expect slow.csv" FITTED " --out out");
+    struct cli_table *suspects = cli_table(cli_read("out/suspects.csv"));
+    const char *first = cli_cell(suspects, 1, "suspect");
+    /* A slow cable, another job and slow HCAs slow rings across nodes alike. */
+    cr_expect(strstr("hca shared slow-cable", first) != NULL, "%s", first);
+    cr_expect_geq(cli_lines_with(cli_read("out/suspects.csv"), ",yes,"), 2);
+    cr_expect_gt(cli_number(suspects, 1, "explained_frac"), 0.5);
+    double sum = 0;
+    for (size_t i = 1; i < suspects->rows_count; i++) {
+        sum += cli_number(suspects, i, "likely_frac");
+    }
+    cr_expect_float_eq(sum, 1, 1e-6);
+    cr_expect_eq(cli_table(cli_read("out/expect.csv"))->rows_count, 1 + 96);
+    cr_expect_eq(cli_table(cli_read("out/compare.csv"))->rows_count, 1 + 96);
+}
+
+Test(cli_expect, a_requirement_that_is_not_met_ends_with_exit_code_1)
+{
+    cli_good("$AR expect abci.csv" FITTED " --require 0.6");
+    cli_good("$AR expect slow.csv" FITTED " --require 0.3");
+    struct cli_run run =
+        cli_run("$AR expect slow.csv" FITTED " --quiet --require 0.9 --format csv");
+    cr_expect_eq(run.code, 1, "%d", run.code);
+    CLI_HAS(run.err, "allreckon: --require: ");
+    CLI_HAS(run.err, "below 0.9 of what is expected; the worst, allreduce of ");
+    CLI_LINES(run.out, "allreduce,", 96); /* rows are there nevertheless */
+    cli_good("grep -E '^#|^nodes|^8,32,(4|8|16|1024),' abci.csv >small.csv");
+    cli_fails(65, "--require: found no row from 1 MiB on; expected some",
+              "$AR expect small.csv" FITTED " --require 0.9 >/dev/null");
+}
+
+Test(cli_expect, messages_of_mpi_and_constants_alone_are_expected_too)
+{
+    struct cli_run run = cli_good("$AR expect mn5_h100_mpi_hier_bw --quiet");
+    CLI_HAS(run.out, "expected: engine recurrence, cluster mn5, messages on its links");
+    CLI_HAS(cli_good("$AR expect abci.csv --cluster abci-v100 --engine nccl").out,
+            "expected: engine nccl, cluster abci-v100, nothing fitted: constants of nccl-2.8.4");
+}
+
+/* NCCL was forced to rings, to trees and to nothing in the same allocation of MareNostrum 5. */
+Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
+{
+    static const struct {
+        const char *set, *fragment;
+    } cases[] = {{"mn5_h100_nccl_ring", "most likely only rings are used"},
+                 {"mn5_h100_nccl_tree", "most likely only trees are used"},
+                 {"mn5_h100_nccl_auto", "than that nothing is wrong"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *out = cli_good("$AR expect %s", cases[i].set).out;
+        CLI_HAS(out, cases[i].fragment);
+        CLI_HAS(out, "nothing fitted: constants of nccl-2.19.4");
+    }
+}
+
+Test(cli_expect, a_cluster_may_be_an_argument_and_a_log_of_one_size_rests_on_little)
+{
+    cli_good("grep -E '^#|^nodes|^8,32,1048576,' abci.csv >one.csv");
+    struct cli_run run = cli_good("$AR expect one.csv ./cluster.topo");
+    CLI_HAS(run.out, "1 rows of one size: suspects cannot be told apart\n");
+    CLI_LINES(run.out, "allreduce", 1);
+}
+
+Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
+{
+    const char *log = FIXTURE "osu-allreduce-full.txt";
+    cli_fails(65, "the log does not say how many ranks took part",
+              "$AR expect %s --cluster abci-v100", log);
+    CLI_HAS(cli_good("$AR expect %s --cluster abci-v100 --nodes 2 --format csv", log).out,
+            "allreduce,2,8,");
+    const char *json = FIXTURE "nccl-json-3.json"; /* "nccl_version": 22809 */
+    CLI_HAS(cli_good("$AR expect %s --cluster dgx-a100", json).out, "constants of nccl-2.28.9");
+    CLI_HAS(cli_good("$AR expect %s --cluster dgx-a100 --tuning 2.19.4", json).out,
+            "constants of nccl-2.19.4");
+    cli_good("sed 's/22809/99901/' %s >new.json", json);
+    CLI_HAS(cli_good("$AR expect new.json --cluster dgx-a100").err,
+            "release 9.99.1 of the log is not known; constants are those of 2.18.3");
+    cli_fails(65, "found GPU \"Tesla V100-SXM2-16GB\"; expected \"NVIDIA A100-SXM4-80GB\"",
+              "$AR expect %s --cluster dgx-a100", FIXTURE "nccl-three-runs.txt");
+}
+
+Test(cli_expect, wrong_input_is_one_line)
+{
+    static const char *const usage[][2] = {
+        {"", "--cluster is missing"},
+        {"--cluster abci-v100 --require 0", "--require: found \"0\""},
+        {"--cluster abci-v100 --require half", "--require: "},
+        {"--cluster abci-v100 --engine simgrid",
+         "--engine: found simgrid; expected library or nccl"},
+        {"--cluster abci-v100 --nodes 0", "--nodes"},
+        {"--cluster abci-v100 --tuning 9.9", "--tuning"},
+        {"--cluster abci-v10", "abci-v100"}};
+    cli_fails(64, "expect: found no log; expected one beside ./cluster.topo",
+              "$AR expect ./cluster.topo");
+    cli_fails(66, "none.log", "$AR expect none.log --cluster abci-v100");
+    for (size_t i = 0; i < sizeof usage / sizeof usage[0]; i++) {
+        struct cli_run run = cli_run("$AR expect slow.csv %s", usage[i][0]);
+        cr_expect(run.code >= 64 && run.code <= 66, "%s: %d", usage[i][0], run.code);
+        cr_expect_str_empty(run.out);
+        CLI_HAS(run.err, usage[i][1]);
+        cr_expect_eq(cli_lines_with(run.err, ""), cli_lines_with(run.err, "allreckon: "));
+    }
+}

@@ -1,0 +1,81 @@
+/** \file ar_expect.h
+ * Is a machine as fast as it should be? Measured calls beside what is expected of it, and what is
+ * most likely wrong where they differ.
+ *
+ * Expected is ar_comparison_run(). Suspects (suspects.h) are predictions of the same rows by the
+ * same pass; they are ranked by the likelihood of all logarithms of measured over predicted. A
+ * residual has two parts: scatter of a row of its own, and an error of the model that rows of like
+ * sizes share (a Gaussian process: its correlation falls with the logarithm of sizes, and is
+ * less between operations and node counts). Together they are as wide as the band of the row. Half
+ * of the prior is that nothing is wrong, the rest is shared by the suspects; a parameter that is
+ * free costs half a logarithm of the number of rows (BIC).
+ */
+#pragma once
+
+#include "ar_comparison.h"
+
+/* Scatter of machines that nothing was fitted to, as a standard deviation: medians of errors,
+ * 17.4 % from 1 MiB on and 24.6 % from 1 KiB on (accuracy, column of nothing fitted, 39 sets), over
+ * 0.6745. A row without a narrower band has it. */
+#define AR_EXPECT_SPREAD_LARGE 0.258
+#define AR_EXPECT_SPREAD_SMALL 0.365
+#define AR_EXPECT_LARGE_BYTES  1048576
+/* The same of messages that no library prices: 40 % of all-to-alls (median over rows of
+ * all-to-alls, accuracy). */
+#define AR_EXPECT_SPREAD_MESSAGES 0.6
+
+enum ar_verdict { AR_AS_EXPECTED, AR_SLOW, AR_FAST };
+
+/** A row, as it is written. */
+struct ar_expected {
+    const struct ar_compared *compared;
+    ar_cell_string operation;
+    ar_cell_count nodes, gpus, payload_bytes;
+    ar_cell_string choice; /**< algorithm and protocol that are expected */
+    ar_cell_number measured_s, expected_s, low_s, high_s;
+    ar_cell_number ratio_frac; /**< measured rate over expected one */
+    enum ar_verdict verdict;
+    ar_cell_number suspect_s; /**< time that the first suspect has */
+};
+
+/** A suspect, as it is written. */
+struct ar_suspicion {
+    ar_cell_string name, sentence;
+    ar_cell_number factor;         /**< of what it changes; NAN: it has none */
+    ar_cell_number likely_frac;    /**< probability among the suspects */
+    ar_cell_number explained_frac; /**< share of the squared residuals that it explains */
+    ar_cell_flag is_equal;         /**< the rows do not tell it from the first one */
+    ar_cell_string look, source;
+    double score;
+    const double *times_s; /**< of the rows */
+};
+
+struct ar_expectation {
+    struct ar_comparison comparison;
+    struct ar_expected *rows;
+    size_t rows_count;
+    struct ar_suspicion *suspicions; /**< the likeliest first; those that change something here */
+    size_t suspicions_count;
+    const char *answer; /**< one sentence, or some */
+    const char *basis;  /**< what expected times come from, and how little they rest on */
+};
+
+/** Asks all this of measured rows. The scenario of the request is as for ar_comparison_run(). */
+enum ar_status ar_expect_run(const struct ar_measured_request *request,
+                             const struct ar_measured *measured, struct ar_arena *arena,
+                             struct ar_expectation *expectation, struct ar_error *err);
+
+/** Refuses, with AR_NOT_MET, rows from 1 MiB on whose rate is below a share of what is expected;
+ * the line names the worst one. AR_BAD_DATA without such rows. */
+enum ar_status ar_expect_require(const struct ar_expectation *expectation, double least_frac,
+                                 struct ar_error *err);
+
+extern const struct ar_columns ar_expect_columns;
+
+/** Writes the rows; a table has the answer above and the first three suspects below it. */
+void ar_expect_write(FILE *file, const struct ar_view *view,
+                     const struct ar_expectation *expectation);
+
+/** Writes `directory`/expect.csv and suspects.csv, and the files of the comparison. */
+enum ar_status ar_expect_save(const struct ar_expectation *expectation, const char *directory,
+                              struct ar_error *err);

@@ -1,0 +1,512 @@
+#include "ar_expect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_file.h"
+#include "ar_note.h"
+#include "ar_units.h"
+#include "suspects.h"
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Half a band in standard deviations of the logarithm: that of the prediction, or that of machines
+ * that nothing was fitted to where this is narrower. */
+static double row_spread(const struct ar_compared *row)
+{
+    const struct ar_library_prediction *prediction = &row->prediction;
+    bool is_large = row->payload_bytes >= AR_EXPECT_LARGE_BYTES;
+    double spread = !row->measured->is_call ? AR_EXPECT_SPREAD_MESSAGES
+                    : is_large              ? AR_EXPECT_SPREAD_LARGE
+                                            : AR_EXPECT_SPREAD_SMALL;
+    return isfinite(prediction->high_s)
+               ? fmin(spread, log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS)
+               : spread;
+}
+
+static struct ar_expected make_row(struct ar_compared *compared)
+{
+    double half = exp(AR_BAND95_DEVIATIONS * row_spread(compared));
+    double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
+    compared->prediction.low_s = expected_s / half;
+    compared->prediction.high_s = expected_s * half;
+    return (struct ar_expected){.compared = compared,
+                                .operation = compared->operation,
+                                .nodes = compared->row.run.nodes,
+                                .gpus = compared->row.run.ranks,
+                                .payload_bytes = compared->payload_bytes,
+                                .choice = compared->choice,
+                                .measured_s = measured_s,
+                                .expected_s = expected_s,
+                                .low_s = expected_s / half,
+                                .high_s = expected_s * half,
+                                .ratio_frac = expected_s / measured_s,
+                                .verdict = measured_s > expected_s * half   ? AR_SLOW
+                                           : measured_s < expected_s / half ? AR_FAST
+                                                                            : AR_AS_EXPECTED,
+                                .suspect_s = NAN};
+}
+
+/* --- likelihood ---------------------------------------------------------------------------- */
+
+/* Rows of a ranking; of more, evenly chosen ones stand for all. */
+enum { RANKED_MAX = 400 };
+
+struct ranking {
+    const struct ar_expected *rows[RANKED_MAX];
+    size_t places[RANKED_MAX]; /* in the measured rows */
+    size_t count;
+    double *factor; /* of Cholesky: the covariance of residuals is L L^T */
+};
+
+/* The least scatter of one row, that which fits take; else this share of its band's variance. */
+#define ROW_SPREAD 0.04
+#define OWN_FRAC   0.15
+/* Errors of a model at sizes s and 16 s are correlated by 0.6; of other operations or node counts
+ * they have three quarters of that in common. Assumed, from how errors run over sizes. */
+#define LENGTH_LOG2 4.0
+#define COMMON_FRAC 0.75
+/* Bands are known as well as so many machines tell: residuals are distributed as Student's t. */
+#define FREEDOM 8.0
+
+static double rows_covariance(const struct ar_expected *a, const struct ar_expected *b)
+{
+    double spreads[2] = {row_spread(a->compared), row_spread(b->compared)};
+    double distance = log2((double)a->payload_bytes / (double)b->payload_bytes) / LENGTH_LOG2;
+    bool is_same = strcmp(a->operation, b->operation) == 0 && a->gpus == b->gpus;
+    double shared = (1 - OWN_FRAC) * spreads[0] * spreads[1] * exp(-distance * distance / 2);
+    double own = fmax(OWN_FRAC * spreads[0] * spreads[0], ROW_SPREAD * ROW_SPREAD);
+    return shared * (is_same ? 1 : COMMON_FRAC) + (a == b ? own : 0);
+}
+
+/* Chooses rows and factors their covariance, which is positive definite: each has scatter of its
+ * own. */
+static void begin_ranking(const struct ar_measured *measured,
+                          const struct ar_expectation *expectation, struct ar_arena *arena,
+                          struct ranking *ranking)
+{
+    size_t step = (expectation->rows_count + RANKED_MAX - 1) / RANKED_MAX;
+    ranking->count = 0;
+    for (size_t i = 0; i < expectation->rows_count; i += step) {
+        ranking->rows[ranking->count] = &expectation->rows[i];
+        ranking->places[ranking->count++] =
+            (size_t)(expectation->rows[i].compared->measured - measured->rows);
+    }
+    size_t n = ranking->count;
+    double *l = ranking->factor = ar_arena_alloc(arena, n * n + 1, sizeof *l);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double sum = rows_covariance(ranking->rows[i], ranking->rows[j]);
+            for (size_t k = 0; k < j; k++) {
+                sum -= l[i * n + k] * l[j * n + k];
+            }
+            l[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / l[j * n + j];
+        }
+    }
+}
+
+/* Logarithm of the likelihood of the measured times (multivariate t), but for what all suspects
+ * share. */
+static double rank_times(const struct ranking *ranking, const double *times_s)
+{
+    size_t n = ranking->count;
+    double whitened[RANKED_MAX], squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = log(ranking->rows[i]->measured_s / times_s[ranking->places[i]]);
+        for (size_t k = 0; k < i; k++) {
+            sum -= ranking->factor[i * n + k] * whitened[k];
+        }
+        whitened[i] = sum / ranking->factor[i * n + i];
+        squares += whitened[i] * whitened[i];
+    }
+    return -(FREEDOM + (double)n) / 2 * log1p(squares / FREEDOM);
+}
+
+/* --- suspects ------------------------------------------------------------------------------ */
+
+/* Share of the squared logarithms of measured over expected that other times explain; of rows
+ * from 1 MiB on, or of all if there are none. */
+static double explained_share(const struct ranking *ranking, const double *times_s)
+{
+    double before[2] = {0, 0}, after[2] = {0, 0};
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct ar_expected *row = ranking->rows[i];
+        int is_large = row->payload_bytes >= AR_EXPECT_LARGE_BYTES;
+        before[is_large] += pow(log(row->measured_s / row->expected_s), 2);
+        after[is_large] += pow(log(row->measured_s / times_s[ranking->places[i]]), 2);
+    }
+    int kind = before[1] > 0;
+    return before[kind] > 0 ? 1 - after[kind] / before[kind] : 0;
+}
+
+/* Whether times are others than expected. */
+static bool times_differ(const struct ranking *ranking, const double *times_s)
+{
+    for (size_t i = 0; i < ranking->count; i++) {
+        if (!(fabs(times_s[ranking->places[i]] / ranking->rows[i]->expected_s - 1) < 1e-3)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The factor of a suspect that explains most; false if it cannot be, or changes nothing here. */
+static bool judge_suspect(const struct ar_measured_request *request,
+                          const struct ar_measured *measured, const struct suspect *suspect,
+                          const struct ranking *ranking, struct ar_arena *arena,
+                          struct ar_suspicion *suspicion)
+{
+    struct ar_error ignored;
+    bool has_choice = suspect->factors[1] > 0, is_found = false;
+    bool is_nothing = suspect == &suspects[0];
+    double penalty = has_choice ? log((double)ranking->count) / 2 : 0;
+    double prior =
+        is_nothing ? log(2) : log(2 * (double)(suspects_count - 1) * fmax(1, suspect->rarity));
+    for (int i = 0; i < SUSPECT_FACTORS_MAX && suspect->factors[i] > 0; i++) {
+        double *times_s;
+        if (suspect_predict(request, measured, suspect, suspect->factors[i], arena, &times_s,
+                            &ignored) != AR_OK ||
+            (!is_nothing && !times_differ(ranking, times_s))) {
+            continue;
+        }
+        double score = rank_times(ranking, times_s) - penalty - prior;
+        if (isfinite(score) && (!is_found || score > suspicion->score)) {
+            is_found = true;
+            *suspicion = (struct ar_suspicion){.name = suspect->name,
+                                               .sentence = suspect->sentence,
+                                               .factor = has_choice ? suspect->factors[i] : NAN,
+                                               .explained_frac = explained_share(ranking, times_s),
+                                               .look = suspect->look,
+                                               .source = suspect->source,
+                                               .score = score,
+                                               .times_s = times_s};
+        }
+    }
+    return is_found;
+}
+
+static int compare_suspicions(const void *a, const void *b)
+{
+    const struct ar_suspicion *one = a, *other = b;
+    return (one->score < other->score) - (one->score > other->score);
+}
+
+static void rank_suspects(const struct ar_measured_request *request,
+                          const struct ar_measured *measured, struct ar_arena *arena,
+                          struct ar_expectation *expectation)
+{
+    struct ranking *ranking = ar_arena_alloc(arena, 1, sizeof *ranking);
+    struct ar_suspicion *list = ar_arena_alloc(arena, suspects_count, sizeof *list);
+    size_t count = 0;
+    double sum = 0;
+    begin_ranking(measured, expectation, arena, ranking);
+    for (size_t i = 0; i < suspects_count; i++) {
+        count += judge_suspect(request, measured, &suspects[i], ranking, arena, &list[count]);
+    }
+    qsort(list, count, sizeof *list, compare_suspicions);
+    for (size_t i = 0; i < count; i++) {
+        sum += exp(list[i].score - list[0].score);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i].likely_frac = exp(list[i].score - list[0].score) / sum;
+        list[i].is_equal = list[0].score - list[i].score < fmax(1, log((double)ranking->count) / 2);
+    }
+    for (size_t i = 0; i < expectation->rows_count && count > 0; i++) {
+        struct ar_expected *row = &expectation->rows[i];
+        row->suspect_s = list[0].times_s[row->compared->measured - measured->rows];
+    }
+    expectation->suspicions = list;
+    expectation->suspicions_count = count;
+}
+
+/* --- the answer ---------------------------------------------------------------------------- */
+
+/* Rows of one operation on some GPUs that are slow, one size after the other. */
+struct slow_part {
+    const struct ar_expected *first, *last;
+    bool is_to_end; /* there is no larger size */
+    size_t count;
+    double log_ratio; /* sum */
+};
+
+static bool is_same_test(const struct ar_expected *a, const struct ar_expected *b)
+{
+    return strcmp(a->operation, b->operation) == 0 && a->gpus == b->gpus && a->nodes == b->nodes;
+}
+
+/* The part whose rows lose most in sum. Rows are in order of operation, GPUs and size. */
+static struct slow_part find_slow_part(const struct ar_expectation *expectation)
+{
+    struct slow_part worst = {.count = 0}, part = {.count = 0};
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        const struct ar_expected *row = &expectation->rows[i];
+        if (row->verdict != AR_SLOW) {
+            part.count = 0;
+            continue;
+        }
+        if (part.count == 0 || !is_same_test(part.first, row)) {
+            part = (struct slow_part){.first = row};
+        }
+        part.last = row;
+        part.is_to_end = i + 1 == expectation->rows_count || !is_same_test(row, row + 1);
+        part.count++;
+        part.log_ratio += log(row->ratio_frac);
+        worst = part.log_ratio < worst.log_ratio ? part : worst;
+    }
+    return worst;
+}
+
+/* `1 MiB` of powers of two, else as anywhere. */
+static const char *format_power(uint64_t bytes, struct ar_arena *arena)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    char text[AR_UNIT_TEXT];
+    uint64_t count = bytes;
+    int unit = 0;
+    for (; unit < 3 && count % 1024 == 0; unit++) {
+        count /= 1024;
+    }
+    return count < 1024 ? ar_arena_format(arena, "%" PRIu64 " %s", count, units[unit])
+                        : ar_arena_text(arena, ar_format_bytes(bytes, text));
+}
+
+static const char *operation_title(const struct ar_expected *row)
+{
+    return row->compared->measured->operation->name;
+}
+
+static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        count += expectation->rows[i].verdict == verdict;
+    }
+    return count;
+}
+
+/* Returns a sentence about the most likely suspect, or that nothing seems wrong. */
+static const char *describe_first(const struct ar_expectation *expectation, struct ar_arena *arena)
+{
+    const struct ar_suspicion *first = &expectation->suspicions[0];
+    const char *others = "";
+    if (expectation->suspicions_count == 0) {
+        return "some rows have no prediction, so suspects are not ranked";
+    }
+    if (first->look[0] == '\0') {
+        return "no suspect explains the rows better than that nothing is wrong";
+    }
+    for (size_t i = 1; i < expectation->suspicions_count && i < 4; i++) {
+        if (expectation->suspicions[i].is_equal == 1) {
+            others = ar_arena_format(arena, "%s%s%s", others, others[0] != '\0' ? ", " : "",
+                                     expectation->suspicions[i].name);
+        }
+    }
+    if (others[0] != '\0') {
+        others = ar_arena_format(arena, "; these rows do not tell it from %s", others);
+    }
+    return ar_arena_format(arena, "most likely %s (explains %.0f %% of the gap)%s; next: %s",
+                           first->sentence, 100 * fmax(0, first->explained_frac), others,
+                           first->look);
+}
+
+static const char *describe_slow(const struct slow_part *slow, const char *suspect,
+                                 struct ar_arena *arena)
+{
+    const char *title = operation_title(slow->first);
+    const char *first = format_power(slow->first->payload_bytes, arena);
+    const char *last = format_power(slow->last->payload_bytes, arena);
+    const char *range = slow->is_to_end    ? ar_arena_format(arena, "from %s on", first)
+                        : slow->count == 1 ? ar_arena_format(arena, "at %s", first)
+                                           : ar_arena_format(arena, "from %s to %s", first, last);
+    return ar_arena_format(arena,
+                           "%c%s on %" PRIu64 " GPUs reaches %.0f %% of what this machine should "
+                           "give %s; %s.",
+                           title[0] - ('a' - 'A'), title + 1, slow->first->gpus,
+                           100 * exp(slow->log_ratio / (double)slow->count), range, suspect);
+}
+
+static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
+{
+    struct slow_part slow = find_slow_part(expectation);
+    size_t fast = count_verdicts(expectation, AR_FAST);
+    size_t slow_count = count_verdicts(expectation, AR_SLOW);
+    const char *suspect = describe_first(expectation, arena);
+    if (slow_count > 0 && slow_count >= fast) {
+        return describe_slow(&slow, suspect, arena);
+    }
+    return fast > 0 ? ar_arena_format(arena,
+                                      "%zu of %zu rows are faster than this machine should be: "
+                                      "check units or NVLS; %s.",
+                                      fast, expectation->rows_count, suspect)
+                    : ar_arena_format(arena,
+                                      "All %zu rows are as fast as this machine should be, within "
+                                      "the bands; %s.",
+                                      expectation->rows_count, suspect);
+}
+
+static const char *describe_basis(const struct ar_measured_request *request,
+                                  const struct ar_expectation *expectation, struct ar_arena *arena)
+{
+    const struct ar_scenario *scenario = request->scenario;
+    const struct ar_tuning *tuning = ar_comparison_reference(scenario);
+    const struct ar_expected *first = &expectation->rows[0];
+    const char *name = ar_cluster_facts(scenario->cluster)->name;
+    bool is_one_size = true, has_calls = first->compared->measured->is_call;
+    for (size_t i = 1; i < expectation->rows_count; i++) {
+        has_calls = has_calls || expectation->rows[i].compared->measured->is_call;
+        is_one_size = is_one_size && expectation->rows[i].payload_bytes == first->payload_bytes;
+    }
+    return ar_arena_format(
+        arena, "expected: engine %s, cluster %s, %s; %zu rows%s", scenario->engine->name, name,
+        !has_calls || tuning == NULL ? "messages on its links"
+        : scenario->table != NULL
+            ? "fitted to measured rows"
+            : ar_arena_format(arena,
+                              "nothing fitted: constants of %s and the specification, with "
+                              "the scatter of machines that were not fitted",
+                              tuning->release->name),
+        expectation->rows_count, is_one_size ? " of one size: suspects cannot be told apart" : "");
+}
+
+/* --- all of it ----------------------------------------------------------------------------- */
+
+enum ar_status ar_expect_run(const struct ar_measured_request *request,
+                             const struct ar_measured *measured, struct ar_arena *arena,
+                             struct ar_expectation *expectation, struct ar_error *err)
+{
+    struct ar_comparison *comparison = &expectation->comparison;
+    *expectation = (struct ar_expectation){.rows_count = 0};
+    AR_TRY(ar_comparison_run(request, measured, arena, comparison, err));
+    expectation->rows_count = comparison->rows_count;
+    expectation->rows =
+        ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *expectation->rows);
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        expectation->rows[i] = make_row(&comparison->rows[i]);
+    }
+    rank_suspects(request, measured, arena, expectation);
+    expectation->answer = describe_answer(expectation, arena);
+    expectation->basis = describe_basis(request, expectation, arena);
+    return AR_OK;
+}
+
+enum ar_status ar_expect_require(const struct ar_expectation *expectation, double least_frac,
+                                 struct ar_error *err)
+{
+    char bytes[AR_UNIT_TEXT];
+    const struct ar_expected *worst = NULL;
+    size_t below = 0, large = 0;
+    for (size_t i = 0; i < expectation->rows_count; i++) {
+        const struct ar_expected *row = &expectation->rows[i];
+        if (row->payload_bytes >= AR_EXPECT_LARGE_BYTES) {
+            large++;
+            below += row->ratio_frac < least_frac;
+            worst = worst == NULL || row->ratio_frac < worst->ratio_frac ? row : worst;
+        }
+    }
+    if (worst == NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "--require: found no row from 1 MiB on; expected some");
+    }
+    return below == 0
+               ? AR_OK
+               : ar_error_set(err, AR_NOT_MET,
+                              "--require: %zu of %zu rows from 1 MiB on are below %g of "
+                              "what is expected; the worst, %s of %s on %" PRIu64 " GPUs, has %.3f",
+                              below, large, least_frac, worst->operation,
+                              ar_format_bytes(worst->payload_bytes, bytes), worst->gpus,
+                              worst->ratio_frac);
+}
+
+/* --- as records ---------------------------------------------------------------------------- */
+
+static const char *const verdict_names[] = {[AR_AS_EXPECTED] = "as expected",
+                                            [AR_SLOW] = "slow",
+                                            [AR_FAST] = "fast: check units or NVLS",
+                                            NULL};
+
+#define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_expected, field, name, __VA_ARGS__)
+#define MICROSECONDS(title)         .heading = title "\n(us)", .factor = 1e6, .decimals = 1
+#define SUSPICION(kind, field, name, ...)                                                          \
+    AR_COLUMN(kind, struct ar_suspicion, field, name, __VA_ARGS__)
+
+static const struct ar_column row_columns[] = {
+    ROW(string, operation, "operation", "collective", .heading = "operation"),
+    ROW(count, nodes, "nodes", "of the run", .heading = "nodes", .priority = 4),
+    ROW(count, gpus, "gpus", "of the run", .heading = "gpus"),
+    ROW(count, payload_bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
+    ROW(string, choice, "choice", "algorithm and protocol that are expected", .heading = "choice",
+        .priority = 6),
+    ROW(number, measured_s, "measured_s", "time", MICROSECONDS("measured")),
+    ROW(number, expected_s, "expected_s", "time of a machine that is as it should be",
+        MICROSECONDS("expected")),
+    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .priority = 3),
+    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .priority = 3),
+    ROW(number, ratio_frac, "ratio_frac", "measured rate over the expected one",
+        .heading = "rate\n(%)", .factor = 100, .decimals = 0),
+    ROW(choice, verdict, "verdict", "whether the time is inside the band", .heading = "verdict",
+        .names = verdict_names),
+    ROW(number, suspect_s, "suspect_s", "time with the first suspect", MICROSECONDS("suspect"),
+        .is_rare = true, .priority = 5),
+};
+
+const struct ar_columns ar_expect_columns = {row_columns,
+                                             sizeof row_columns / sizeof row_columns[0]};
+
+static const struct ar_column suspicion_columns[] = {
+    SUSPICION(string, name, "suspect", "a name", .heading = "suspect"),
+    SUSPICION(number, factor, "factor", "of what it changes", .heading = "factor",
+              .decimals = AR_DECIMALS_NEEDED, .is_rare = true),
+    SUSPICION(number, likely_frac, "likely_frac", "probability among the suspects",
+              .heading = "likely\n(%)", .factor = 100, .decimals = 0),
+    SUSPICION(number, explained_frac, "explained_frac",
+              "share of the squared logarithms of measured over expected",
+              .heading = "explains\n(%)", .factor = 100, .decimals = 0),
+    SUSPICION(flag, is_equal, "is_equal", "the rows do not tell it from the first one"),
+    SUSPICION(string, sentence, "sentence", "what is wrong", .heading = "what is wrong"),
+    SUSPICION(string, look, "next", "what to look at or to set"),
+    SUSPICION(string, source, "source", "where that is documented"),
+};
+
+static void write_suspicions(FILE *file, const struct ar_view *view,
+                             const struct ar_expectation *expectation, size_t count_max)
+{
+    size_t count =
+        expectation->suspicions_count < count_max ? expectation->suspicions_count : count_max;
+    ar_records_write(file, view, AR_COLUMNS(suspicion_columns), expectation->suspicions, count,
+                     sizeof *expectation->suspicions);
+}
+
+void ar_expect_write(FILE *file, const struct ar_view *view,
+                     const struct ar_expectation *expectation)
+{
+    enum { SHOWN = 3 };
+    bool is_table = view->format == AR_FORMAT_TABLE;
+    if (is_table) {
+        fprintf(file, "%s\n%s\n\n", expectation->answer, expectation->basis);
+    }
+    ar_records_write(file, view, ar_expect_columns, expectation->rows, expectation->rows_count,
+                     sizeof *expectation->rows);
+    if (is_table) {
+        fputc('\n', file);
+        write_suspicions(file, AR_VIEW(AR_FORMAT_TABLE), expectation, SHOWN);
+        for (size_t i = 0; i < expectation->suspicions_count && i < SHOWN; i++) {
+            const struct ar_suspicion *suspicion = &expectation->suspicions[i];
+            if (suspicion->look[0] != '\0') {
+                fprintf(file, "%s: %s (%s)\n", suspicion->name, suspicion->look, suspicion->source);
+            }
+        }
+    }
+}
+
+enum ar_status ar_expect_save(const struct ar_expectation *expectation, const char *directory,
+                              struct ar_error *err)
+{
+    AR_TRY(ar_records_save(directory, "expect.csv", ar_expect_columns, expectation->rows,
+                           expectation->rows_count, sizeof *expectation->rows, err));
+    AR_TRY(ar_records_save(directory, "suspects.csv", AR_COLUMNS(suspicion_columns),
+                           expectation->suspicions, expectation->suspicions_count,
+                           sizeof *expectation->suspicions, err));
+    return ar_comparison_save(&expectation->comparison, directory, err);
+}

@@ -1,0 +1,327 @@
+#include "suspects.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ar_comparison.h"
+#include "ar_kind.h"
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+#define BIT(choice)  (1u << (choice))
+#define RINGS        (BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_RING_SIMPLE))
+#define TREES        (BIT(AR_TREE_LL) | BIT(AR_TREE_LL128) | BIT(AR_TREE_SIMPLE))
+#define COLLNETS     (BIT(AR_COLLNET_DIRECT) | BIT(AR_COLLNET_CHAIN))
+#define NVLS         (BIT(AR_NVLS) | BIT(AR_NVLS_TREE))
+#define EVERY_CHOICE (BIT(AR_CHOICES_COUNT) - 1)
+#define OFF(choices) (EVERY_CHOICE & ~(choices))
+
+#define NCCL_VARIABLES "docs.nvidia.com, NCCL, Environment Variables, "
+#define NCCL_TROUBLE   "docs.nvidia.com, NCCL, Troubleshooting, "
+
+/* Sockets: a core moves 42 Gb/s by TCP (Cai et al., Understanding Host Network Stack Overheads,
+ * SIGCOMM 2021), each HCA has one that receives; how many there are, or how far off, is free. Their
+ * latency is 1.9 times as long, a fit to 30 rows: all-reduces of at most 64 KiB of
+ * alcf_polaris_a100_tcp beside alcf_polaris_a100_nccl218. Halved HCAs, PCIe and others: a lane,
+ * cable or generation less is a power of two, one HCA of eight, of four or of two is 7/8, 3/4, 1/2.
+ * A copy through the host crosses the uplink of its PCIe switch twice, hence half of that
+ * bandwidth. */
+const struct suspect suspects[] = {
+    {"nothing", "nothing is wrong", "", "", SUSPECT_NOTHING, .factors = {1}},
+    {"gpudirect-off", "GPUDirect RDMA is off, and data is copied through the host",
+     "NCCL_DEBUG=INFO: 'GPU Direct RDMA Disabled', 'via NET/IB/n' without '/GDRDMA'; lsmod | grep "
+     "nvidia_peermem; NCCL_NET_GDR_LEVEL",
+     NCCL_TROUBLE "GPU-to-NIC communication; NVIDIA/nccl issues 1412, 1537", SUSPECT_PCIE,
+     .factors = {0.5}, .setting = "hca.attached=host"},
+    {"hca", "some HCAs are unused, or run below their width or rate",
+     "ibstat (Rate, State); NCCL_DEBUG=INFO: line 'NET/IB : Using'; NCCL_IB_HCA",
+     NCCL_VARIABLES "NCCL_IB_HCA", SUSPECT_HCA, .factors = {0.875, 0.75, 0.5, 0.25, 0.125}},
+    {"sockets", "NCCL uses sockets in place of verbs or the network's plug-in",
+     "NCCL_DEBUG=INFO: line 'NET/Socket : Using'; NCCL_NET, NCCL_IB_DISABLE, LD_LIBRARY_PATH of "
+     "the plug-in",
+     NCCL_VARIABLES "NCCL_NET", SUSPECT_SOCKETS, .factors = {1, 2, 0.5}, .net_latency = 1.9,
+     .hca_bandwidth_Bps = 5.25e9},
+    {"pcie", "PCIe runs a generation lower, at half width, or through the root complex (ACS)",
+     "nvidia-smi -q -d PCIE; lspci -vvv: LnkSta, ACSCtl",
+     NCCL_TROUBLE "PCI Access Control Services", SUSPECT_PCIE, .factors = {0.5, 0.25}},
+    {"p2p-off", "GPUs of a node do not reach each other by NVLink",
+     "NCCL_DEBUG=INFO: lines 'via SHM' in place of 'via P2P'; NCCL_P2P_DISABLE; nvidia-smi topo -m",
+     NCCL_TROUBLE "GPU-to-GPU communication", SUSPECT_NOTHING, .factors = {1},
+     .setting = "nvlink.pairs=none", .choices = OFF(NVLS)},
+    {"nvlink", "NVLinks are down or slow", "nvidia-smi nvlink -s; dcgmi nvlink -s",
+     "docs.nvidia.com, nvidia-smi, nvlink", SUSPECT_NVLINK, .factors = {0.75, 0.5, 0.25}},
+    {"slow-cable", "one cable or HCA is slow, and every ring waits for it",
+     "ibdiagnet, perfquery: symbol errors, rate of each port; the test on halves of the nodes",
+     NCCL_TROUBLE "Networking issues", SUSPECT_SLOW_LINK, .factors = {0.5, 0.25, 0.1}},
+    {"uplinks", "uplinks of leaves are oversubscribed, or some are down",
+     "rates of the uplinks of the leaves; the same test within one leaf",
+     NCCL_TROUBLE "Networking issues", SUSPECT_UPLINKS, .factors = {0.75, 0.5, 0.25}},
+    {"shared", "another job, or congestion, has part of the fabric",
+     "the same test on idle nodes; counters of congestion (ECN, PFC, xmit-wait)",
+     NCCL_TROUBLE "Networking issues", SUSPECT_NET_BUS, .factors = {0.75, 0.5, 0.33, 0.25}},
+    {"nvls-off", "NVLS is off",
+     "NCCL_NVLS_ENABLE; NCCL_DEBUG=INFO: 'NVLS multicast support'; fabric "
+     "manager",
+     NCCL_VARIABLES "NCCL_NVLS_ENABLE", SUSPECT_NOTHING, .factors = {1}, .choices = OFF(NVLS)},
+    {"sharp-off", "SHARP is off", "NCCL_COLLNET_ENABLE; NCCL_DEBUG=INFO: 'CollNet'; sharp_hello",
+     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING, .factors = {1}, .collnet = -1},
+    {"sharp-on", "SHARP is on",
+     "NCCL_COLLNET_ENABLE; NCCL_DEBUG=INFO: 'CollNet'; --set "
+     "library.collnet=yes",
+     NCCL_VARIABLES "NCCL_COLLNET_ENABLE", SUSPECT_NOTHING, .factors = {1}, .collnet = 1},
+    {"ring-only", "only rings are used", "NCCL_ALGO; NCCL_DEBUG_SUBSYS=TUNING; plug-in of a tuner",
+     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .factors = {1}, .choices = RINGS},
+    {"tree-only", "only trees are used", "NCCL_ALGO; NCCL_DEBUG_SUBSYS=TUNING; plug-in of a tuner",
+     NCCL_VARIABLES "NCCL_ALGO", SUSPECT_NOTHING, .factors = {1}, .choices = TREES},
+    {"simple-only", "protocols LL and LL128 are off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
+     .choices = OFF(BIT(AR_RING_LL) | BIT(AR_RING_LL128) | BIT(AR_TREE_LL) | BIT(AR_TREE_LL128))},
+    {"ll-only", "only protocol LL is used", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
+     .choices = BIT(AR_RING_LL) | BIT(AR_TREE_LL)},
+    {"ll128-off", "protocol LL128 is off", "NCCL_PROTO; NCCL_DEBUG_SUBSYS=TUNING",
+     NCCL_VARIABLES "NCCL_PROTO", SUSPECT_NOTHING, .factors = {1},
+     .choices = OFF(BIT(AR_RING_LL128) | BIT(AR_TREE_LL128))},
+    {"channels", "NCCL has too few channels",
+     "NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS; NCCL_DEBUG=INFO: 'coll channels'",
+     NCCL_VARIABLES "NCCL_MIN_NCHANNELS", SUSPECT_CHANNELS, .factors = {0.5, 0.25}},
+    {"net-latency",
+     "hops across the network take longer: HCAs far from GPUs, switches, relaxed order",
+     "ib_write_lat between two nodes; nvidia-smi topo -m; NCCL_IB_PCI_RELAXED_ORDERING",
+     NCCL_VARIABLES "NCCL_IB_PCI_RELAXED_ORDERING", SUSPECT_NET_LATENCY, .factors = {1.5, 2, 3, 6}},
+    {"setup",
+     "each call costs more before it sends: slow or sleeping processors, blocking launches",
+     "cpupower frequency-info, C-states; CUDA_LAUNCH_BLOCKING; affinity of ranks",
+     NCCL_VARIABLES "NCCL_IGNORE_CPU_AFFINITY", SUSPECT_BASE, .factors = {1.5, 2, 4, 8}},
+    {"units", "units of the log are others: bits, bytes or seconds", "the head of the table",
+     "github NVIDIA/nccl-tests, doc/PERFORMANCE.md", SUSPECT_TIME, .rarity = 20,
+     .factors = {8, 0.125, 1e3, 1e-3}},
+    {"busbw", "times were made of busbw, read as algbw", "columns algbw and busbw of nccl-tests",
+     "github NVIDIA/nccl-tests, doc/PERFORMANCE.md", SUSPECT_AS_BUSBW, .rarity = 20,
+     .factors = {1}},
+};
+
+const size_t suspects_count = sizeof suspects / sizeof suspects[0];
+
+/* --- a suspect as a cluster ---------------------------------------------------------------- */
+
+/* Multiplies the link costs that the suspect is about; true if any cost became another one. */
+static bool scale_costs(const struct suspect *suspect, double factor, struct ar_cluster *cluster)
+{
+    double costs[AR_LINK_COSTS_COUNT], before[AR_LINK_COSTS_COUNT];
+    int cost = suspect->target == SUSPECT_HCA       ? AR_LINK_HCA_BANDWIDTH
+               : suspect->target == SUSPECT_PCIE    ? AR_LINK_PCIE_BANDWIDTH
+               : suspect->target == SUSPECT_NVLINK  ? AR_LINK_NVLINK_BANDWIDTH
+               : suspect->target == SUSPECT_UPLINKS ? AR_LINK_RACK_BANDWIDTH
+                                                    : -1;
+    ar_cluster_keep_link_costs(cluster, before);
+    memcpy(costs, before, sizeof costs);
+    if (cost >= 0) {
+        costs[cost] *= factor;
+    }
+    if (suspect->hca_bandwidth_Bps > 0) {
+        costs[AR_LINK_HCA_BANDWIDTH] =
+            fmin(costs[AR_LINK_HCA_BANDWIDTH], suspect->hca_bandwidth_Bps * factor);
+    }
+    costs[AR_LINK_NET_LATENCY] *= (suspect->target == SUSPECT_NET_LATENCY ? factor : 1) *
+                                  (suspect->net_latency > 0 ? suspect->net_latency : 1);
+    ar_cluster_restore_link_costs(cluster, costs);
+    return memcmp(costs, before, sizeof costs) != 0;
+}
+
+/* The cluster of the scenario as the suspect has it; `*is_changed` says whether paths or rates of
+ * its links are others. */
+static enum ar_status make_cluster(const struct ar_measured_request *request,
+                                   const struct suspect *suspect, double factor,
+                                   struct ar_arena *arena, struct ar_cluster **cluster,
+                                   bool *is_changed, struct ar_error *err)
+{
+    static const struct ar_origin origin = {.where = "suspect", .status = AR_BAD_DATA};
+    struct ar_scenario scenario = *request->scenario;
+    bool is_slow_link = suspect->target == SUSPECT_SLOW_LINK;
+    scenario.arena = arena;
+    if (suspect->setting != NULL) {
+        AR_TRY(ar_scenario_replace(&scenario, AR_KEY_SET, &origin, suspect->setting, err));
+    }
+    if (is_slow_link) {
+        AR_TRY(ar_scenario_set(&scenario, AR_KEY_SLOW_LINK, &origin,
+                               ar_arena_format(arena, "node-0.hca-0:%.3g", 1 / factor), err));
+    }
+    AR_TRY(ar_scenario_make_cluster(&scenario, request->inputs, cluster, err));
+    *is_changed =
+        scale_costs(suspect, factor, *cluster) || suspect->setting != NULL || is_slow_link;
+    return AR_OK;
+}
+
+/* Bandwidth that a ring of messages has on so many nodes: the bytes of 4 GiB more over the time
+ * that they take more. */
+static enum ar_status ring_rate(const struct ar_measured_request *request,
+                                const struct ar_cluster *cluster, uint32_t nodes, double *rate_Bps,
+                                struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_scenario one = *request->scenario;
+    double times_s[2];
+    one.cluster = cluster;
+    one.engine = &ar_engine_recurrence;
+    one.operation = &ar_operation_all_reduce;
+    one.algorithm = &ar_algorithm_ring;
+    one.gpus = nodes * facts->gpus_per_node;
+    one.channels = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
+    for (int i = 0; i < 2; i++) {
+        struct ar_row row;
+        struct ar_scenario sized = one;
+        sized.payload_bytes = (uint64_t)(i + 1) << 32;
+        AR_TRY(ar_scenario_check(&sized, err));
+        AR_TRY(ar_run(&sized, &row, err));
+        times_s[i] = row.allreduce_s;
+    }
+    *rate_Bps = (double)(UINT64_C(1) << 32) / (times_s[1] - times_s[0]);
+    return AR_OK;
+}
+
+/* The one rule by which a change of links is one of a library's rings: the ratios of the rates of
+ * rings on the changed links and on those of the cluster, on one node and on the most nodes of the
+ * rows, 16 at most. */
+static enum ar_status suspect_rates(const struct ar_measured_request *request,
+                                    const struct ar_measured *measured,
+                                    const struct ar_cluster *changed, double *node, double *net,
+                                    struct ar_error *err)
+{
+    enum { NODES_MAX = 16 };
+    double ratios[2] = {1, 1};
+    uint32_t nodes[2] = {1, 1};
+    for (uint32_t i = 0; i < measured->nodes.count; i++) {
+        uint32_t count = measured->nodes.counts[i];
+        nodes[1] = count > nodes[1] && count <= NODES_MAX ? count : nodes[1];
+        nodes[1] = count > NODES_MAX ? NODES_MAX : nodes[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        double before_Bps, after_Bps;
+        if (nodes[i] > (uint32_t)i && ar_cluster_facts(changed)->gpus_per_node * nodes[i] > 1) {
+            AR_TRY(ring_rate(request, request->scenario->cluster, nodes[i], &before_Bps, err));
+            AR_TRY(ring_rate(request, changed, nodes[i], &after_Bps, err));
+            ratios[i] = after_Bps / before_Bps;
+        }
+    }
+    *node = ratios[0];
+    *net = ratios[1];
+    return AR_OK;
+}
+
+/* --- a suspect as a library ---------------------------------------------------------------- */
+
+/* Leaves those choices alone, where a call has any of them. */
+static void keep_choices(uint32_t choices, struct ar_arena *arena, struct ar_tuning *tuning)
+{
+    struct ar_release *release = ar_arena_alloc(arena, 1, sizeof *release);
+    *release = *tuning->release;
+    uint32_t sums = release->all_reduces & choices, halves = release->halves & choices;
+    release->all_reduces = sums != 0 ? sums : release->all_reduces;
+    release->halves = halves != 0 ? halves : release->halves;
+    tuning->release = release;
+}
+
+static void change_library(const struct suspect *suspect, double factor, double node, double net,
+                           struct ar_arena *arena, struct ar_library *library)
+{
+    bool is_channels = suspect->target == SUSPECT_CHANNELS;
+    bool is_latency = suspect->target == SUSPECT_NET_LATENCY;
+    double hidden = suspect->target == SUSPECT_NET_BUS ? factor : 1;
+    double latency =
+        (is_latency ? factor : 1) * (suspect->net_latency > 0 ? suspect->net_latency : 1);
+    bool is_known = suspect->target != SUSPECT_SLOW_LINK && suspect->target != SUSPECT_UPLINKS;
+    struct ar_tuning *tuning = &library->tuning;
+    if (is_channels) {
+        tuning->channels = (uint32_t)fmax(1, tuning->channels * factor);
+        node = net = factor;
+    }
+    library->values[AR_NODE_BANDWIDTH] *= node;
+    library->values[AR_NET_BANDWIDTH] *= net * hidden;
+    if (is_known) { /* the library sees it, and chooses by it */
+        tuning->node_bus_Bps *= node;
+        tuning->net_bus_Bps *= net;
+    }
+    library->values[AR_NET_LATENCY] *= latency;
+    for (int i = AR_LL_BASE; i <= AR_SIMPLE_BASE && suspect->target == SUSPECT_BASE; i++) {
+        library->values[i] *= factor;
+    }
+    if (suspect->collnet != 0) {
+        tuning->has_collnet = suspect->collnet > 0;
+    }
+    if (suspect->choices != 0) {
+        keep_choices(suspect->choices, arena, tuning);
+    }
+}
+
+/* --- predictions --------------------------------------------------------------------------- */
+
+/* How much longer a row's time was written down than it took; only tables are written by hand. */
+static double written_factor(const struct suspect *suspect, double factor,
+                             const struct ar_measured_row *row)
+{
+    bool is_table = row->run->format == AR_LOG_PUBLISHED || row->run->format == AR_LOG_HARNESS;
+    return !is_table                         ? 1 /* the reader has checked rates against times */
+           : suspect->target == SUSPECT_TIME ? factor
+           : suspect->target == SUSPECT_AS_BUSBW
+               ? 1 / ar_operation_busbw_Bps(row->operation, 1, row->call.run.ranks)
+               : 1;
+}
+
+/* The rows with their messages on the changed cluster; those of other machines stay. */
+static struct ar_measured *move_rows(const struct ar_measured *measured,
+                                     const struct ar_cluster *from, const struct ar_cluster *to,
+                                     struct ar_arena *arena)
+{
+    struct ar_measured *moved = ar_arena_alloc(arena, 1, sizeof *moved);
+    *moved = *measured;
+    moved->rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved->rows);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        struct ar_collective *collective = &moved->rows[i].messages.collective;
+        moved->rows[i] = measured->rows[i];
+        collective->cluster = collective->cluster == from ? to : collective->cluster;
+    }
+    return moved;
+}
+
+enum ar_status suspect_predict(const struct ar_measured_request *request,
+                               const struct ar_measured *measured, const struct suspect *suspect,
+                               double factor, struct ar_arena *arena, double **times_s,
+                               struct ar_error *err)
+{
+    struct ar_scenario scenario = *request->scenario;
+    struct ar_measured_request changed = *request;
+    struct ar_comparison comparison;
+    struct ar_cluster *cluster;
+    bool is_changed;
+    double node = 1, net = 1;
+    AR_TRY(make_cluster(request, suspect, factor, arena, &cluster, &is_changed, err));
+    if (is_changed && measured->calls_count > 0) {
+        AR_TRY(suspect_rates(request, measured, cluster, &node, &net, err));
+    }
+    scenario.arena = arena;
+    scenario.cluster = cluster;
+    if (scenario.table != NULL) {
+        struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
+        *table = *scenario.table;
+        change_library(suspect, factor, node, net, arena, &table->library);
+        scenario.table = table;
+    }
+    if (scenario.constants != NULL) {
+        struct ar_library *constants = ar_arena_alloc(arena, 1, sizeof *constants);
+        *constants = *scenario.constants;
+        change_library(suspect, factor, node, net, arena, constants);
+        scenario.constants = constants;
+    }
+    changed.scenario = &scenario;
+    changed.notes = NULL;
+    struct ar_measured *moved = move_rows(measured, request->scenario->cluster, cluster, arena);
+    AR_TRY(ar_comparison_run(&changed, moved, arena, &comparison, err));
+    *times_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **times_s);
+    for (size_t i = 0; i < comparison.rows_count; i++) {
+        const struct ar_compared *row = &comparison.rows[i];
+        (*times_s)[row->measured - moved->rows] =
+            row->prediction.time_s * written_factor(suspect, factor, row->measured);
+    }
+    return AR_OK;
+}

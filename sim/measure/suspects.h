@@ -1,0 +1,60 @@
+/** \file suspects.h
+ * Suspects: faults of a machine that is slower, or faster, than expected, a row for each.
+ *
+ * A suspect is a change of the scenario, so that its times are predictions like any other. Changes
+ * of the specification (bandwidths of links, HCAs on the host, no NVLinks) act on messages by the
+ * links of the changed cluster, and on calls of a library by one rule: bandwidths of its rings, in
+ * a node and across the network, are multiplied by what the changed links make of a ring of
+ * messages (suspect_rates()). The library knows what its specification says and chooses by it; it
+ * does not know of other jobs or slow cables.
+ */
+#pragma once
+
+#include "ar_measured.h"
+
+/** The number that the factors of a suspect multiply. */
+enum suspect_target {
+    SUSPECT_NOTHING,
+    SUSPECT_HCA,         /**< hca.bandwidth */
+    SUSPECT_PCIE,        /**< pcie.bandwidth */
+    SUSPECT_NVLINK,      /**< nvlink.bandwidth */
+    SUSPECT_UPLINKS,     /**< rack.uplink_bandwidth */
+    SUSPECT_SLOW_LINK,   /**< the first HCA of the first node has this share of its bandwidth */
+    SUSPECT_NET_BUS,     /**< bandwidth across the network, which the library does not know */
+    SUSPECT_CHANNELS,    /**< channels of the library, with what its rings carry */
+    SUSPECT_NET_LATENCY, /**< of a hop across the network */
+    SUSPECT_SOCKETS,     /**< the bandwidth that sockets leave to an HCA */
+    SUSPECT_BASE,        /**< what each call of the library costs before any hop */
+    SUSPECT_TIME,        /**< the times as they were written down */
+    SUSPECT_AS_BUSBW     /**< the same: rates of the log are busbw, and were read as algbw */
+};
+
+enum { SUSPECT_FACTORS_MAX = 6 };
+
+struct suspect {
+    const char *name;     /**< `gpudirect-off` */
+    const char *sentence; /**< "GPUDirect RDMA is off" */
+    const char *look;     /**< what to look at or to set next */
+    const char *source;   /**< where that is documented */
+    enum suspect_target target;
+    /** Values that are tried; the first one that is 0 ends them. More than one: the value is a free
+     * parameter. */
+    double factors[SUSPECT_FACTORS_MAX];
+    const char *setting;      /**< of the cluster, beside it; NULL: none */
+    double net_latency;       /**< a further factor of that latency; 0: none */
+    uint32_t choices;         /**< of the library, a bit for each, that are left; 0: all */
+    int collnet;              /**< 1: the network's switches sum, -1: they do not, 0: as it is */
+    double rarity;            /**< how much less often it is than others; 0: as often */
+    double hca_bandwidth_Bps; /**< at most, times the factor of SUSPECT_SOCKETS; 0: as it is */
+};
+
+/** The suspects; the first one is that nothing is wrong. */
+extern const struct suspect suspects[];
+extern const size_t suspects_count;
+
+/** Predicts the rows of `measured` as they were if one factor of a suspect were true: times in the
+ * order of the rows, the arena's. AR_BAD_DATA: the cluster cannot be so. */
+enum ar_status suspect_predict(const struct ar_measured_request *request,
+                               const struct ar_measured *measured, const struct suspect *suspect,
+                               double factor, struct ar_arena *arena, double **times_s,
+                               struct ar_error *err);
