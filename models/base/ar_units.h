@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,13 +60,19 @@ const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
 /** Precisions: symbol, name, bytes of an operand of a matrix product, precision in which weights,
  * activations and gradients are stored where products run in it. tf32 rounds what is stored in
  * fp32; training in fp8 keeps all else in bf16 (Micikevicius et al., arXiv:2209.05433, and
- * Transformer Engine). */
-#define AR_PRECISION_LIST(X)                                                                       \
+ * Transformer Engine). The first list has those that messages may have, too. fp8_block (scales of
+ * 1 x 128 and 128 x 128 elements) and nvfp4 (4 bits, a scale for every 16 elements) are of products
+ * alone: what memory and messages hold is bf16, and a cost table says what an operand takes. */
+#define AR_WIRE_PRECISION_LIST(X)                                                                  \
     X(AR_FP16, "fp16", 2, AR_FP16)                                                                 \
     X(AR_FP32, "fp32", 4, AR_FP32)                                                                 \
     X(AR_BF16, "bf16", 2, AR_BF16)                                                                 \
     X(AR_FP8, "fp8", 1, AR_BF16)                                                                   \
     X(AR_TF32, "tf32", 4, AR_FP32)
+#define AR_PRECISION_LIST(X)                                                                       \
+    AR_WIRE_PRECISION_LIST(X)                                                                      \
+    X(AR_FP8_BLOCK, "fp8_block", 1, AR_BF16)                                                       \
+    X(AR_NVFP4, "nvfp4", 1, AR_BF16)
 
 enum ar_precision {
 #define X(symbol, name, bytes, stored) symbol,
@@ -74,11 +81,15 @@ enum ar_precision {
         AR_PRECISIONS_COUNT
 };
 
-/** Bytes of one number: 1, 2 or 4. */
+/** Bytes of one number: 1, 2 or 4; of nvfp4 the whole byte that it does not fill. */
 uint32_t ar_precision_bytes(enum ar_precision precision);
 
 /** The precision that memory holds, and gradients have by default. */
 enum ar_precision ar_precision_stored(enum ar_precision precision);
 
-/** The names; the list ends with NULL. */
+/** Whether messages may have it. */
+bool ar_precision_is_sent(enum ar_precision precision);
+
+/** The names, and those of precisions that messages may have; both lists end with NULL. */
 extern const char *const ar_precision_names[];
+extern const char *const ar_wire_precision_names[];

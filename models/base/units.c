@@ -212,6 +212,12 @@ const char *const ar_precision_names[] = {
 #undef X
         NULL};
 
+const char *const ar_wire_precision_names[] = {
+#define X(symbol, name, bytes, stored) name,
+    AR_WIRE_PRECISION_LIST(X)
+#undef X
+        NULL};
+
 static const struct {
     uint32_t bytes;
     enum ar_precision stored;
@@ -229,4 +235,11 @@ uint32_t ar_precision_bytes(enum ar_precision precision)
 enum ar_precision ar_precision_stored(enum ar_precision precision)
 {
     return facts[precision].stored;
+}
+
+bool ar_precision_is_sent(enum ar_precision precision)
+{
+    const size_t sent =
+        sizeof ar_wire_precision_names / sizeof ar_wire_precision_names[0] - 1; /* without NULL */
+    return (size_t)precision < sent;
 }

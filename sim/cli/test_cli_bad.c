@@ -70,7 +70,7 @@ Test(cli_bad, values_of_a_prediction)
         {"--algorithm torus2d --shape 8", "found \"8\"; expected columns x rows"},
         {"--algorithm ring --batch 0", "--batch: found \"0\""},
         {"--algorithm ring --precision fp64",
-         "found \"fp64\"; expected fp16, fp32, bf16, fp8 or tf32"},
+         "found \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block or nvfp4"},
         {"--algorithm ring --gradient-scale 0",
          "--gradient-scale: found \"0\"; expected a number from 1e-06 to 1000"},
         {"--algorithm ring --gradient-scale 1,2", "--gradient-scale: found \"1,2\""},

@@ -58,8 +58,9 @@ bool ar_operators_have_work(const struct ar_operators *operators)
 void ar_operators_time(struct ar_operators *operators, const struct ar_device_cost *cost,
                        enum ar_precision precision)
 {
-    double rate_flops =
-        ar_device_peak_flops(cost, precision) * cost->value[AR_COST_GEMM_EFFICIENCY][precision];
+    double rate_flops = ar_device_peak_flops(cost, precision) *
+                        cost->value[AR_COST_GEMM_EFFICIENCY][precision] *
+                        cost->value[AR_COST_GEMM_SUSTAINED][precision];
     for (uint32_t i = 0; i < operators->count; i++) {
         struct ar_operator *op = &operators->list[i];
         double products_s = op->work_flop / rate_flops;

@@ -403,7 +403,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
                           STEP | LAYOUT | FILES, CHOSEN, FIELD(layout.gradients),
-                          .words = ar_precision_names},
+                          .words = ar_wire_precision_names},
     [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
                        "replicas exchange a fraction F of all gradients, the largest: values and "
                        "places of 4 bytes, by an all-gather; choosing and adding them is not "
@@ -415,8 +415,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       STEP | AR_KEY_IN_PUBLISHED, COUNT, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
-                          "see wire.precision of --framework; fp8 has those of bf16); default: "
-                          "the trace's own, or fp16",
+                          "see wire.precision of --framework; fp8 has those of bf16); of a "
+                          "workload also fp8_block or nvfp4; default: the trace's own, or fp16",
                           COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_choice, FIELD(precision),
                           .words = ar_precision_names},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,

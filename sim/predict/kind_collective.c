@@ -20,6 +20,12 @@ static enum ar_status collective_load(struct ar_scenario *scenario, struct ar_in
                                   "axes, along which the collective runs",
                                   ar_mesh_format(mesh, text));
     }
+    if (!ar_precision_is_sent(scenario->precision)) {
+        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                  "found %s, a format of matrix products; expected fp16, fp32, "
+                                  "bf16, fp8 or tf32, which messages may have",
+                                  ar_precision_names[scenario->precision]);
+    }
     mesh->axes[0].is_along = mesh->axes[0].is_along || mesh->axes_count == 1;
     bool has_payload = scenario->payload_bytes > 0;
     AR_TRY(has_payload ? ar_scenario_check_payload(scenario, err) : AR_OK);

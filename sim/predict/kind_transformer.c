@@ -74,7 +74,8 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
     scenario->cost = input->cost;
     enum ar_precision precision = scenario->precision;
     if (!ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS) ||
-        (is_fused && !ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_ATTENTION))) {
+        (is_fused && !ar_device_cost_has_group(scenario->cost, ar_attention_precision(precision),
+                                               AR_COST_OF_ATTENTION))) {
         return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
                                   "found %s, of which cost table %s has no %s; expected another "
                                   "precision%s",

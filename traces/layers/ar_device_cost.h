@@ -38,21 +38,48 @@
  * **Matrix products** of m x k and k x n are tiles of tm x tn, one at a time on a multiprocessor:
  *
  *     waves  = ceil(count * ceil(m / tm) * ceil(n / tn) * parts / multiprocessors)
- *     rate   = gemm_efficiency * peak_rate / multiprocessors
+ *     rate   = gemm_sustained_frac * gemm_efficiency * peak_rate / multiprocessors   (sustained)
  *     slow   = (1 + edge * (1/tm + 1/tn)) / (1 + edge * (1/256 + 1/128))
- *     time_s = gemm_fixed_s + max(waves * 2 * tm * tn * (k / parts + depth) * slow / rate,
- *                                 bytes / memory_Bps)
+ *     tiles_s   = waves * 2 * tm * tn * (k / parts + depth) * slow / rate
+ *     traffic_s = bytes / (gemm_memory_frac * memory_Bps)
+ *     time_s = gemm_fixed_s + (tiles_s^4 + traffic_s^4)^(1/4)
  *
- * with the tile (256 x 128 down to 64 x 64) and the parts of k (a power of two, each at least 4096
- * deep, whose sums are written and read in fp32) that take the least time. `edge` is what smaller
- * tiles lose since they read more per product, `depth` what the first and last steps of a tile
- * cost, in elements of k: gemm_edge_elements, gemm_depth_elements. Tiles and waves: NVIDIA, Matrix
- * Multiplication Background User's Guide, DU-09799-001. Efficiency, edge, depth and fixed time are
- * fitted to measured products (gemms.csv; test_device_cost says how well).
+ * with the tile (256 x 128 down to 64 x 64, no side below gemm_tile_elements) and the parts of k (a
+ * power of two, each at least gemm_part_elements deep, whose sums are written and read in fp32)
+ * that take the least time. `edge` is what smaller tiles lose since they read more per product,
+ * `depth` what the first and last steps of a tile cost, in elements of k: gemm_edge_elements,
+ * gemm_depth_elements. Operands have gemm_operand_bytes, the product is written as it is stored.
+ * The fourth powers are a maximum that is rounded where both are alike. A product whose m is no
+ * multiple of 4 takes gemm_ragged_s longer, and copies its operands once, where that is above 0
+ * (block scales are aligned). Tiles and waves: NVIDIA, Matrix Multiplication Background User's
+ * Guide, DU-09799-001. The rest is fitted to measured products; README.md says how well.
  *
- * **Fused attention** takes 4 * count * queries * keys * head_elements operations forward and 2.5
- * times as many backward, half of either with a causal mask, at attention_*_efficiency of
- * peak_rate. Attention that is not fused is two batched products each way and memory-bound kernels.
+ * A GPU has two states. **Sustained** kernels, one dense kernel after the other for tens of
+ * milliseconds, meet the power limit, and their arithmetic runs at gemm_sustained_frac of the rate:
+ * steps do. **Single** kernels run at high clocks, but those that are long are felt, since a
+ * benchmark repeats them: tiles_s then grows by gemm_heat_frac for each power of ten from 0.1 ms on
+ * up to 10 ms. Fits are to single kernels.
+ *
+ * **Casts.** Operands narrower than what is stored (fp8, fp8_block, nvfp4) are made before a
+ * product from the stored ones: cast_fixed_s and cast_bytes of traffic for each element (it is
+ * read, its scale is found, it is written).
+ *
+ * **Fused attention** takes tiles of 128 queries, each with all its keys (half of them with a
+ * causal mask) and attention_tile_s, spread evenly over the multiprocessors until the last tile,
+ * which is halfway on average, runs alone:
+ *
+ *     flop   = 4 * head_elements + attention_exp_flop      (forward, for each query and key)
+ *              10 * head_elements + attention_exp_flop     (backward)
+ *     key_s  = 128 * flop / (attention_*_efficiency * peak_rate / multiprocessors), as rate above
+ *     mine   = tiles / multiprocessors
+ *     time_s = attention_fixed_s + key_s * (mine * keys + all_keys / 2)
+ *              + attention_tile_s * (mine + 1/2) + attention_passes * bytes / memory_Bps
+ *
+ * with the bytes of queries, keys, values and output (backward twice as many). attention_exp_flop
+ * stands for the exponential, attention_passes for what is done to queries, keys and values before
+ * (rotation, layout). It runs in the precision that is stored where operands of products are
+ * narrower: training in fp8 has attention in bf16. Attention that is not fused is two batched
+ * products each way and memory-bound kernels.
  *
  * **Optimizer**: max(optimizer_kernels * kernel_floor_s,
  * parameters * optimizer_bytes_per_parameter / memory_Bps).
@@ -63,10 +90,11 @@
  * measured convolutions with the columns `precision,batch,width,channels_in,channels_out,kernel,
  * stride,forward_s,backward_data_s,backward_weights_s` and, optionally, the directive `source`.
  * A precision that the table names has the group `kernels`, and `convolutions`, `products` or both;
- * of a group it has all quantities or none.
+ * of a group it has none, or all quantities but those with a default.
  */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -112,42 +140,59 @@ enum ar_cost_group {
     AR_COST_GROUPS_COUNT
 };
 
-/** Quantities of a cost table: symbol, name, unit, least and most allowed value, group. */
+/** Quantities of a cost table: symbol, name, unit, least and most allowed value, value where a
+ * table does not say (NAN: it must; gemm_operand_bytes 0: those of the precision), group. */
 #define AR_COST_LIST(X)                                                                            \
-    X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15, AR_COST_OF_KERNELS)                          \
-    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01, AR_COST_OF_KERNELS)                    \
-    X(AR_COST_STEP_OVERHEAD, "step_overhead_s", "s", 0, 100, AR_COST_OF_KERNELS)                   \
-    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 0.1, AR_COST_OF_CONVOLUTIONS)         \
-    X(AR_COST_FORWARD_RATE, "conv_forward_rate", "flop/s", 1e6, 1e18, AR_COST_OF_CONVOLUTIONS)     \
-    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 0.1, AR_COST_OF_CONVOLUTIONS)      \
-    X(AR_COST_DATA_RATE, "conv_backward_data_rate", "flop/s", 1e6, 1e18, AR_COST_OF_CONVOLUTIONS)  \
-    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 0.1,                         \
+    X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15, NAN, AR_COST_OF_KERNELS)                     \
+    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01, NAN, AR_COST_OF_KERNELS)               \
+    X(AR_COST_STEP_OVERHEAD, "step_overhead_s", "s", 0, 100, NAN, AR_COST_OF_KERNELS)              \
+    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 0.1, NAN, AR_COST_OF_CONVOLUTIONS)    \
+    X(AR_COST_FORWARD_RATE, "conv_forward_rate", "flop/s", 1e6, 1e18, NAN,                         \
       AR_COST_OF_CONVOLUTIONS)                                                                     \
-    X(AR_COST_WEIGHTS_RATE, "conv_backward_weights_rate", "flop/s", 1e6, 1e18,                     \
+    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 0.1, NAN, AR_COST_OF_CONVOLUTIONS) \
+    X(AR_COST_DATA_RATE, "conv_backward_data_rate", "flop/s", 1e6, 1e18, NAN,                      \
       AR_COST_OF_CONVOLUTIONS)                                                                     \
-    X(AR_COST_WINOGRAD, "winograd_ratio", "1", 1, 4, AR_COST_OF_CONVOLUTIONS)                      \
-    X(AR_COST_PEAK, "peak_rate", "flop/s", 1e6, 1e18, AR_COST_OF_PRODUCTS)                         \
-    X(AR_COST_MULTIPROCESSORS, "multiprocessors", "1", 1, 1e6, AR_COST_OF_PRODUCTS)                \
-    X(AR_COST_GEMM_EFFICIENCY, "gemm_efficiency", "1", 0.01, 1, AR_COST_OF_PRODUCTS)               \
-    X(AR_COST_GEMM_EDGE, "gemm_edge_elements", "1", 0, 1e4, AR_COST_OF_PRODUCTS)                   \
-    X(AR_COST_GEMM_DEPTH, "gemm_depth_elements", "1", 0, 1e5, AR_COST_OF_PRODUCTS)                 \
-    X(AR_COST_GEMM_FIXED, "gemm_fixed_s", "s", 0, 0.1, AR_COST_OF_PRODUCTS)                        \
-    X(AR_COST_ATTENTION_FORWARD, "attention_forward_efficiency", "1", 0.01, 1,                     \
+    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 0.1, NAN,                    \
+      AR_COST_OF_CONVOLUTIONS)                                                                     \
+    X(AR_COST_WEIGHTS_RATE, "conv_backward_weights_rate", "flop/s", 1e6, 1e18, NAN,                \
+      AR_COST_OF_CONVOLUTIONS)                                                                     \
+    X(AR_COST_WINOGRAD, "winograd_ratio", "1", 1, 4, NAN, AR_COST_OF_CONVOLUTIONS)                 \
+    X(AR_COST_PEAK, "peak_rate", "flop/s", 1e6, 1e18, NAN, AR_COST_OF_PRODUCTS)                    \
+    X(AR_COST_MULTIPROCESSORS, "multiprocessors", "1", 1, 1e6, NAN, AR_COST_OF_PRODUCTS)           \
+    X(AR_COST_GEMM_EFFICIENCY, "gemm_efficiency", "1", 0.01, 1, NAN, AR_COST_OF_PRODUCTS)          \
+    X(AR_COST_GEMM_EDGE, "gemm_edge_elements", "1", 0, 1e4, NAN, AR_COST_OF_PRODUCTS)              \
+    X(AR_COST_GEMM_DEPTH, "gemm_depth_elements", "1", 0, 1e5, NAN, AR_COST_OF_PRODUCTS)            \
+    X(AR_COST_GEMM_FIXED, "gemm_fixed_s", "s", 0, 0.1, NAN, AR_COST_OF_PRODUCTS)                   \
+    X(AR_COST_GEMM_TILE, "gemm_tile_elements", "1", 64, 128, 64, AR_COST_OF_PRODUCTS)              \
+    X(AR_COST_GEMM_PART, "gemm_part_elements", "1", 64, 1e9, 4096, AR_COST_OF_PRODUCTS)            \
+    X(AR_COST_GEMM_MEMORY, "gemm_memory_frac", "1", 0.05, 1, 1, AR_COST_OF_PRODUCTS)               \
+    X(AR_COST_GEMM_SUSTAINED, "gemm_sustained_frac", "1", 0.1, 1, 1, AR_COST_OF_PRODUCTS)          \
+    X(AR_COST_GEMM_HEAT, "gemm_heat_frac", "1", 0, 1, 0, AR_COST_OF_PRODUCTS)                      \
+    X(AR_COST_GEMM_OPERAND, "gemm_operand_bytes", "B", 0.1, 8, 0, AR_COST_OF_PRODUCTS)             \
+    X(AR_COST_GEMM_RAGGED, "gemm_ragged_s", "s", 0, 0.01, 0, AR_COST_OF_PRODUCTS)                  \
+    X(AR_COST_CAST_FIXED, "cast_fixed_s", "s", 0, 0.01, 0, AR_COST_OF_PRODUCTS)                    \
+    X(AR_COST_CAST_BYTES, "cast_bytes", "B", 0, 100, 4, AR_COST_OF_PRODUCTS)                       \
+    X(AR_COST_ATTENTION_FORWARD, "attention_forward_efficiency", "1", 0.01, 1, NAN,                \
       AR_COST_OF_ATTENTION)                                                                        \
-    X(AR_COST_ATTENTION_BACKWARD, "attention_backward_efficiency", "1", 0.01, 1,                   \
+    X(AR_COST_ATTENTION_BACKWARD, "attention_backward_efficiency", "1", 0.01, 1, NAN,              \
       AR_COST_OF_ATTENTION)                                                                        \
-    X(AR_COST_BN_FORWARD, "bn_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                    \
-    X(AR_COST_BN_BACKWARD, "bn_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                  \
-    X(AR_COST_RELU_FORWARD, "relu_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                \
-    X(AR_COST_RELU_BACKWARD, "relu_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)              \
-    X(AR_COST_ADD_FORWARD, "add_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                  \
-    X(AR_COST_ADD_BACKWARD, "add_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                \
-    X(AR_COST_ADD_IS_FUSED, "add_is_fused", "1", 0, 1, AR_COST_OF_KERNELS)                         \
-    X(AR_COST_OPTIMIZER_BYTES, "optimizer_bytes_per_parameter", "B", 0, 1000, AR_COST_OF_KERNELS)  \
-    X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6, AR_COST_OF_KERNELS)
+    X(AR_COST_ATTENTION_FIXED, "attention_fixed_s", "s", 0, 0.01, 0, AR_COST_OF_ATTENTION)         \
+    X(AR_COST_ATTENTION_TILE, "attention_tile_s", "s", 0, 0.01, 0, AR_COST_OF_ATTENTION)           \
+    X(AR_COST_ATTENTION_EXP, "attention_exp_flop", "flop", 0, 1e5, 0, AR_COST_OF_ATTENTION)        \
+    X(AR_COST_ATTENTION_PASSES, "attention_passes", "1", 0, 100, 0, AR_COST_OF_ATTENTION)          \
+    X(AR_COST_BN_FORWARD, "bn_forward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)               \
+    X(AR_COST_BN_BACKWARD, "bn_backward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)             \
+    X(AR_COST_RELU_FORWARD, "relu_forward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)           \
+    X(AR_COST_RELU_BACKWARD, "relu_backward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)         \
+    X(AR_COST_ADD_FORWARD, "add_forward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)             \
+    X(AR_COST_ADD_BACKWARD, "add_backward_passes", "1", 0, 100, NAN, AR_COST_OF_KERNELS)           \
+    X(AR_COST_ADD_IS_FUSED, "add_is_fused", "1", 0, 1, NAN, AR_COST_OF_KERNELS)                    \
+    X(AR_COST_OPTIMIZER_BYTES, "optimizer_bytes_per_parameter", "B", 0, 1000, NAN,                 \
+      AR_COST_OF_KERNELS)                                                                          \
+    X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6, NAN, AR_COST_OF_KERNELS)
 
 enum ar_cost {
-#define X(symbol, name, unit, min, max, group) symbol,
+#define X(symbol, name, unit, min, max, standard, group) symbol,
     AR_COST_LIST(X)
 #undef X
         AR_COSTS_COUNT
@@ -194,6 +239,7 @@ struct ar_device_cost {
     /** By ar_cost and ar_precision, in the unit of the list; NAN: the table has none. */
     double value[AR_COSTS_COUNT][AR_PRECISIONS_COUNT];
     struct ar_conv_points points; /**< measured convolutions; may be none */
+    bool is_single;               /**< of single kernels, not of sustained ones */
 };
 
 /** Reads a cost table and the convolutions that it names into the arena. */
@@ -205,8 +251,13 @@ bool ar_device_cost_has(const struct ar_device_cost *cost, enum ar_precision pre
 bool ar_device_cost_has_group(const struct ar_device_cost *cost, enum ar_precision precision,
                               enum ar_cost_group group);
 
+/** A copy of the table, the arena's, for kernels that run alone: clocks are high, and a kernel
+ * takes its own time without the floor, as it was measured. */
+struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
+                                             struct ar_arena *arena);
+
 /** Writes the names of the precisions of the table, `fp16, fp32`; returns `text`. */
-enum { AR_DEVICE_COST_PRECISIONS_TEXT = 64 };
+enum { AR_DEVICE_COST_PRECISIONS_TEXT = 96 };
 char *ar_device_cost_precisions(const struct ar_device_cost *cost,
                                 char text[AR_DEVICE_COST_PRECISIONS_TEXT]);
 
@@ -230,7 +281,7 @@ double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_pre
                                   uint64_t parameters);
 
 /* --- matrix products, attention and what is bound by memory ------------------------------------
- * The precision has the group AR_COST_OF_PRODUCTS, and of attention AR_COST_OF_ATTENTION. */
+ * The precision has the group AR_COST_OF_PRODUCTS. */
 
 /** `count` independent products of m x k and k x n in one kernel; all at least 1. */
 struct ar_gemm {
@@ -242,6 +293,10 @@ struct ar_gemm {
 double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         const struct ar_gemm *gemm);
 
+/** Time to make `elements` of operands of products from stored ones; 0 where these are as wide. */
+double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                        double elements);
+
 /** Time of the product with `bytes` of traffic, without the kernel floor. */
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
                            const struct ar_gemm *gemm, double bytes);
@@ -249,11 +304,16 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
 /** Fused attention of `count` heads over all sequences, each `queries` x `keys`. */
 struct ar_attention {
     uint64_t count;
+    uint64_t kv_count; /**< heads of keys and values; 0: as many */
     uint64_t queries, keys, head_elements;
     bool is_causal;
     bool is_backward;
 };
 
+/** The precision of attention in a step whose products run in `precision`. */
+enum ar_precision ar_attention_precision(enum ar_precision precision);
+
+/** Time of the kernel; its precision has the group AR_COST_OF_ATTENTION. */
 double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precision precision,
                              const struct ar_attention *attention);
 

@@ -50,7 +50,7 @@ struct ar_transformer {
 /** Kinds of attention: two products with the softmax between them in memory, or one kernel
  * that keeps no matrix of scores. FlashAttention-2 runs at the efficiencies of the cost table, its
  * forerunner at 40 % of the peak forward and 30 % backward, the middles of 30 to 50 and 25 to 35 %
- * on an A100 (arXiv:2307.08691, section 1). */
+ * on an A100 (arXiv:2307.08691, section 1), and never faster than its successor. */
 #define AR_ATTENTION_LIST(X)                                                                       \
     X(AR_ATTENTION_UNFUSED, "unfused")                                                             \
     X(AR_ATTENTION_FLASH1, "flash1")                                                               \
@@ -96,7 +96,13 @@ enum ar_transformer_pass {
     AR_PASS_AGAIN_ATTENTION /**< the part that selective recompute makes again */
 };
 
-enum ar_kernel_kind { AR_KERNEL_GEMM, AR_KERNEL_FLASH1, AR_KERNEL_FLASH2, AR_KERNEL_MEMORY };
+enum ar_kernel_kind {
+    AR_KERNEL_GEMM,
+    AR_KERNEL_CAST, /**< makes operands of a product; none where they are stored so */
+    AR_KERNEL_FLASH1,
+    AR_KERNEL_FLASH2,
+    AR_KERNEL_MEMORY
+};
 
 struct ar_kernel {
     const char *name;
@@ -104,7 +110,8 @@ struct ar_kernel {
     union { /* by kind */
         struct ar_gemm gemm;
         struct ar_attention attention;
-        double bytes; /**< read and written */
+        double elements; /**< of a cast */
+        double bytes;    /**< read and written */
     };
 };
 

@@ -117,7 +117,7 @@ static size_t find_points(const struct ar_conv_points *points, const struct ar_c
 /* --- the cost table ------------------------------------------------------------------------ */
 
 static const char *const quantity_names[] = {
-#define X(symbol, name, unit, min, max, group) name,
+#define X(symbol, name, unit, min, max, standard, group) name,
     AR_COST_LIST(X)
 #undef X
         NULL};
@@ -125,9 +125,10 @@ static const char *const quantity_names[] = {
 static const struct quantity {
     const char *unit;
     double min, max;
+    double standard; /* where a table does not say; NAN: it must */
     enum ar_cost_group group;
 } quantities[] = {
-#define X(symbol, name, unit, min, max, group) {unit, min, max, group},
+#define X(symbol, name, unit, min, max, standard, group) {unit, min, max, standard, group},
     AR_COST_LIST(X)
 #undef X
 };
@@ -210,12 +211,16 @@ static void find_needed_groups(const struct ar_device_cost *cost, unsigned preci
         has_group[AR_COST_OF_CONVOLUTIONS] || !has_group[AR_COST_OF_PRODUCTS];
 }
 
-static enum ar_status check_costs_complete(const char *path, const struct ar_device_cost *cost,
-                                           unsigned precision, struct ar_error *err)
+/* Takes the defaults of the groups that the precision has; refuses what is missing without one. */
+static enum ar_status complete_costs(const char *path, struct ar_device_cost *cost,
+                                     unsigned precision, struct ar_error *err)
 {
     bool has_group[AR_COST_GROUPS_COUNT] = {false};
     find_needed_groups(cost, precision, has_group);
     for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
+            cost->value[i][precision] = quantities[i].standard;
+        }
         if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
             return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
                                 quantity_names[i], ar_precision_names[precision]);
@@ -241,7 +246,7 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     }
     for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
         if (is_named[i] || !is_any_named) {
-            AR_TRY(check_costs_complete(csv->path, cost, i, err));
+            AR_TRY(complete_costs(csv->path, cost, i, err));
         }
         for (int k = 0; !is_named[i] && is_any_named && k < AR_COSTS_COUNT; k++) {
             cost->value[k][i] = (double)NAN; /* rows of ANY speak for precisions of the table */
@@ -302,6 +307,18 @@ bool ar_device_cost_has(const struct ar_device_cost *cost, enum ar_precision pre
     return ar_device_cost_has_group(cost, precision, AR_COST_OF_KERNELS);
 }
 
+struct ar_device_cost *ar_device_cost_single(const struct ar_device_cost *cost,
+                                             struct ar_arena *arena)
+{
+    struct ar_device_cost *single = ar_arena_alloc(arena, 1, sizeof *single);
+    *single = *cost;
+    single->is_single = true;
+    for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        single->value[AR_COST_KERNEL_FLOOR][i] = 0;
+    }
+    return single;
+}
+
 char *ar_device_cost_precisions(const struct ar_device_cost *cost,
                                 char text[AR_DEVICE_COST_PRECISIONS_TEXT])
 {
@@ -337,23 +354,39 @@ static double floored_s(const struct ar_device_cost *cost, enum ar_precision pre
 
 /* --- matrix products, attention, memory ---------------------------------------------------- */
 
+/* Operations per second of one multiprocessor at an efficiency, in the state of the table. */
+static double processor_rate(const struct ar_device_cost *cost, enum ar_precision precision,
+                             enum ar_cost efficiency)
+{
+    double clocks = cost->is_single ? 1 : cost_value(cost, precision, AR_COST_GEMM_SUSTAINED);
+    return clocks * cost_value(cost, precision, efficiency) *
+           cost_value(cost, precision, AR_COST_PEAK) /
+           cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
+}
+
 /* The multiprocessors' time with tiles of rows x columns and k in `parts`. */
 static double tiles_s(const struct ar_device_cost *cost, enum ar_precision precision,
                       const struct ar_gemm *gemm, double rows, double columns, double parts)
 {
-    double processors = cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
-    double rate = cost_value(cost, precision, AR_COST_GEMM_EFFICIENCY) *
-                  cost_value(cost, precision, AR_COST_PEAK) / processors;
+    double rate = processor_rate(cost, precision, AR_COST_GEMM_EFFICIENCY);
     double edge = cost_value(cost, precision, AR_COST_GEMM_EDGE);
     double slow = (1 + edge * (1 / rows + 1 / columns)) / (1 + edge * (1.0 / 256 + 1.0 / 128));
     double tiles = (double)gemm->count * ceil((double)gemm->m / rows) *
                    ceil((double)gemm->n / columns) * parts;
+    double waves = ceil(tiles / cost_value(cost, precision, AR_COST_MULTIPROCESSORS));
     double depth = (double)gemm->k / parts + cost_value(cost, precision, AR_COST_GEMM_DEPTH);
-    return ceil(tiles / processors) * 2 * rows * columns * depth * slow / rate;
+    double time_s = waves * 2 * rows * columns * depth * slow / rate;
+    double powers = fmin(fmax(log10(time_s / 1e-4), 0), 2); /* of ten, from 0.1 ms to 10 ms */
+    double heat = cost->is_single ? cost_value(cost, precision, AR_COST_GEMM_HEAT) : 0;
+    return time_s * (1 + heat * powers);
 }
 
-/* Least depth of a part of k: products up to it were measured to run in one part. */
-enum { PART_MIN = 4096 };
+static double rounded_max(double a, double b)
+{
+    double larger = fmax(a, b);
+    double ratio = larger > 0 ? fmin(a, b) / larger : 0;
+    return larger * sqrt(sqrt(1 + ratio * ratio * ratio * ratio));
+}
 
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
                            const struct ar_gemm *gemm, double bytes)
@@ -362,12 +395,18 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
                                       {128, 64},  {64, 128},  {64, 64}};
     double best_s = INFINITY;
     double sums = (double)gemm->count * (double)gemm->m * (double)gemm->n;
-    for (double parts = 1; parts == 1 || (double)gemm->k / parts >= PART_MIN; parts *= 2) {
+    double side_min = cost_value(cost, precision, AR_COST_GEMM_TILE);
+    double part_min = cost_value(cost, precision, AR_COST_GEMM_PART);
+    double memory_Bps = cost_value(cost, precision, AR_COST_GEMM_MEMORY) *
+                        cost_value(cost, precision, AR_COST_MEMORY);
+    for (double parts = 1; parts == 1 || (double)gemm->k / parts >= part_min; parts *= 2) {
         double partial_bytes = parts > 1 ? 2 * parts * sums * ar_precision_bytes(AR_FP32) : 0;
-        double traffic_s = (bytes + partial_bytes) / cost_value(cost, precision, AR_COST_MEMORY);
+        double traffic_s = (bytes + partial_bytes) / memory_Bps;
         for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
-            double time_s = tiles_s(cost, precision, gemm, tiles[i][0], tiles[i][1], parts);
-            best_s = fmin(best_s, fmax(time_s, traffic_s));
+            if (fmin(tiles[i][0], tiles[i][1]) >= side_min) {
+                double time_s = tiles_s(cost, precision, gemm, tiles[i][0], tiles[i][1], parts);
+                best_s = fmin(best_s, rounded_max(time_s, traffic_s));
+            }
         }
     }
     return cost_value(cost, precision, AR_COST_GEMM_FIXED) + best_s;
@@ -376,24 +415,60 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
 double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
                         const struct ar_gemm *gemm)
 {
-    double operands = ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
-    double products = (double)gemm->m * (double)gemm->n;
-    double bytes = (double)gemm->count * (operands * ar_precision_bytes(precision) +
-                                          products * stored_element_bytes(precision));
-    return floored_s(cost, precision, ar_device_product_s(cost, precision, gemm, bytes));
+    double own = cost_value(cost, precision, AR_COST_GEMM_OPERAND);
+    double element_bytes = own > 0 ? own : ar_precision_bytes(precision);
+    double elements = (double)gemm->count * ((double)gemm->m + (double)gemm->n) * (double)gemm->k;
+    double products = (double)gemm->count * (double)gemm->m * (double)gemm->n;
+    double operands_bytes = elements * element_bytes;
+    double time_s = ar_device_product_s(
+        cost, precision, gemm, operands_bytes + products * stored_element_bytes(precision));
+    double ragged_s = cost_value(cost, precision, AR_COST_GEMM_RAGGED);
+    if (ragged_s > 0 && gemm->m % 4 != 0) {
+        time_s += ragged_s + operands_bytes / cost_value(cost, precision, AR_COST_MEMORY);
+    }
+    return floored_s(cost, precision, time_s);
 }
 
-double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precision precision,
+double ar_device_cast_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                        double elements)
+{
+    double bytes = elements * cost_value(cost, precision, AR_COST_CAST_BYTES);
+    return ar_precision_bytes(precision) < stored_element_bytes(precision)
+               ? cost_value(cost, precision, AR_COST_CAST_FIXED) +
+                     ar_device_memory_s(cost, precision, bytes)
+               : 0;
+}
+
+enum ar_precision ar_attention_precision(enum ar_precision precision)
+{
+    enum ar_precision stored = ar_precision_stored(precision);
+    return ar_precision_bytes(precision) < ar_precision_bytes(stored) ? stored : precision;
+}
+
+double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precision products,
                              const struct ar_attention *attention)
 {
-    double pairs = (double)attention->queries * (double)attention->keys;
-    double flop = 4 * (double)attention->count * pairs * (double)attention->head_elements *
-                  (attention->is_causal ? 0.5 : 1) * (attention->is_backward ? 2.5 : 1);
-    double efficiency =
-        cost_value(cost, precision,
-                   attention->is_backward ? AR_COST_ATTENTION_BACKWARD : AR_COST_ATTENTION_FORWARD);
+    const double rows = 128; /* queries of a tile */
+    enum ar_precision precision = ar_attention_precision(products);
+    double count = (double)attention->count, head = (double)attention->head_elements;
+    double kv_count = attention->kv_count > 0 ? (double)attention->kv_count : count;
+    double queries = (double)attention->queries, keys = (double)attention->keys;
+    double mean_keys = attention->is_causal ? (keys + fmin(rows, keys)) / 2 : keys;
+    double flop = (attention->is_backward ? 10 : 4) * head +
+                  cost_value(cost, precision, AR_COST_ATTENTION_EXP);
+    double pair_s = flop / processor_rate(cost, precision,
+                                          attention->is_backward ? AR_COST_ATTENTION_BACKWARD
+                                                                 : AR_COST_ATTENTION_FORWARD);
+    double processors = cost_value(cost, precision, AR_COST_MULTIPROCESSORS);
+    double tiles = count * ceil(queries / rows) / processors; /* of one multiprocessor */
+    double compute_s = rows * pair_s * (tiles * mean_keys + keys / 2) +
+                       cost_value(cost, precision, AR_COST_ATTENTION_TILE) * (tiles + 0.5);
+    double bytes = 2 * (count * queries + kv_count * keys) * head * stored_element_bytes(precision);
+    double passes =
+        cost_value(cost, precision, AR_COST_ATTENTION_PASSES) * (attention->is_backward ? 2 : 1);
     return floored_s(cost, precision,
-                     flop / (efficiency * cost_value(cost, precision, AR_COST_PEAK)));
+                     cost_value(cost, precision, AR_COST_ATTENTION_FIXED) + compute_s +
+                         passes * bytes / cost_value(cost, precision, AR_COST_MEMORY));
 }
 
 double ar_device_memory_s(const struct ar_device_cost *cost, enum ar_precision precision,

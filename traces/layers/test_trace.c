@@ -150,7 +150,8 @@ Test(trace, wrong_columns_and_directives_are_refused)
          ":1: directive \"batch\" is \"1.5\""},
         {"# batch =\n# precision = fp16\n" HEADER "a,1,2,3\n", ":1: directive \"batch\" is \"\""},
         {"# batch = 9\n# precision = fp64\n" HEADER "a,1,2,3\n",
-         ":2: directive \"precision\" is \"fp64\"; expected fp16, fp32, bf16, fp8 or tf32"},
+         ":2: directive \"precision\" is \"fp64\"; expected fp16, fp32, bf16, fp8, tf32, fp8_block "
+         "or nvfp4"},
         {"# optimizer_s = -1\n" GOOD, ":1: directive \"optimizer_s\" is \"-1\""},
         {"# overhead_s = 3ms\n" GOOD, ":1: directive \"overhead_s\" is \"3ms\""},
     };

@@ -1,5 +1,4 @@
-#include <criterion/criterion.h>
-#include <string.h>
+#include "test_traces.h"
 
 #include "ar_transformer.h"
 
@@ -63,7 +62,7 @@ Test(transformer, its_products_are_the_work_and_twice_it_backward)
     cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_BACKWARD), flop / 4, 1e-9 * flop);
 }
 
-Test(transformer, operands_of_products_in_fp8_are_cast_and_transposed)
+Test(transformer, operands_of_products_in_fp8_are_cast)
 {
     struct ar_transformer gpt = {
         .layers = 1, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
@@ -76,11 +75,34 @@ Test(transformer, operands_of_products_in_fp8_are_cast_and_transposed)
                                &kernels);
         for (size_t i = 0; i < kernels.count; i++) {
             bool is_cast = strcmp(kernels.list[i].name, "cast") == 0;
-            *(pass == 0 ? &forward : &backward) += is_cast ? kernels.list[i].bytes : 0;
+            *(pass == 0 ? &forward : &backward) += is_cast ? kernels.list[i].elements : 0;
         }
     }
-    cr_assert_eq(forward, (1 + 1 + 1 + 4) * 2048.0 * 1024 * 4, "inputs of the four products");
-    cr_assert_eq(backward, (3 + 1 + 4 + 1) * 2048.0 * 1024 * 4, "gradients of their outputs");
+    cr_assert_eq(forward, (1 + 1 + 1 + 4) * 2048.0 * 1024, "inputs of the four products");
+    cr_assert_eq(backward, (3 + 1 + 4 + 1) * 2048.0 * 1024, "gradients of their outputs");
+    slice.precision = AR_BF16;
+    ar_transformer_kernels(&gpt, &slice, AR_PART_LAYER, AR_PASS_FORWARD, &kernels);
+    for (size_t i = 0; i < kernels.count; i++) {
+        cr_expect_neq(kernels.list[i].kind, AR_KERNEL_CAST, "bf16 is stored as it is used");
+    }
+}
+
+/* In fp8 attention stays in bf16, and FlashAttention of 2022 is slower than its successor. */
+Test(transformer, flash1_is_never_faster_than_flash2_nor_in_fp8_than_in_bf16)
+{
+    static const char *const names[] = {"a100-80gb-sxm", "h100-sxm", "b200"};
+    const struct ar_attention attention = {
+        .count = 64, .queries = 4096, .keys = 4096, .head_elements = 128, .is_causal = true};
+    for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
+        struct ar_kernels first = {.count = 1}, second = {.count = 1};
+        struct ar_device_cost *cost = test_cost(names[i / 2]);
+        first.list[0] = (struct ar_kernel){.kind = AR_KERNEL_FLASH1, .attention = attention};
+        second.list[0] = (struct ar_kernel){.kind = AR_KERNEL_FLASH2, .attention = attention};
+        first.list[0].attention.is_backward = second.list[0].attention.is_backward = i % 2 == 1;
+        double first_s = ar_kernels_s(&first, cost, AR_BF16);
+        cr_expect_geq(first_s, ar_kernels_s(&second, cost, AR_BF16), "%s", names[i / 2]);
+        cr_expect_eq(first_s, ar_kernels_s(&first, cost, AR_FP8), "%s", names[i / 2]);
+    }
 }
 
 Test(transformer, activations_are_those_of_arxiv_2205_05198)

@@ -98,8 +98,7 @@ struct sizes {
     double keys;    /* g / t; a GPU has at least one head of them */
     double ffn;     /* f / t, all matrices of a gated one apart */
     double element_bytes;
-    double
-        cast_bytes; /* moved for each operand of a product that is stored wider than it is used */
+    bool has_casts; /* operands of products are narrower than what is stored */
 };
 
 static double slice_element_bytes(const struct ar_transformer_slice *slice)
@@ -112,7 +111,6 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
 {
     double tokens = (double)slice->micro_batch * model->seq;
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
-    double narrow = ar_precision_bytes(slice->precision);
     return (struct sizes){.tokens = tokens,
                           .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
                           .hidden = model->hidden,
@@ -120,9 +118,8 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .keys = kv_heads * model->head_dim,
                           .ffn = (double)model->ffn / slice->tp,
                           .element_bytes = slice_element_bytes(slice),
-                          .cast_bytes = narrow < slice_element_bytes(slice)
-                                            ? slice_element_bytes(slice) + 2 * narrow
-                                            : 0};
+                          .has_casts =
+                              ar_precision_bytes(slice->precision) < slice_element_bytes(slice)};
 }
 
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
@@ -152,16 +149,16 @@ static void add_bias(const struct ar_transformer *model, enum ar_transformer_pas
 }
 
 /* A product with weights of columns x inner: forward, or the gradients of data and weights. Before
- * a product in fp8 its input, backward the gradient of its output, is read and written in fp8
- * twice, plain and transposed (NVIDIA/TransformerEngine, cast_transpose); weights once for all
- * micro-batches, which is left out. */
+ * a product in fp8 its input, backward the gradient of its output, is made from the stored one;
+ * weights once for all micro-batches, which is left out. */
 static void add_product(struct ar_kernels *kernels, const struct sizes *sizes, const char *name,
                         enum ar_transformer_pass pass, double count, double rows, double columns,
                         double inner)
 {
-    if (sizes->cast_bytes > 0) {
-        add_memory(kernels, "cast",
-                   count * rows * (pass == AR_PASS_BACKWARD ? columns : inner) * sizes->cast_bytes);
+    if (sizes->has_casts) {
+        double elements = count * rows * (pass == AR_PASS_BACKWARD ? columns : inner);
+        kernels->list[kernels->count++] =
+            (struct ar_kernel){.name = "cast", .kind = AR_KERNEL_CAST, .elements = elements};
     }
     if (pass != AR_PASS_BACKWARD) {
         add_gemm(kernels, name, count, rows, columns, inner);
@@ -203,6 +200,8 @@ static void add_attention(const struct ar_transformer *model,
         .name = "attention",
         .kind = slice->attention == AR_ATTENTION_FLASH1 ? AR_KERNEL_FLASH1 : AR_KERNEL_FLASH2,
         .attention = {.count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
+                      .kv_count = slice->micro_batch *
+                                  (uint64_t)fmax(1, (double)model->kv_heads / slice->tp),
                       .queries = model->seq,
                       .keys = model->seq,
                       .head_elements = model->head_dim,
@@ -329,13 +328,19 @@ void ar_transformer_kernels(const struct ar_transformer *model,
     }
 }
 
-static double flash1_s(const struct ar_attention *attention, double peak)
+/* FlashAttention of 2022 at its part of the peak; never faster than its successor. */
+static double flash1_s(const struct ar_attention *attention, const struct ar_device_cost *cost,
+                       enum ar_precision products)
 {
+    enum ar_precision precision = ar_attention_precision(products);
     double pairs = (double)attention->queries * (double)attention->keys;
     double flop = 4 * (double)attention->count * pairs * (double)attention->head_elements *
                   (attention->is_causal ? 0.5 : 1);
-    return attention->is_backward ? 2.5 * flop / (FLASH1_BACKWARD_FRAC * peak)
-                                  : flop / (FLASH1_FORWARD_FRAC * peak);
+    double work = attention->is_backward ? 2.5 / FLASH1_BACKWARD_FRAC : 1 / FLASH1_FORWARD_FRAC;
+    double time_s = work * flop / ar_device_peak_flops(cost, precision);
+    return ar_device_cost_has_group(cost, precision, AR_COST_OF_ATTENTION)
+               ? fmax(time_s, ar_device_attention_s(cost, precision, attention))
+               : time_s;
 }
 
 double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
@@ -349,10 +354,13 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
             time_s += ar_device_gemm_s(cost, precision, &kernel->gemm);
             break;
         case AR_KERNEL_FLASH1:
-            time_s += flash1_s(&kernel->attention, ar_device_peak_flops(cost, precision));
+            time_s += flash1_s(&kernel->attention, cost, precision);
             break;
         case AR_KERNEL_FLASH2:
             time_s += ar_device_attention_s(cost, precision, &kernel->attention);
+            break;
+        case AR_KERNEL_CAST:
+            time_s += ar_device_cast_s(cost, precision, kernel->elements);
             break;
         case AR_KERNEL_MEMORY:
             time_s += ar_device_memory_s(cost, precision, kernel->bytes);
