@@ -1,8 +1,10 @@
-/* compare of a trace of measured times: its layers beside those that a cost table predicts. */
+/* compare of what was measured on one GPU beside what cost tables say: layers of a trace, and
+ * single kernels. */
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_file.h"
+#include "ar_kernel_comparison.h"
 #include "ar_layer_comparison.h"
 #include "ar_note.h"
 #include "commands.h"
@@ -103,5 +105,81 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     }
     ar_note_flush(option_notes(options));
     ar_layer_comparison_write(stdout, &view, &comparison);
+    return AR_OK;
+}
+
+/* --- single kernels ------------------------------------------------------------------------ */
+
+bool command_kernels_takes(const struct options *options)
+{
+    struct ar_csv *csv;
+    struct ar_error ignored;
+    return options->arguments_count == 1 &&
+           ar_csv_load(options->arguments[0], options->arena, &csv, &ignored) == AR_OK &&
+           ar_kernels_are_in(csv);
+}
+
+/* The cost table of a row for kernels that run alone. */
+static enum ar_status find_single_cost(const struct options *options,
+                                       const struct ar_measured_kernels *kernels, size_t row,
+                                       struct ar_device_cost **single, struct ar_error *err)
+{
+    const struct ar_measured_kernel *kernel = &kernels->list[row];
+    char where[AR_CSV_WHERE + 32];
+    const struct ar_input *input;
+    ar_csv_where(kernels->csv, row, where);
+    strcat(where, ": column \"gpu\"");
+    AR_TRY(ar_inputs_find(options->inputs, RESOURCE_COST, where, ar_kernel_cost_name(kernel->gpu),
+                          &input, err));
+    bool has_products =
+        ar_device_cost_has_group(input->cost, kernel->precision, AR_COST_OF_PRODUCTS);
+    bool has_attention = ar_device_cost_has_group(
+        input->cost, ar_attention_precision(kernel->precision), AR_COST_OF_ATTENTION);
+    if (!has_products || (kernels->are_attention && !has_attention)) {
+        char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+        return ar_csv_error(kernels->csv, row, "precision",
+                            ar_arena_format(options->arena, "a precision of cost table %s (%s)%s",
+                                            input->cost->name,
+                                            ar_device_cost_precisions(input->cost, precisions),
+                                            kernels->are_attention ? " that has attention" : ""),
+                            err);
+    }
+    *single = ar_device_cost_single(input->cost, options->arena);
+    return AR_OK;
+}
+
+enum ar_status command_kernels(const struct options *options, struct ar_error *err)
+{
+    struct ar_view view;
+    struct ar_csv *csv;
+    struct ar_measured_kernels kernels;
+    AR_TRY(option_view(options, ar_kernel_error_columns, &view, err));
+    AR_TRY(option_refuse_others(options, 0, "a table of measured kernels", err));
+    if (options->algorithm != NULL || options->engine != NULL || options->out != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "compare: found --algorithm, --engine or --out; expected none with a "
+                            "table of measured kernels");
+    }
+    AR_TRY(ar_csv_load(options->arguments[0], options->arena, &csv, err));
+    AR_TRY(ar_measured_kernels_read(csv, options->arena, &kernels, err));
+    double *errors = ar_arena_alloc(options->arena, kernels.count, sizeof *errors);
+    struct ar_kernel_error *sums = ar_arena_alloc(options->arena, kernels.count, sizeof *sums);
+    size_t sums_count = 0;
+    for (size_t i = 0; i < kernels.count; i++) {
+        const struct ar_measured_kernel *kernel = &kernels.list[i];
+        const char *precision = ar_precision_names[kernel->precision];
+        bool is_known = false;
+        for (size_t j = 0; j < sums_count && !is_known; j++) {
+            is_known =
+                strcmp(sums[j].gpu, kernel->gpu) == 0 && strcmp(sums[j].precision, precision) == 0;
+        }
+        if (!is_known) {
+            struct ar_device_cost *single = NULL;
+            AR_TRY(find_single_cost(options, &kernels, i, &single, err));
+            sums[sums_count++] = ar_kernel_error_of(&kernels, kernel, single, errors);
+        }
+    }
+    ar_note_flush(option_notes(options));
+    ar_records_write(stdout, &view, ar_kernel_error_columns, sums, sums_count, sizeof *sums);
     return AR_OK;
 }

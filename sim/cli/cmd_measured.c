@@ -205,6 +205,9 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     if (command_layers_takes(options)) {
         return command_layers(options, err);
     }
+    if (command_kernels_takes(options)) {
+        return command_kernels(options, err);
+    }
     AR_TRY(option_view(options, ar_comparison_columns, &view, err));
     AR_TRY(made_by_check_directory(
         options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));

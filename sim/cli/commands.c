@@ -145,16 +145,20 @@ static const struct command commands[] = {
     {COMMAND(compare),
      .keys_more = KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
                   KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
-     .summary = "predictions beside measured rows: collectives or layers",
-     .arguments = "LOG...|SET|TRACE", .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
+     .summary = "predictions beside measured collectives, layers, kernels",
+     .arguments = "LOG...|SET|TRACE|KERNELS", .arguments_min = 1, .arguments_max = ARGUMENTS_MAX,
      .text = "Predicts every collective of the logs and prints it beside the measured one, with "
              "NCCL's own tuning model as a yardstick; errors are summed up for node counts that "
              "were fitted and for those that were held out. A file with the name of one of a "
              "measured set ('allreckon list sets') needs no option: it is predicted by a fit to "
              "the rows that are shipped. Of a trace of measured times, the layers stand beside "
-             "what the cost table of its GPU says, both named in the trace.\n\n"
+             "what the cost table of its GPU says, both named in the trace. Of a table of "
+             "single kernels (gpu,precision,m,n,k,time_s, or of attention gpu,precision,batch,"
+             "sequence,heads,kv_heads,head_elements,time_s) the errors of cost tables are summed "
+             "up by GPU, which is the name of one, and precision.\n\n"
              "examples:\n"
              "  allreckon compare resnet50-v1.5-recorded --out out/layers\n"
+             "  allreckon compare traces/device/products.csv\n"
              "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
     {COMMAND(expect),
      .keys_more = KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),

@@ -41,6 +41,9 @@ COMMAND_LIST(X)
 /** Whether the only argument of compare is a trace of measured times; compares its layers. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
+/** Whether it is a table of measured kernels; compares them with what cost tables say. */
+bool command_kernels_takes(const struct options *options);
+enum ar_status command_kernels(const struct options *options, struct ar_error *err);
 
 /* --- what commands about one scenario share: from the command line to a loaded one --- */
 

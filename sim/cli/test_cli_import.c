@@ -1,4 +1,4 @@
-/* discover, trace import, and compare of layers: what other programs say. */
+/* discover, trace import, and compare of layers and kernels: what other programs say. */
 #include "test_cli.h"
 
 TestSuite(cli_discover, .init = cli_enter, .fini = cli_leave);
@@ -137,4 +137,51 @@ Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
          64, "found fp8; expected fp16, fp32, of which cost table v100-sxm2 speaks"},
     };
     CLI_FAIL_ALL("", cases);
+}
+
+/* --- single kernels ------------------------------------------------------------------------ */
+
+#define PRODUCTS  AR_TEST_SOURCE_DIR "/traces/device/products.csv"
+#define ATTENTION AR_TEST_SOURCE_DIR "/traces/device/attention.csv"
+
+Test(cli_layers, measured_kernels_have_errors_by_gpu_and_precision)
+{
+    struct cli_table *rows = cli_rows("compare " PRODUCTS);
+    cr_assert_eq(rows->rows_count, 1 + 19);
+    CLI_CELL(rows, 1, "gpu", "a100");
+    CLI_CELL(rows, 10, "precision", "nvfp4");
+    CLI_CELL(rows, 10, "count", "18");
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        double median = cli_number(rows, i, "median_frac");
+        cr_expect(median > 0 && median < 0.1 && cli_number(rows, i, "p95_frac") > median);
+    }
+    CLI_HAS(cli_good("$AR compare " ATTENTION " --format json").out,
+            "\"kind\": \"attention\", \"count\": 36");
+}
+
+Test(cli_layers, kernels_of_an_unknown_gpu_or_precision_are_refused)
+{
+    static const char head[] = "gpu,precision,m,n,k,time_s\n";
+    static const struct {
+        const char *row;
+        struct cli_case wrong;
+    } cases[] = {
+        {"h100x,bf16,1,1,1,1e-5",
+         {"compare k.csv", 66, "k.csv:2: column \"gpu\": unknown device cost table \"h100x\""}},
+        {"a100,fp8,1,1,1,1e-5",
+         {"compare k.csv", 65,
+          "k.csv:2: column \"precision\" is \"fp8\"; expected a precision of "}},
+        {"h100,fp4,1,1,1,1e-5", {"compare k.csv", 65, "column \"precision\" is \"fp4\""}},
+        {"h100,bf16,1,1,1,1e-5",
+         {"compare k.csv --engine closed", 64, "found --algorithm, --engine or --out"}},
+        {"h100,bf16,1,1,1,1e-5",
+         {"compare k.csv --cluster flat", 64,
+          "found --cluster; expected none with a table of measured kernels"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s%s\n", head, cases[i].row);
+        cli_write("k.csv", text);
+        cli_fail_all("", &cases[i].wrong, 1);
+    }
 }

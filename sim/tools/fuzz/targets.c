@@ -258,6 +258,8 @@ const struct fuzz_target fuzz_targets[] = {
     {"trace", "my.csv", NULL, "predict --trace @" ON STEP, "sim/tools/fuzz/seeds/trace/*"},
     {"layers", "my.csv", NULL, "compare @",
      "traces/resnet50-v1.5-recorded.csv sim/tools/fuzz/seeds/trace/*"},
+    {"kernels", "my.csv", NULL, "compare @",
+     "traces/device/products.csv traces/device/attention.csv"},
     {"framework", "my.csv", NULL,
      "predict --trace example-timed --term memory.rate=780GB/s --term kernel.floor=5us "
      "--framework @" ON STEP,
