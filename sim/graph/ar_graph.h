@@ -31,7 +31,7 @@
  *
  * **Slowdown.** Computations beside communication go slower (ar_workload.h), but not the optimizer.
  * **Sharing.** What is sent goes slower while a role that sends it, or gets it, sends or gets
- * something else on another stream, one of the two on a second stream.
+ * something else on another stream, one of the two not on a compute stream.
  */
 #pragma once
 
@@ -42,11 +42,13 @@
 #include "ar_operation.h"
 #include "ar_workload.h"
 
-/** The streams of a role. */
+/** The streams of a role: computations with what they wait for, and one for each group of GPUs that
+ * exchanges something beside them, as each has a communicator, and so a stream, of its own. */
 enum ar_stream {
     AR_STREAM_COMPUTE,
-    AR_STREAM_GRADIENTS,
-    AR_STREAM_PARTS, /**< collectives of parts of samples beside computations */
+    AR_STREAM_GRADIENTS, /**< of replicas, also their parameters */
+    AR_STREAM_PARTS,     /**< collectives of a part of a product, or of the samples */
+    AR_STREAM_MESSAGES,  /**< to other stages of a pipeline */
     AR_STREAMS_COUNT
 };
 
@@ -74,6 +76,8 @@ struct ar_work {
     uint32_t axes;                        /**< bits 1 << ar_axis along which it runs, */
     uint64_t bytes;                       /**< and its payload, as nccl-tests counts it */
     uint32_t element_bytes;               /**< of the payload; 0: as all else that is sent */
+    double share; /**< of the pieces of a larger collective, which go one by one: its time is that
+                       share of the time of the whole; 0: it is whole */
     double every; /**< steps of which one does it; time_s is the part of each, which no rank waits
                        for another to spend; 0: all steps do */
     uint32_t from, to; /**< of a message: roles that stand for all between which it takes as long;

@@ -52,8 +52,10 @@ struct ar_layout {
     bool overlaps_tensor; /**< its collectives run beside the products that they belong to, piece by
                                piece: of tp pieces one is not hidden */
     enum ar_attention_kind attention;
-    bool overlaps;     /**< gradients are summed beside the backward pass, where they can be */
-    uint32_t prefetch; /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
+    bool overlaps;          /**< gradients are summed beside the backward pass, where they can be */
+    bool overlaps_gather;   /**< zero1 gathers parameters beside the first forward pass */
+    bool overlaps_pipeline; /**< messages of a pipeline leave beside computations */
+    uint32_t prefetch;      /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
     enum ar_precision gradients; /**< on the wire */
     double sparse_frac; /**< of all gradients, the largest, that replicas which sum them exchange,

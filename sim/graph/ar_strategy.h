@@ -41,8 +41,9 @@ struct ar_strategy {
     bool is_asynchronous;
     uint32_t staleness; /**< AR_STALENESS_FREE: nobody waits; AR_STALENESS_NAMED: `ssp:3` */
     bool deals_units;   /**< to workers that ask for them */
-    /** Layers of a run; they divide those of a chunk. NULL: one. */
-    uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_last);
+    /** Layers of a run; they divide those of a chunk. `is_edge`: the first pass forward, or the
+     * last one backward, of the chunk. NULL: one. */
+    uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_edge);
     /** Before a run: a task that it needs, or AR_NO_TASK. NULL: none. */
     uint32_t (*before)(struct ar_build *build, const struct ar_run *run);
     /** After a run, whose last task is `task`. NULL: nothing. */

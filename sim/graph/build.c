@@ -41,7 +41,8 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                                  .time_s = AR_GRAPH_UNTIMED,
                                  .operation = operation,
                                  .axes = axes,
-                                 .bytes = (uint64_t)bytes};
+                                 .bytes = (uint64_t)bytes,
+                                 .share = build->share};
     return build_task(build, &work, stage, stage, stream, build_duty(action), count, action);
 }
 
@@ -251,10 +252,12 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     struct ar_transformer_slice slice = ar_layout_slice(layout);
     double bytes = part * ar_transformer_state_bytes(layout->model, &slice);
     const struct ar_operation *const *operation = layout->is_sequence_parallel ? split : whole;
+    build->share = part < 1 ? part : 0;
     for (; *operation != NULL; operation++) {
         build_collective(build, run->stage, stream, *operation, 1 << AR_AXIS_TP, bytes, count,
                          &run->action);
     }
+    build->share = 0;
 }
 
 /* The tasks of a run; returns the first one, which waits for what comes before. */
@@ -277,13 +280,14 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     if (layout->overlaps_tensor) {
         /* A product and its collective go in tp pieces, so that all but one piece of the shorter of
          * the two are hidden (NVIDIA, TransformerEngine, overlap of GEMMs and communication; Wang
-         * et al., ASPLOS 2023). A mark says when both begin. */
+         * et al., ASPLOS 2023). Pieces are what a ring sends step by step, and cost no more
+         * messages than the whole. A mark says when both begin. */
         task = build_compute(build, run->stage, 0, duty, &run->action);
         uint32_t first = graph->tasks_count;
-        add_tensor(build, run, AR_STREAM_GRADIENTS, 1 - 1.0 / shards, places);
+        add_tensor(build, run, AR_STREAM_PARTS, 1 - 1.0 / shards, places);
         if (first < graph->tasks_count) {
             ar_graph_need(graph, first, task);
-            hidden = build_last(build, run->stage, AR_STREAM_GRADIENTS);
+            hidden = build_last(build, run->stage, AR_STREAM_PARTS);
         }
     }
     uint32_t computed =
@@ -333,7 +337,7 @@ static size_t chunk_index(const struct ar_build *build, uint32_t place,
  * Ranks of a tensor-parallel group send a part of the hidden states each, and gather it where they
  * are. */
 static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_action *action,
-                      bool ends_batches, uint32_t *first)
+                      bool is_edge, uint32_t *first)
 {
     const struct ar_layout *layout = build->layout;
     uint32_t stages = build->pipeline.stages, places = stages * build->pipeline.chunks;
@@ -352,7 +356,7 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                                     1 << AR_AXIS_TP, bytes, 1, action);
     uint32_t layers = ar_layout_chunk_layers(layout);
     uint32_t each = layout->strategy->run_layers != NULL
-                        ? layout->strategy->run_layers(build, is_backward, ends_batches)
+                        ? layout->strategy->run_layers(build, is_backward, is_edge)
                         : 1;
     for (uint32_t done = 0; done < layers; done += each) {
         uint32_t from = is_backward ? layers - each - done : done;
@@ -362,15 +366,18 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                                    .layers = each,
                                    .has_embedding = from == 0 && place == 0,
                                    .has_head = from + each == layers && place == places - 1,
-                                   .ends_batches = ends_batches};
+                                   .is_edge = is_edge};
         uint32_t task = build_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
     }
-    if (!ends) { /* the stage waits until the result has left to the next place */
+    if (!ends) { /* unless it is hidden, the stage waits until the result has left */
         uint32_t next = is_backward ? place - 1 : place + 1;
-        build->arrivals[chunk_index(build, next, action)] =
-            build_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
-                          bytes / layout->sizes[AR_AXIS_TP]);
+        enum ar_stream stream = layout->overlaps_pipeline ? AR_STREAM_MESSAGES : AR_STREAM_COMPUTE;
+        uint32_t message = build_message(build, action, stage, next % stages, stream,
+                                         bytes / layout->sizes[AR_AXIS_TP]);
+        ar_graph_need(build->graph, layout->overlaps_pipeline ? message : AR_NO_TASK,
+                      build_last(build, stage, AR_STREAM_COMPUTE));
+        build->arrivals[chunk_index(build, next, action)] = message;
     }
 }
 
@@ -393,9 +400,9 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     }
     for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
         struct ar_action action = layout->schedule->action(pipeline, stage, step);
-        bool ends = action.is_backward && --left[action.chunk] == 0;
+        bool is_edge = action.is_backward ? --left[action.chunk] == 0 : action.batch == 0;
         uint32_t place = action.chunk * pipeline->stages + stage;
-        add_chunk(build, stage, &action, ends, &firsts[chunk_index(build, place, &action)]);
+        add_chunk(build, stage, &action, is_edge, &firsts[chunk_index(build, place, &action)]);
     }
     layout->strategy->end(build, stage);
 }

@@ -13,7 +13,8 @@ struct ar_run {
     uint32_t layers;
     bool has_embedding; /**< it begins with the embedding */
     bool has_head;      /**< it ends with the head */
-    bool ends_batches;  /**< backward: no later micro-batch adds to the gradients of its layers */
+    bool is_edge; /**< backward: no later micro-batch adds to the gradients of its layers; forward:
+                       none before has used their parameters */
 };
 
 struct ar_build {
@@ -21,6 +22,7 @@ struct ar_build {
     const struct ar_part_times *times;
     struct ar_graph *graph;
     struct ar_pipeline pipeline;
+    double share;       /**< of collectives that are added in pieces; 0: whole */
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */
     /* The stage that is being made, for strategies: */
     uint32_t ends[AR_PREFETCH_MAX + 1]; /**< last tasks of its last runs, the newest first */

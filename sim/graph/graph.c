@@ -32,8 +32,8 @@ static bool work_is_same(const struct ar_work *one, const struct ar_work *other)
 {
     bool is_alike = one->kind == other->kind && one->operation == other->operation &&
                     one->axes == other->axes && one->bytes == other->bytes &&
-                    one->element_bytes == other->element_bytes && one->every == other->every &&
-                    one->from == other->from && one->to == other->to;
+                    one->element_bytes == other->element_bytes && one->share == other->share &&
+                    one->every == other->every && one->from == other->from && one->to == other->to;
     return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
 }
 

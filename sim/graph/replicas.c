@@ -11,14 +11,31 @@
  * ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
  * and gathers the others'; of a trace bucket by bucket. */
 
-/* Layers of a run: one each of the last backward pass, if its gradients are sent beside it; else
- * those of a chunk. */
-static uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_last)
+/* Whether replicas gather the parameters that the step before has updated beside the first forward
+ * pass, layer by layer. */
+static bool gathers_beside(const struct ar_build *build)
+{
+    return build->layout->overlaps_gather && build->layout->strategy->shards_optimizer;
+}
+
+/* Layers of a run: one each of the last backward pass, if its gradients are sent beside it, and of
+ * the first forward pass, if parameters are; else those of a chunk. */
+static uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_edge)
 {
     bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->workload != NULL;
-    bool is_single = build->layout->overlaps && is_backward && is_last && has_others &&
-                     !build->layout->strategy->ends_runs;
-    return is_single ? 1 : ar_layout_chunk_layers(build->layout);
+    const struct ar_strategy *strategy = build->layout->strategy;
+    bool is_beside = is_backward ? build->layout->overlaps : gathers_beside(build);
+    return is_beside && is_edge && has_others && !strategy->ends_runs
+               ? 1
+               : ar_layout_chunk_layers(build->layout);
+}
+
+static uint32_t zero1_before(struct ar_build *build, const struct ar_run *run)
+{
+    bool is_gathered = gathers_beside(build) && run->is_edge && !run->action.is_backward;
+    return is_gathered
+               ? build_run_shards(build, run, &ar_operation_all_gather, BUILD_BEGINS, AR_NO_TASK)
+               : AR_NO_TASK;
 }
 
 static const struct ar_operation *sum_of(const struct ar_build *build)
@@ -29,8 +46,9 @@ static const struct ar_operation *sum_of(const struct ar_build *build)
 
 static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
-    bool is_sent = build->layout->workload != NULL ? run->action.is_backward
-                                                   : build->layout->overlaps && run->ends_batches;
+    const struct ar_layout *layout = build->layout;
+    bool is_sent = run->action.is_backward &&
+                   (layout->workload != NULL || (layout->overlaps && run->is_edge));
     if (is_sent) {
         (void)build_run_shards(build, run, sum_of(build), BUILD_ENDS, task);
     }
@@ -49,7 +67,7 @@ static void data_end(struct ar_build *build, uint32_t stage)
                                          build_last(build, stage, AR_STREAM_GRADIENTS));
     if (shards && layout->workload != NULL) {
         (void)build_shards(build, &ar_operation_all_gather, 0, BUILD_ANYWHERE, &action, optimizer);
-    } else if (shards) {
+    } else if (shards && !gathers_beside(build)) {
         (void)build_gradients(build, stage, &ar_operation_all_gather, all, &action, optimizer);
     }
 }
@@ -68,6 +86,7 @@ const struct ar_strategy ar_strategy_zero1 = {
     .title = "replicas share the optimizer: reduce-scatter of gradients, all-gather of parameters",
     .shards_optimizer = true,
     .run_layers = build_data_layers,
+    .before = zero1_before,
     .after = data_after,
     .end = data_end,
 };

@@ -380,6 +380,15 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                "collectives of tensor parallelism run beside the products that "
                                "they belong to, in tp pieces; with --sequence-parallel",
                                LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_tensor)},
+    [AR_KEY_OVERLAP_GATHER] = {"--overlap-gather", "yes|no", "no",
+                               "zero1 gathers the parameters that the step before has updated "
+                               "layer by layer beside the first forward pass, not at the end",
+                               LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_gather)},
+    [AR_KEY_OVERLAP_PIPELINE] = {"--overlap-pipeline", "yes|no", NULL,
+                                 "a stage computes while its message leaves to the next one; "
+                                 "default: yes with --schedule interleaved, as Megatron core",
+                                 LAYOUT | PUBLISHED | SETTING, FLAG,
+                                 FIELD(layout.overlaps_pipeline)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
                          STEP | LAYOUT | PUBLISHED, COUNT, FIELD(layout.prefetch), 0,
                          AR_PREFETCH_MAX},

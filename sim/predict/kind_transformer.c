@@ -178,6 +178,9 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     AR_TRY(layout_find_cost(scenario, AR_KEY_WORKLOAD, inputs,
                             layout->attention == AR_ATTENTION_FLASH2, err));
     layout->precision = scenario->precision;
+    if (!ar_scenario_has(scenario, AR_KEY_OVERLAP_PIPELINE)) {
+        layout->overlaps_pipeline = layout->schedule->has_chunks;
+    }
     if (!ar_scenario_has(scenario, AR_KEY_GRADIENTS)) {
         layout->gradients = ar_precision_stored(scenario->precision);
     }

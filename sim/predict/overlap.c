@@ -189,21 +189,51 @@ static bool times_have_settled(const struct ar_graph *graph, double settled_frac
     return is_like && change_s < settled_frac * last_s;
 }
 
+static int compare_intervals(const void *a, const void *b)
+{
+    const struct ar_interval *first = a, *second = b;
+    return (first->begin_s > second->begin_s) - (first->begin_s < second->begin_s);
+}
+
+/* When does each role send something beside its computations? `intervals` has room for all tasks.
+ */
+static void list_busy(const struct ar_graph *graph, double speed_frac,
+                      struct ar_interval *intervals, struct ar_slowdown *slowdowns)
+{
+    for (uint32_t role = 0; role < graph->roles_count; role++) {
+        struct ar_interval *busy = intervals;
+        for (uint32_t stream = AR_STREAM_COMPUTE + 1; stream < AR_STREAMS_COUNT; stream++) {
+            uint32_t task = graph->first[role * AR_STREAMS_COUNT + stream];
+            for (; task != AR_NO_TASK; task = graph->tasks[task].after) {
+                const struct ar_task *sent = &graph->tasks[task];
+                *busy++ = (struct ar_interval){sent->start_s, sent->end_s};
+            }
+        }
+        uint32_t count = (uint32_t)(busy - intervals);
+        qsort(intervals, count, sizeof *intervals, compare_intervals);
+        slowdowns[role] = (struct ar_slowdown){
+            .speed_frac = speed_frac, .intervals = intervals, .intervals_count = count};
+        intervals = busy;
+    }
+}
+
 enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
 {
     struct ar_timing *timing = timer->timing;
     struct overlap *overlap = &timer->overlap;
     bool has[AR_STREAMS_COUNT] = {false}; /* streams on which something is sent */
+    uint32_t streams = 0;                 /* and how many there are */
     struct sharing sharing = {.speeds = NULL};
     double speed_frac;
     AR_TRY(job_find_speed(timer->job, &speed_frac, err));
     for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
         const struct ar_task *task = &timing->graph->tasks[i];
         bool is_sent = timing->graph->works[task->work].kind != AR_TASK_COMPUTE;
+        streams += is_sent && !has[task->stream] ? 1 : 0;
         has[task->stream] = has[task->stream] || is_sent;
     }
-    bool can_share = !ar_engine_times_calls(timer->job->engine) && !timing->graph->has_series &&
-                     has[AR_STREAM_COMPUTE] && has[AR_STREAM_GRADIENTS];
+    bool can_share =
+        !ar_engine_times_calls(timer->job->engine) && !timing->graph->has_series && streams > 1;
     if ((speed_frac == 1 && !can_share) || timer_runs_ranks(timer)) {
         return AR_OK;
     }
@@ -231,18 +261,9 @@ enum ar_status timer_find_overlap(struct timer *timer, struct ar_error *err)
         double settled_frac = can_share ? SHARING_SETTLED_FRAC : SETTLED_FRAC;
         is_settled = times_have_settled(timing->graph, settled_frac, marks_s, &count) ||
                      (speed_frac == 1 && !sharing.is_needed);
-        if (!is_settled && speed_frac < 1) { /* when were the second streams busy? */
-            struct ar_interval *busy = intervals;
+        if (!is_settled && speed_frac < 1) {
             overlap->slowdowns = slowdowns;
-            for (uint32_t role = 0; role < roles; role++) {
-                slowdowns[role] = (struct ar_slowdown){.speed_frac = speed_frac, .intervals = busy};
-                uint32_t task = timing->graph->first[role * AR_STREAMS_COUNT + AR_STREAM_GRADIENTS];
-                for (; task != AR_NO_TASK; task = timing->graph->tasks[task].after) {
-                    const struct ar_task *sent = &timing->graph->tasks[task];
-                    *busy++ = (struct ar_interval){sent->start_s, sent->end_s};
-                    slowdowns[role].intervals_count++;
-                }
-            }
+            list_busy(timing->graph, speed_frac, intervals, slowdowns);
         }
         if (!is_settled && sharing.is_needed) {
             overlap->sendings = sharing.sendings;

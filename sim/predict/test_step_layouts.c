@@ -1,5 +1,6 @@
 /* Steps of transformers: ranks that differ, slowdown, links that are shared. */
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "test_job.h"
 
@@ -110,4 +111,72 @@ Test(step, gathers_beside_tensor_parallelism_take_longer_where_both_need_the_sam
         }
         tested_end(&step);
     }
+}
+
+/* --- overlaps ---------------------------------------------------------------------------------
+ */
+
+enum { OVERLAPS_COUNT = 16 };
+
+static void set_overlaps(struct ar_layout *layout, uint32_t bits)
+{
+    layout->overlaps = (bits & 1) != 0;
+    layout->overlaps_tensor = (bits & 2) != 0 && layout->is_sequence_parallel;
+    layout->overlaps_gather = (bits & 4) != 0;
+    layout->overlaps_pipeline = (bits & 8) != 0;
+}
+
+/* The layout of a number: cluster, mesh, schedule, strategy, batch and times all vary with it. */
+static struct tested numbered_layout(struct ar_cluster *const clusters[3], uint32_t number)
+{
+    static const uint32_t meshes[][3] = {{1, 8, 1}, {1, 4, 2}, {1, 2, 4}, {1, 4, 4}, {2, 4, 1},
+                                         {2, 2, 2}, {2, 4, 4}, {4, 2, 2}, {4, 4, 2}, {4, 2, 4}};
+    static const char *const schedules[] = {"1f1b", "gpipe", "interleaved:2"};
+    static const struct ar_strategy *const strategies[] = {&ar_strategy_zero1, &ar_strategy_data};
+    static const double layers_s[] = {1e-4, 3e-4, 1e-3, 4e-3};
+    struct ar_error err = {.text = ""};
+    const uint32_t *mesh = meshes[number % 10];
+    const char *schedule = schedules[number / 10 % 3];
+    struct tested step = make_layout(clusters[number / 30 % 3], mesh[0], mesh[1], mesh[2]);
+    struct ar_layout *layout = &step.job.layout;
+    double layer_s = layers_s[number / 90 % 4];
+    step.job.times.forward_s[AR_PART_LAYER] = layer_s;
+    step.job.times.backward_s[AR_PART_LAYER] = 2 * layer_s;
+    step.job.times.optimizer_s = 1e-12;
+    layout->strategy = strategies[number / 360 % 2];
+    layout->global_batch = (number / 720 % 2 == 0 ? 4 : 8) * layout->sizes[AR_AXIS_DP];
+    layout->is_sequence_parallel = mesh[2] > 1;
+    schedule = mesh[0] > 1 ? schedule : schedules[number / 10 % 2];
+    cr_assert_eq(ar_schedule_parse("", schedule, &layout->schedule, &layout->chunks, &err), AR_OK);
+    return step;
+}
+
+/* Shared links are settled to a part of 1e-4 of the step. */
+#define SLOWER_FRAC 1e-3
+
+Test(step, overlapping_more_is_never_slower)
+{
+    enum { LAYOUTS_COUNT = 1080 };
+    struct ar_cluster *const clusters[] = {support_cluster("dgx-a100", NULL),
+                                           support_cluster("abci-v100", NULL),
+                                           support_cluster("dgx-h100", NULL)};
+    uint32_t slower = 0, faster = 0, last = 0;
+    for (uint32_t number = 0; number < LAYOUTS_COUNT; number++) {
+        double times_s[OVERLAPS_COUNT];
+        for (uint32_t bits = 0; bits < OVERLAPS_COUNT; bits++) {
+            struct tested step = numbered_layout(clusters, number);
+            set_overlaps(&step.job.layout, bits);
+            tested_run(&step);
+            times_s[bits] = step.timing.iteration_s;
+            for (uint32_t bit = 1; bit <= bits; bit *= 2) {
+                double before_s = (bits & bit) != 0 ? times_s[bits - bit] : INFINITY;
+                bool is_slower = times_s[bits] > before_s * (1 + SLOWER_FRAC);
+                slower += is_slower;
+                faster += isfinite(before_s) && times_s[bits] < before_s;
+                last = is_slower ? number : last;
+            }
+        }
+    }
+    cr_expect_eq(slower, 0, "%u times, last in layout %u", slower, last);
+    cr_expect_gt(faster, LAYOUTS_COUNT, "overlaps hide something");
 }

@@ -143,15 +143,17 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
                              .times = timer->call_times,
                              .library = job->library,
                              .band = job->band};
-    timer->calls[0] = (struct ar_call){.elements = work_elements(work, &trial.collective)};
+    double share = work->share > 0 ? work->share : 1;
+    timer->calls[0] = (struct ar_call){
+        .elements = (uint64_t)ceil((double)work_elements(work, &trial.collective) / share)};
     if (is_all) {
         trial.flows = timer->flows;
     } else {
         AR_TRY(timer_find_flows(timer, number, &trial.flows, err));
     }
     AR_TRY(ar_trial_run(&trial, job->engine, err));
-    work->time_s =
-        (trial.times->finish_s - trial.times->start_s) / (work->every > 0 ? work->every : 1);
+    work->time_s = share * (trial.times->finish_s - trial.times->start_s) /
+                   (work->every > 0 ? work->every : 1);
     timer->works_messages += trial.messages_count;
     timing->exact = timing->exact && (trial.exact || work->every > 0);
     if (is_all) {

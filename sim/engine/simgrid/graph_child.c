@@ -199,12 +199,23 @@ static void gather_channels(const struct stream *stream, uint32_t channels)
 
 /* --- what tasks do ---------------------------------------------------------------------------- */
 
-/* The second stream of a rank has become busy, or idle: computations go at another speed. */
+/* Whether a rank sends something beside its computations. */
+static bool is_beside_busy(const struct stream *stream)
+{
+    bool is_busy = false;
+    for (uint32_t beside = AR_STREAM_COMPUTE + 1; beside < AR_STREAMS_COUNT; beside++) {
+        is_busy =
+            is_busy || graph_stream(stream->run, stream->role, beside, stream->place, 0)->is_busy;
+    }
+    return is_busy;
+}
+
+/* A stream of a rank has become busy, or idle: computations go at another speed. */
 static void set_busy(struct stream *stream, bool is_busy)
 {
     const struct graph_run *run = stream->run;
     stream->is_busy = is_busy;
-    if (stream->stream == AR_STREAM_GRADIENTS) {
+    if (stream->stream != AR_STREAM_COMPUTE) {
         const struct stream *other =
             graph_stream(run, stream->role, AR_STREAM_COMPUTE, stream->place, 0);
         if (other->is_slowed) {
@@ -217,8 +228,6 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
 {
     const struct graph_run *run = stream->run;
     const struct ar_graph_trial *trial = run->trial;
-    const struct stream *beside =
-        graph_stream(run, stream->role, AR_STREAM_GRADIENTS, stream->place, 0);
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank_of(stream)] : 1;
     double left_s = task->count * run->graph->works[task->work].time_s * factor;
     bool is_slowed = trial->speed_frac < 1 && task->duty != AR_DUTY_OPTIMIZER;
@@ -229,7 +238,7 @@ static void stream_compute(struct stream *stream, const struct ar_task *task)
     stream->is_slowed = true;
     while (left_s > 0) {
         double began_s = simgrid_get_clock();
-        double speed_frac = beside->is_busy ? trial->speed_frac : 1;
+        double speed_frac = is_beside_busy(stream) ? trial->speed_frac : 1;
         bool is_done = sg_sem_acquire_timeout(stream->wake, left_s / speed_frac) != 0;
         left_s = is_done ? 0 : left_s - (simgrid_get_clock() - began_s) * speed_frac;
     }
