@@ -307,8 +307,8 @@ Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
 Test(cli_layout, wrong_lines_are_one_line)
 {
     static const char *const cases[][2] = {
-        {GPT3 "--mesh pp=5,dp=1,tp=8 --global-batch 8",
-         "--mesh: found layers 96; expected a multiple of 5, stages times chunks"},
+        {GPT3 "--mesh pp=97,dp=1,tp=8 --global-batch 8",
+         "--mesh: found layers 96; expected at least 97, stages times chunks"},
         {GPT3 "--mesh dp=1,tp=7 --global-batch 8",
          "--mesh: found heads 96; expected a multiple of 7, tp of the mesh"},
         {GPT3 "--mesh dp=3,tp=8 --global-batch 8",
@@ -321,8 +321,8 @@ Test(cli_layout, wrong_lines_are_one_line)
          "--mesh: dp=1,tp=8 has 8 places; expected 16, the number of --gpus"},
         {GPT3 "--mesh dp=1,tp=8", "option --global-batch is missing"},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --schedule 1f2b", "--schedule: found \"1f2b\""},
-        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --strategy zero2",
-         "--strategy: unknown strategy \"zero2\""},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --strategy zero4",
+         "--strategy: unknown strategy \"zero4\""},
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --batch 8", "--workload: found with --batch"},
         {"--cluster dgx-a100 --workload gpt --gpus 8 --global-batch 8",
          "--workload: found 0 layers"},

@@ -6,6 +6,13 @@
  * experts of a mixture, `tp` shards of every layer. `dp` times `ep` GPUs see different sequences;
  * what is not an expert has a replica on each. A step takes global_batch sequences, micro_batch at
  * a time.
+ *
+ * **Stages.** The layers of a model are dealt to places, chunk by chunk stage by stage. If they
+ * divide, all places have as many. Else, if the layers and two more divide, the embedding and the
+ * loss count as a layer each, so that the first and the last place have one less, which may be none
+ * (Megatron-LM, --account-for-embedding-in-pipeline-split and -loss-; arXiv:2407.21783, section
+ * 3.3.2). Else the first places have one more (DeepSpeed, deepspeed/runtime/utils.py,
+ * partition_uniform).
  */
 #pragma once
 
@@ -76,16 +83,19 @@ static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
     return ar_layout_replicas(layout) * layout->sizes[AR_AXIS_PP] * layout->sizes[AR_AXIS_TP];
 }
 
-/** Micro-batches of a replica; the pipeline that they go through; layers of a chunk. */
+/** Micro-batches of a replica; the pipeline that they go through. */
 uint32_t ar_layout_batches(const struct ar_layout *layout);
 struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout);
-uint32_t ar_layout_chunk_layers(const struct ar_layout *layout);
+
+/** Layers of a place of the pipeline, that of chunk c of stage s being c * stages + s; those of all
+ * places of a stage. */
+uint32_t ar_layout_place_layers(const struct ar_layout *layout, uint32_t place);
+uint32_t ar_layout_stage_layers(const struct ar_layout *layout, uint32_t stage);
 struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
 
-/** Refuses (AR_USAGE) what does not divide: layers by stages and chunks, heads, hidden size,
- * feed-forward size and vocabulary by tp, experts by ep, the batch by replicas and micro-batches; a
- * schedule with chunks without a pipeline, and what the strategy cannot run. `where` begins the
- * error line. */
+/** Refuses (AR_USAGE) what does not divide: heads, hidden size, feed-forward size and vocabulary by
+ * tp, experts by ep, the batch by replicas and micro-batches; fewer layers than places, and a
+ * schedule with chunks without a pipeline. `where` begins the error line. */
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
 

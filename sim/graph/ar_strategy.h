@@ -29,11 +29,11 @@ struct ar_build;
 struct ar_strategy {
     const char *name;
     const char *title;
-    bool shards_optimizer; /**< each replica updates its part of the parameters */
-    bool shards_all;       /**< parameters and gradients are in parts, too; of no use in a pipeline,
-                                whose micro-batches would fetch them again and again */
-    bool sends_buckets;    /**< of a trace: all-reduces of the buckets of gradients, one series */
-    bool ends_runs;        /**< what it sends it sends once, after all steps that are run */
+    bool shards_optimizer;  /**< each replica updates its part of the parameters */
+    bool shards_gradients;  /**< gradients are in parts: those of each micro-batch are sent */
+    bool shards_all;        /**< parameters are in parts, too, and gathered for each run */
+    bool sends_buckets;     /**< of a trace: all-reduces of the buckets of gradients, one series */
+    bool ends_runs;         /**< what it sends it sends once, after all steps that are run */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */
     /** Workers exchange with servers as they get round to it: there is no graph, and none of the
      * functions below, but an asynchronous run (sim/servers). Before a step, all have done
@@ -41,7 +41,7 @@ struct ar_strategy {
     bool is_asynchronous;
     uint32_t staleness; /**< AR_STALENESS_FREE: nobody waits; AR_STALENESS_NAMED: `ssp:3` */
     bool deals_units;   /**< to workers that ask for them */
-    /** Layers of a run; they divide those of a chunk. `is_edge`: the first pass forward, or the
+    /** Layers of a run: one, or 0, those of the chunk. `is_edge`: the first pass forward, or the
      * last one backward, of the chunk. NULL: one. */
     uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_edge);
     /** Before a run: a task that it needs, or AR_NO_TASK. NULL: none. */
@@ -66,6 +66,7 @@ struct ar_strategy {
 #define AR_STRATEGY_LIST(X)                                                                        \
     X(data)                                                                                        \
     X(zero1)                                                                                       \
+    X(zero2)                                                                                       \
     X(zero3)                                                                                       \
     X(zero3_lists)                                                                                 \
     X(independent)                                                                                 \

@@ -95,8 +95,7 @@ struct ar_parameters build_run_parameters(const struct ar_build *build, const st
 
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
 {
-    const struct ar_run all = {.layers =
-                                   ar_layout_chunk_layers(build->layout) * build->pipeline.chunks,
+    const struct ar_run all = {.layers = ar_layout_stage_layers(build->layout, stage),
                                .has_embedding = stage == 0,
                                .has_head = stage == build->pipeline.stages - 1};
     return build_run_parameters(build, &all);
@@ -354,11 +353,13 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                  ? AR_NO_TASK
                  : build_collective(build, stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
                                     1 << AR_AXIS_TP, bytes, 1, action);
-    uint32_t layers = ar_layout_chunk_layers(layout);
+    uint32_t layers = ar_layout_place_layers(layout, place);
     uint32_t each = layout->strategy->run_layers != NULL
                         ? layout->strategy->run_layers(build, is_backward, is_edge)
                         : 1;
-    for (uint32_t done = 0; done < layers; done += each) {
+    each = each == 0 || layers == 0 ? layers : each;
+    uint32_t done = 0;
+    do { /* once, too, where a place has the embedding or the head alone */
         uint32_t from = is_backward ? layers - each - done : done;
         const struct ar_run run = {.stage = stage,
                                    .action = *action,
@@ -369,7 +370,8 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                                    .is_edge = is_edge};
         uint32_t task = build_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
-    }
+        done += each;
+    } while (done < layers);
     if (!ends) { /* unless it is hidden, the stage waits until the result has left */
         uint32_t next = is_backward ? place - 1 : place + 1;
         enum ar_stream stream = layout->overlaps_pipeline ? AR_STREAM_MESSAGES : AR_STREAM_COMPUTE;

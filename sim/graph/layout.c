@@ -14,10 +14,29 @@ struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout)
                                 .chunks = layout->chunks};
 }
 
-uint32_t ar_layout_chunk_layers(const struct ar_layout *layout)
+/* Whether the ends of the pipeline count as layers, so that they have one less. */
+static bool has_lighter_ends(uint32_t layers, uint32_t places)
+{
+    return layers % places != 0 && (layers + 2) % places == 0;
+}
+
+uint32_t ar_layout_place_layers(const struct ar_layout *layout, uint32_t place)
 {
     uint32_t layers = layout->trace != NULL ? layout->trace->layers_count : layout->model->layers;
-    return layers / (layout->sizes[AR_AXIS_PP] * layout->chunks);
+    uint32_t places = layout->sizes[AR_AXIS_PP] * layout->chunks;
+    if (has_lighter_ends(layers, places)) {
+        return (layers + 2) / places - (place == 0 || place == places - 1 ? 1 : 0);
+    }
+    return layers / places + (place < layers % places ? 1 : 0);
+}
+
+uint32_t ar_layout_stage_layers(const struct ar_layout *layout, uint32_t stage)
+{
+    uint32_t layers = 0;
+    for (uint32_t chunk = 0; chunk < layout->chunks; chunk++) {
+        layers += ar_layout_place_layers(layout, chunk * layout->sizes[AR_AXIS_PP] + stage);
+    }
+    return layers;
 }
 
 struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
@@ -60,6 +79,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
     const struct ar_transformer *model = layout->model;
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
     uint32_t stages = layout->sizes[AR_AXIS_PP];
+    uint64_t places = (uint64_t)stages * layout->chunks;
     AR_TRY(check_divides(where, "heads", model->heads, by_tp, tp, err));
     if (tp % model->kv_heads != 0) { /* else each GPU has a copy of one */
         AR_TRY(check_divides(where, "kv-heads", model->kv_heads, by_tp, tp, err));
@@ -98,14 +118,11 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
                             "above 1, or 1f1b",
                             where, layout->schedule->name, layout->chunks);
     }
-    if (layout->strategy->shards_all && stages > 1) {
+    if (model->layers + (has_lighter_ends(model->layers, (uint32_t)places) ? 2 : 0) < places) {
         return ar_error_set(err, AR_USAGE,
-                            "%s: found strategy %s with pp=%u, where every micro-batch would "
-                            "fetch all parameters again; expected pp=1, or zero1",
-                            where, layout->strategy->name, stages);
+                            "%s: found layers %u; expected at least %llu, stages times chunks",
+                            where, model->layers, (unsigned long long)places);
     }
-    AR_TRY(check_divides(where, "layers", model->layers, "stages times chunks",
-                         (uint64_t)stages * layout->chunks, err));
     return layout->schedule->has_chunks
                ? check_divides(where, "micro-batches of a replica", ar_layout_batches(layout),
                                "the stages, as interleaved schedules need it", stages, err)
@@ -120,7 +137,7 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, d
 {
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
-    uint32_t layers = layout->model->layers / stages;
+    uint32_t layers = ar_layout_stage_layers(layout, stage);
     double none;
     double all =
         layers * ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, experts);
@@ -141,10 +158,11 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, d
 static double state_bytes(const struct ar_layout *layout, double parameters, uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
-    double own = ar_precision_bytes(ar_precision_stored(layout->precision)) +
-                 ar_precision_bytes(layout->gradients);
+    double own = ar_precision_bytes(ar_precision_stored(layout->precision));
+    double gradient = ar_precision_bytes(layout->gradients);
     double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
     return parameters * (own / (strategy->shards_all ? copies : 1) +
+                         gradient / (strategy->shards_gradients ? copies : 1) +
                          optimizer / (strategy->shards_optimizer ? copies : 1));
 }
 
@@ -161,9 +179,9 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
                         ? (double)layout->micro_batch * layout->model->seq * layout->model->vocab /
                               slice.tp * ar_precision_bytes(AR_FP32)
                         : 0;
-    return layer * ar_layout_chunk_layers(layout) *
-               ar_schedule_kept(layout->schedule, &pipeline, stage) +
-           again + logits;
+    double chunk_layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks;
+    return layer * chunk_layers * ar_schedule_kept(layout->schedule, &pipeline, stage) + again +
+           logits;
 }
 
 struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
@@ -173,8 +191,7 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
     }
     struct ar_layout_memory most = {.states_bytes = 0};
     uint32_t stages = layout->sizes[AR_AXIS_PP];
-    for (uint32_t i = 0; i < 2; i++) { /* the first stage keeps the most, the last has the head */
-        uint32_t stage = i == 0 ? 0 : stages - 1;
+    for (uint32_t stage = 0; stage < stages; stage++) {
         double experts;
         double all = stage_parameters(layout, stage, &experts);
         struct ar_layout_memory one = {

@@ -2,14 +2,17 @@
  * sent when layers have gone forward or backward. */
 #include "build.h"
 
-/* --- data, zero1 --------------------------------------------------------------------------------
+/* --- data, zero1, zero2 -------------------------------------------------------------------------
  *
  * Data-parallel: all replicas have everything, and sum all gradients. They do so beside the last
  * backward pass, layer by layer, or after it at once; those of a trace in the buckets that a
  * framework makes of them.
  *
  * ZeRO-1: each replica gets its part of the summed gradients, updates its part of the parameters,
- * and gathers the others'; of a trace bucket by bucket. */
+ * and gathers the others'; of a trace bucket by bucket.
+ *
+ * ZeRO-2: each replica keeps its part of the gradients alone, so that those of every micro-batch
+ * are sent, beside its backward pass or at once after it, when the next run waits for them. */
 
 /* Whether replicas gather the parameters that the step before has updated beside the first forward
  * pass, layer by layer. */
@@ -18,16 +21,15 @@ static bool gathers_beside(const struct ar_build *build)
     return build->layout->overlaps_gather && build->layout->strategy->shards_optimizer;
 }
 
-/* Layers of a run: one each of the last backward pass, if its gradients are sent beside it, and of
- * the first forward pass, if parameters are; else those of a chunk. */
+/* Layers of a run: one each of the last backward pass, or of every one, if its gradients are sent
+ * beside it, and of the first forward pass, if parameters are; else those of a chunk. */
 static uint32_t build_data_layers(const struct ar_build *build, bool is_backward, bool is_edge)
 {
     bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->workload != NULL;
     const struct ar_strategy *strategy = build->layout->strategy;
     bool is_beside = is_backward ? build->layout->overlaps : gathers_beside(build);
-    return is_beside && is_edge && has_others && !strategy->ends_runs
-               ? 1
-               : ar_layout_chunk_layers(build->layout);
+    bool is_each = is_backward && strategy->shards_gradients;
+    return is_beside && (is_edge || is_each) && has_others && !strategy->ends_runs ? 1 : 0;
 }
 
 static uint32_t zero1_before(struct ar_build *build, const struct ar_run *run)
@@ -47,8 +49,8 @@ static const struct ar_operation *sum_of(const struct ar_build *build)
 static void data_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     const struct ar_layout *layout = build->layout;
-    bool is_sent = run->action.is_backward &&
-                   (layout->workload != NULL || (layout->overlaps && run->is_edge));
+    bool is_each = layout->workload != NULL || layout->strategy->shards_gradients;
+    bool is_sent = run->action.is_backward && (is_each || (layout->overlaps && run->is_edge));
     if (is_sent) {
         (void)build_run_shards(build, run, sum_of(build), BUILD_ENDS, task);
     }
@@ -60,7 +62,7 @@ static void data_end(struct ar_build *build, uint32_t stage)
     const struct ar_action action = {.is_backward = true};
     struct ar_parameters all = build_stage_parameters(build, stage);
     bool shards = layout->strategy->shards_optimizer;
-    if (!layout->overlaps) {
+    if (!layout->overlaps && !layout->strategy->shards_gradients) {
         (void)build_gradients(build, stage, sum_of(build), all, &action, build->ends[0]);
     }
     uint32_t optimizer = build_optimizer(build, stage, shards ? ar_layout_replicas(layout) : 1,
@@ -87,6 +89,27 @@ const struct ar_strategy ar_strategy_zero1 = {
     .shards_optimizer = true,
     .run_layers = build_data_layers,
     .before = zero1_before,
+    .after = data_after,
+    .end = data_end,
+};
+
+/* Without overlap a run waits for the gradients of the one before. */
+static uint32_t zero2_before(struct ar_build *build, const struct ar_run *run)
+{
+    uint32_t gathered = zero1_before(build, run);
+    return gathered != AR_NO_TASK || build->layout->overlaps
+               ? gathered
+               : build_last(build, run->stage, AR_STREAM_GRADIENTS);
+}
+
+const struct ar_strategy ar_strategy_zero2 = {
+    .name = "zero2",
+    .title = "replicas share optimizer and gradients: the latter reduce-scattered for each "
+             "micro-batch",
+    .shards_optimizer = true,
+    .shards_gradients = true,
+    .run_layers = build_data_layers,
+    .before = zero2_before,
     .after = data_after,
     .end = data_end,
 };
@@ -148,6 +171,7 @@ const struct ar_strategy ar_strategy_zero3 = {
     .name = "zero3",
     .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered ahead",
     .shards_optimizer = true,
+    .shards_gradients = true,
     .shards_all = true,
     .before = zero3_before,
     .after = zero3_after,

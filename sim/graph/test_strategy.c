@@ -105,6 +105,46 @@ Test(strategy, tensor_parallelism_sums_hidden_states_four_times_a_layer_and_batc
                  "a reduce-scatter and an all-gather carry half as much each");
 }
 
+Test(strategy, layers_that_do_not_divide_are_dealt_to_all_places)
+{
+    static const struct {
+        uint32_t layers, stages, chunks, first, second, last;
+    } cases[] = {{96, 8, 2, 6, 6, 6},   {126, 16, 1, 7, 8, 7}, {126, 8, 8, 1, 2, 1},
+                 {126, 16, 8, 0, 1, 0}, {24, 5, 1, 5, 5, 4},   {7, 2, 1, 4, 3, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_layout layout = layout_of(cases[i].stages, 1, 1, "1f1b");
+        uint32_t places = cases[i].stages * cases[i].chunks, layers = 0, of_stages = 0;
+        gpt.layers = cases[i].layers;
+        layout.chunks = cases[i].chunks;
+        for (uint32_t place = 0; place < places; place++) {
+            layers += ar_layout_place_layers(&layout, place);
+        }
+        for (uint32_t stage = 0; stage < cases[i].stages; stage++) {
+            of_stages += ar_layout_stage_layers(&layout, stage);
+        }
+        cr_expect_eq(layers, cases[i].layers);
+        cr_expect_eq(of_stages, cases[i].layers);
+        cr_expect_eq(ar_layout_place_layers(&layout, 0), cases[i].first);
+        cr_expect_eq(ar_layout_place_layers(&layout, 1), cases[i].second);
+        cr_expect_eq(ar_layout_place_layers(&layout, places - 1), cases[i].last);
+    }
+}
+
+Test(strategy, a_pipeline_is_as_slow_as_its_longest_stage)
+{
+    struct ar_layout layout = layout_of(5, 1, 1, "1f1b");
+    double end_s = make(&layout, 0).end_s;
+    cr_expect_geq(end_s, 3 * 5 + 8 * 3 * 5 + 3 * 2 * 5, "the fourth stage, with 5 layers");
+    cr_expect_lt(end_s, 3 * 5 * (8 + 4), "as if all had 5 layers");
+    layout = layout_of(4, 1, 1, "interleaved:6");
+    gpt.layers = 22; /* the embedding and the head are alone on their places */
+    layout.global_batch = 4;
+    double parts_s = 3 * 22 * 4 / 4.0; /* of a stage, in the mean */
+    end_s = make(&layout, 0).end_s;
+    cr_expect_geq(end_s, parts_s);
+    cr_expect_leq(end_s, 3 * (6 * 4 + 3));
+}
+
 Test(strategy, tensor_parallelism_beside_products_hides_all_but_one_piece)
 {
     struct ar_layout layout = layout_of(1, 1, 4, "1f1b");
@@ -145,6 +185,27 @@ Test(strategy, replicas_exchange_the_bytes_of_their_parameters)
                  "gathered forward and backward, scattered once");
     layout.global_batch = 24;
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 18 * parameters, "for each micro-batch");
+    layout.strategy = &ar_strategy_zero2;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], (3 + 1) * 2 * parameters,
+                 "gradients of each micro-batch, and parameters once");
+    cr_assert_float_eq(make(&layout, 1.5).end_s, 3 * 24 * 3 + 1.5 + 1.5, 1e-9,
+                       "all but the last layer's are hidden, the gather is not");
+    layout.overlaps = false;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], (3 + 1) * 2 * parameters);
+    cr_assert_float_eq(make(&layout, 5).end_s, 3 * (24 * 3 + 5) + 5, 1e-9, "nothing is");
+}
+
+Test(strategy, fully_sharded_stages_gather_their_parameters_for_each_micro_batch)
+{
+    struct ar_layout layout = layout_of(2, 4, 1, "1f1b");
+    layout.strategy = &ar_strategy_zero3;
+    gpt.is_untied = true;
+    double experts;
+    double stage = 12 * ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_LAYER, &experts) +
+                   ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_EMBEDDING, &experts);
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 3 * 2 * stage, "of the first stage");
+    layout.strategy = &ar_strategy_zero3_lists;
+    cr_assert_gt(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 2 * 2 * stage);
 }
 
 Test(strategy, gradients_summed_beside_the_backward_pass_are_hidden_but_for_the_last_layer)
@@ -240,9 +301,8 @@ static void assert_refused(const struct ar_layout *layout, const char *text)
 
 Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
 {
-    struct ar_layout layout = layout_of(5, 1, 1, "1f1b");
-    assert_refused(&layout,
-                   "--mesh: found layers 24; expected a multiple of 5, stages times chunks");
+    struct ar_layout layout = layout_of(25, 1, 1, "1f1b");
+    assert_refused(&layout, "--mesh: found layers 24; expected at least 25, stages times chunks");
     layout = layout_of(1, 1, 3, "1f1b");
     assert_refused(&layout, "--mesh: found heads 16; expected a multiple of 3, tp of the mesh");
     layout = layout_of(1, 2, 1, "1f1b");
@@ -252,10 +312,6 @@ Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
     layout = layout_of(1, 2, 1, "interleaved:2");
     assert_refused(&layout, "--mesh: found schedule interleaved:2 without a pipeline; expected pp "
                             "of the mesh above 1, or 1f1b");
-    layout = layout_of(2, 2, 1, "1f1b");
-    layout.strategy = &ar_strategy_zero3;
-    assert_refused(&layout, "--mesh: found strategy zero3 with pp=2, where every micro-batch would "
-                            "fetch all parameters again; expected pp=1, or zero1");
     layout = layout_of(1, 1, 1, "1f1b");
     layout.sizes[AR_AXIS_EP] = 2;
     assert_refused(&layout, "--mesh: found ep=2 for a model without experts; expected --experts, "

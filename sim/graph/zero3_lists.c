@@ -145,6 +145,7 @@ const struct ar_strategy ar_strategy_zero3_lists = {
     .name = "zero3-lists",
     .title = "the same as DeepSpeed did it until 2021: matrix by matrix, rank by rank, not hidden",
     .shards_optimizer = true,
+    .shards_gradients = true,
     .shards_all = true,
     .needs_transformer = true,
     .before = zero3_lists_before,

@@ -323,6 +323,17 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
             ar_engine_times_calls(scenario->engine) ? "the choice of the library"
             : scenario->algorithm != NULL           ? scenario->algorithm->name
                                                     : "rings");
+    uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
+    uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
+    uint32_t last = ar_layout_place_layers(layout, places - 1);
+    if (layers % places != 0) {
+        ar_note(notes,
+                "%" PRIu32 " layers on %" PRIu32 " places of the pipeline: %" PRIu32
+                " on the first, %" PRIu32 " on the last, since %s",
+                layers, places, first, last,
+                first > last ? "the first ones have one more"
+                             : "embedding and loss count as a layer each");
+    }
     if (there > 0 && memory.states_bytes + memory.activations_bytes > there) {
         ar_note(notes,
                 "does not fit: %s of parameters, gradients and optimizer and %s of activations on "

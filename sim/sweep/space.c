@@ -460,10 +460,35 @@ static enum ar_status check_memory(struct space *space, const struct ar_scenario
                         ar_format_bytes((uint64_t)there, room));
 }
 
+/* Of all meshes those are tried that are usual: stages of as many layers each, and no pipeline
+ * whose micro-batches gather all parameters again. Others are asked for by name. */
+static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
+                                  struct ar_error *err)
+{
+    const struct axis *first = &space->request->first;
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    if (first->count == 0 || first->key != AR_KEY_MESH || layout->model == NULL) {
+        return AR_OK;
+    }
+    if (layout->model->layers % (stages * layout->chunks) != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--mesh: found layers %" PRIu32 "; expected a multiple of %" PRIu32
+                            ", stages times chunks, with --mesh all",
+                            layout->model->layers, stages * layout->chunks);
+    }
+    return !layout->strategy->shards_all || stages == 1
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--mesh: found strategy %s with pp=%" PRIu32
+                              "; expected pp=1 with --mesh all",
+                              layout->strategy->name, stages);
+}
+
 static enum ar_status add_layout(struct space *space, uint32_t number, struct ar_error *err)
 {
     const struct ar_scenario *scenario;
     AR_TRY(variants_scenario(&space->variants, number, &scenario, err));
+    AR_TRY(check_usual(space, &scenario->layout, err));
     const struct point point = {.shape = {.x = scenario->gpus, .y = 1},
                                 .variant = number,
                                 .cost_s = (float)AR_POOL_CHEAP_S,
