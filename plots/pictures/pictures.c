@@ -356,7 +356,7 @@ const struct ar_plot_kind ar_plot_kinds[] = {
      .above_0 = "memory_bytes", .narrow = narrow_largest_count},
     {"layouts_best", AR_PLOT_LAID_OUT, .facts = "cluster trace global_batch precision engine",
      .columns = LAYOUT " tokens_per_s forward_s backward_s optimizer_s bubble_s exposed_tp_s "
-                       "exposed_ep_s exposed_pp_s exposed_dp_s",
+                       "exposed_cp_s exposed_ep_s exposed_pp_s exposed_dp_s",
      .narrow = narrow_layouts},
 };
 

@@ -7,18 +7,18 @@ note = 'parts of a step, mean over the stages'
 rows_count = int(gpus_records)
 picture_height = 170 + 44 * (rows_count < 3 ? 3 : rows_count)
 
-parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_ep_s exposed_pp_s exposed_dp_s bubble_s'
-fills = '#C3CEDD #74869F #444444 #F0E442 #E5CFE0 #B8860B #D8B365 #F4F4F4'
-array part_name[8] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'bubble']
+parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_cp_s exposed_ep_s exposed_pp_s exposed_dp_s bubble_s'
+fills = '#C3CEDD #74869F #444444 #F0E442 #F7F1B8 #E5CFE0 #B8860B #D8B365 #F4F4F4'
+array part_name[9] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: cp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'bubble']
 # A cell has `;` where the mesh has `,`.
 blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
 shown = ''
-do for [k = 1:8] {
+do for [k = 1:9] {
     stats data using (number(word(parts, k), 0)) name 'one' nooutput
     if (one_max > 0) { shown = shown.' '.k }
 }
 until(k) = k < 1 ? 0 : sum [i = 1:k] number(word(parts, i), 0)
-share(k) = 100.0 * until(k) / until(8)
+share(k) = 100.0 * until(k) / until(9)
 tokens(n) = n >= 1e6 ? sprintf('%.3g M', n / 1e6) : n >= 1e3 ? sprintf('%.3g k', n / 1e3) : sprintf('%.3g', n)
 part_of(before, text) = text eq '' ? '' : before.text
 said(z) = sprintf('%d GPUs', column('gpus')).part_of(': ', substr(part_of(', ', blank(strcol('mesh'))).part_of(', micro-batch ', strcol('micro_batch')).\

@@ -8,12 +8,12 @@ stages = int(stage_max) + 1
 picture_height = 190 + (stages < 12 ? 34 : stages < 40 ? 20 : 12) * (stages < 5 ? 5 : stages)
 
 # Light and dark alternate, so that neighbours differ in print in grey too; no colour is that of an algorithm.
-kinds = 'forward backward optimizer tp ep pp dp'
-fills = '#C3CEDD #74869F #444444 #F0E442 #E5CFE0 #B8860B #D8B365'
-array kind_name[7] = ['forward', 'backward', 'optimizer', 'sent along tp', 'along ep', 'along pp', 'along dp']
+kinds = 'forward backward optimizer tp cp ep pp dp'
+fills = '#C3CEDD #74869F #444444 #F0E442 #F7F1B8 #E5CFE0 #B8860B #D8B365'
+array kind_name[8] = ['forward', 'backward', 'optimizer', 'sent along tp', 'along cp', 'along ep', 'along pp', 'along dp']
 shown = ''
 is_of(kind) = strcol('kind') eq kind ? 1 : 0
-do for [k = 1:7] {
+do for [k = 1:8] {
     stats data using (is_of(word(kinds, k))) name 'one' nooutput
     if (one_max > 0) { shown = shown.' '.k }
 }

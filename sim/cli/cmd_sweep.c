@@ -17,7 +17,7 @@
 struct sweep_command {
     const struct options *options;
     const struct sweep_kind *kind;
-    bool tries_meshes;     /* --mesh all */
+    uint32_t cp;           /* --mesh all, or all,cp=N; 0: neither */
     bool tries_strategies; /* those above */
     struct sweep_request request;
     struct space_request points;
@@ -61,7 +61,7 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
             err, AR_USAGE, "%s: found with %s; expected it with a trace or a payload", other,
             option_key(options, AR_KEY_WORKLOAD) != NULL ? "--workload" : "operators");
     }
-    return option_key(options, AR_KEY_MESH) == NULL || sweep->tries_meshes
+    return option_key(options, AR_KEY_MESH) == NULL || sweep->cp > 0
                ? option_required(options, "gpus", options->gpus_list, err)
                : AR_OK;
 }
@@ -72,7 +72,7 @@ static enum ar_status read_variants(struct sweep_command *sweep, struct ar_error
     const struct options *options = sweep->options;
     struct space_request *request = &sweep->points;
     key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
-                   : sweep->tries_meshes         ? KEY_BIT(AR_KEY_MESH)
+                   : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
                                                  : 0;
     for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
         request->lists[*key] = option_key(options, *key);
@@ -102,9 +102,8 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     AR_TRY(read_variants(sweep, err));
     if (sweep->kind->is_ranked) {
         AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
-        return request->gpus != NULL
-                   ? space_list_meshes(request, sweep->tries_meshes, &request->first, err)
-                   : AR_OK;
+        return request->gpus != NULL ? space_list_meshes(request, sweep->cp, &request->first, err)
+                                     : AR_OK;
     }
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->settings = settings.settings;
@@ -258,11 +257,19 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
     struct sweep_command *sweep = ar_arena_alloc(options->arena, 1, sizeof *sweep);
     const struct launcher launcher = launcher_find();
     const char *mesh = option_key(options, AR_KEY_MESH);
+    static const char all_with_cp[] = "all,cp=";
     sweep->options = options;
     sweep->kind = option_is_laid_out(options) ? &sweep_of_layouts : &sweep_of_points;
-    sweep->tries_meshes = mesh != NULL && strcmp(mesh, "all") == 0;
-    sweep->tries_strategies = sweep->kind->is_ranked && sweep->tries_meshes &&
-                              option_key(options, AR_KEY_STRATEGY) == NULL;
+    sweep->cp = mesh != NULL && strcmp(mesh, "all") == 0 ? 1 : 0;
+    if (mesh != NULL && strncmp(mesh, all_with_cp, strlen(all_with_cp)) == 0) {
+        uint64_t cp;
+        AR_TRY(ar_error_blame(
+            ar_parse_count("--mesh all,cp", mesh + strlen(all_with_cp), 1, 1000000, &cp, err),
+            AR_USAGE, err));
+        sweep->cp = (uint32_t)cp;
+    }
+    sweep->tries_strategies =
+        sweep->kind->is_ranked && sweep->cp > 0 && option_key(options, AR_KEY_STRATEGY) == NULL;
     sweep->request =
         (struct sweep_request){.notes = launcher.rank > 0 ? NULL : option_notes(options),
                                .directory = options->out,

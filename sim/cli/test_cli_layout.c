@@ -126,6 +126,8 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
         {"--gpus 8 --mesh dp=8 --global-batch 7", "found global-batch 7"},
         {"--gpus 8 --mesh all --global-batch 8 --payload 1MB", "--payload: found with --workload"},
         {"--mesh all --global-batch 8", "option --gpus is missing"},
+        {"--gpus 8 --mesh all,cp=3 --global-batch 8", "found all,cp=3 with 8 GPUs; expected a"},
+        {"--gpus 8 --mesh all,cp=0 --global-batch 8", "--mesh all,cp: found \"0\""},
         {"--gpus 64 --mesh all --global-batch 8 --schedule 1f1b,2f2b",
          "--schedule: found \"2f2b\""},
     };
@@ -309,6 +311,9 @@ Test(cli_layout, wrong_lines_are_one_line)
     static const char *const cases[][2] = {
         {GPT3 "--mesh pp=97,dp=1,tp=8 --global-batch 8",
          "--mesh: found layers 96; expected at least 97, stages times chunks"},
+        {GPT3 "--mesh dp=1,cp=3,tp=8 --global-batch 8",
+         "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh"},
+        {GPT3 "--mesh dp=1,tp=8,cp=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
         {GPT3 "--mesh dp=1,tp=7 --global-batch 8",
          "--mesh: found heads 96; expected a multiple of 7, tp of the mesh"},
         {GPT3 "--mesh dp=3,tp=8 --global-batch 8",
@@ -316,7 +321,7 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --schedule interleaved:2",
          "--mesh: found schedule interleaved:2 without a pipeline"},
         {GPT3 "--mesh tp=8,dp=1 --global-batch 8",
-         "--mesh: found tp=8,dp=1; expected axes among pp, dp, ep and tp, in this order"},
+         "--mesh: found tp=8,dp=1; expected axes among pp, dp, ep, cp and tp, in this order"},
         {GPT3 "--mesh dp=1,tp=8 --gpus 16 --global-batch 8",
          "--mesh: dp=1,tp=8 has 8 places; expected 16, the number of --gpus"},
         {GPT3 "--mesh dp=1,tp=8", "option --global-batch is missing"},

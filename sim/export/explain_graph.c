@@ -170,8 +170,10 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
             printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64, gemm->m, gemm->n, gemm->k);
             printf(gemm->count > 1 ? ", %" PRIu64 " of them\n" : "\n", gemm->count);
         } else {
-            printf("%" PRIu64 " heads over %" PRIu64 " tokens\n", kernel->attention.count,
-                   kernel->attention.keys);
+            const struct ar_attention *attention = &kernel->attention;
+            printf("%" PRIu64 " heads over %" PRIu64 " tokens", attention->count, attention->keys);
+            printf(attention->queries < attention->keys ? ", %" PRIu64 " of them here\n" : "\n",
+                   attention->queries);
         }
     }
 }

@@ -59,6 +59,7 @@ enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
     X(AR_AXIS_PP, "pp")                                                                            \
     X(AR_AXIS_DP, "dp")                                                                            \
     X(AR_AXIS_EP, "ep")                                                                            \
+    X(AR_AXIS_CP, "cp")                                                                            \
     X(AR_AXIS_TP, "tp")
 
 enum ar_axis {
@@ -225,12 +226,12 @@ enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err);
 enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
                                       const struct ar_graph_request *request, struct ar_error *err);
 
-/** The innermost axis of a work that is sent. */
+/** The axis that the time of a work is put down to: its innermost one, but cp only if alone. */
 enum ar_axis ar_work_axis(const struct ar_work *work);
 
 /** Where the time of a role goes until the last task of all has ended; the parts add up to it. A
  * wait is put down to what was waited for: a collective of the role or a message to it to its
- * innermost axis, all else to the bubble. */
+ * axis (ar_work_axis()), all else to the bubble. */
 struct ar_graph_split {
     double duty_s[AR_DUTIES_COUNT]; /**< computations, as long as they take alone */
     double longer_s;              /**< what they take beyond: beside communication, on slow ranks */

@@ -3,9 +3,10 @@
  * of a trace, of which there are replicas alone.
  *
  * Axes of the mesh, outermost first: `pp` stages of a pipeline, `dp` replicas, `ep` places for the
- * experts of a mixture, `tp` shards of every layer. `dp` times `ep` GPUs see different sequences;
- * what is not an expert has a replica on each. A step takes global_batch sequences, micro_batch at
- * a time.
+ * experts of a mixture, `cp` parts of every sequence, `tp` shards of every layer. `dp` times `ep`
+ * GPUs see different sequences, and the `cp` GPUs of one sequence different tokens of it; what is
+ * not an expert has a replica on each of them, and an expert one on each of `dp` times `cp`. A step
+ * takes global_batch sequences, micro_batch at a time.
  *
  * **Stages.** The layers of a model are dealt to places, chunk by chunk stage by stage. If they
  * divide, all places have as many. Else, if the layers and two more divide, the embedding and the
@@ -13,6 +14,13 @@
  * (Megatron-LM, --account-for-embedding-in-pipeline-split and -loss-; arXiv:2407.21783, section
  * 3.3.2). Else the first places have one more (DeepSpeed, deepspeed/runtime/utils.py,
  * partition_uniform).
+ *
+ * **Context parallelism.** A GPU has the tokens of two of 2 cp pieces of the sequence, one from the
+ * front and its mirror image, so that all have the same part of a causal attention. Queries stay
+ * where they are; keys and values of all tokens are gathered before each attention, forward and
+ * backward, and backward their gradients are reduce-scattered (arXiv:2407.21783, section 3.3.2).
+ * None of it is hidden, which is an estimate from above where software sends them round a ring
+ * beside the attention.
  */
 #pragma once
 
@@ -72,10 +80,15 @@ struct ar_layout {
 /** Axes of the mesh, as bits, of groups of a recorded step (AR_RECORDED_DP, ...). */
 uint32_t ar_recorded_axes(unsigned groups);
 
-/** Replicas: GPUs that see other sequences. */
-static inline uint32_t ar_layout_replicas(const struct ar_layout *layout)
+/** GPUs that see other sequences; and replicas, GPUs that see other tokens. */
+static inline uint32_t ar_layout_sequences(const struct ar_layout *layout)
 {
     return layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
+}
+
+static inline uint32_t ar_layout_replicas(const struct ar_layout *layout)
+{
+    return ar_layout_sequences(layout) * layout->sizes[AR_AXIS_CP];
 }
 
 static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
@@ -94,8 +107,8 @@ uint32_t ar_layout_stage_layers(const struct ar_layout *layout, uint32_t stage);
 struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
 
 /** Refuses (AR_USAGE) what does not divide: heads, hidden size, feed-forward size and vocabulary by
- * tp, experts by ep, the batch by replicas and micro-batches; fewer layers than places, and a
- * schedule with chunks without a pipeline. `where` begins the error line. */
+ * tp, the sequence by cp, experts by ep, the batch by dp, ep and micro-batches; fewer layers than
+ * places, and a schedule with chunks without a pipeline. `where` begins the error line. */
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
 

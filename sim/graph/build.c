@@ -147,7 +147,7 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
 {
     uint32_t dense = add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, action);
     uint32_t experts =
-        add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts, action);
+        add_sum(build, stage, operation, BUILD_EXPERT_REPLICAS, parameters.experts, action);
     ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
 }
@@ -259,6 +259,21 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     build->share = 0;
 }
 
+/* Collectives of context parallelism in some layers: keys and values are gathered for each
+ * attention, and backward their gradients are reduce-scattered. */
+static void add_context(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = ar_transformer_keys_bytes(layout->model, &slice);
+    bool is_backward = run->action.is_backward;
+    bool is_again = is_backward && layout->recompute == AR_RECOMPUTE_FULL;
+    build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
+                     1 << AR_AXIS_CP, bytes, run->layers * (is_again ? 2 : 1), &run->action);
+    build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter,
+                     1 << AR_AXIS_CP, bytes, is_backward ? run->layers : 0, &run->action);
+}
+
 /* The tasks of a run; returns the first one, which waits for what comes before. */
 static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
 {
@@ -301,6 +316,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
                          1 << AR_AXIS_EP, bytes, places / 2 * 2, &run->action);
     }
     if (model != NULL) {
+        add_context(build, run);
         uint32_t first = graph->tasks_count;
         add_tensor(build, run, AR_STREAM_COMPUTE, hidden != AR_NO_TASK ? 1.0 / shards : 1, places);
         ar_graph_need(graph, first < graph->tasks_count ? first : AR_NO_TASK, hidden);
@@ -308,7 +324,7 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
     if (model != NULL && run->has_head && !is_backward) {
         /* A head that is split by its columns finds the maximum of each token's logits, the sum of
          * their exponentials and the logit of its target together: one fp32 number of each. */
-        double tokens = (double)layout->micro_batch * model->seq;
+        double tokens = (double)layout->micro_batch * model->seq / layout->sizes[AR_AXIS_CP];
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
                          1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
     }

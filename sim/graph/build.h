@@ -48,10 +48,13 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action);
 
-/** Axes of replicas: those that sum gradients. */
-enum { BUILD_REPLICAS = 1 << AR_AXIS_DP | 1 << AR_AXIS_EP };
+/** Axes of replicas, which sum gradients; and those of experts. */
+enum {
+    BUILD_EXPERT_REPLICAS = 1 << AR_AXIS_DP | 1 << AR_AXIS_CP,
+    BUILD_REPLICAS = BUILD_EXPERT_REPLICAS | 1 << AR_AXIS_EP
+};
 
-/** Parameters, or their gradients; those of experts have replicas along dp alone. */
+/** Parameters, or their gradients. */
 struct ar_parameters {
     double dense, experts;
 };

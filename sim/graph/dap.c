@@ -171,10 +171,12 @@ static enum ar_status operators_of(const struct ar_parts_request *request, struc
     struct dap dap = {.request = request, .msa = AR_NO_TASK, .pair = AR_NO_TASK};
     uint64_t count = (uint64_t)(model->passes + 3) * blocks * (PLACES + 1) + 1;
     uint64_t tp = request->sizes[AR_AXIS_TP];
-    if (request->sizes[AR_AXIS_PP] > 1 || request->sizes[AR_AXIS_EP] > 1) {
+    const uint32_t *sizes = request->sizes;
+    if (sizes[AR_AXIS_PP] > 1 || sizes[AR_AXIS_EP] > 1 || sizes[AR_AXIS_CP] > 1) {
         return ar_error_set(
-            err, AR_USAGE, "--mesh: found pp=%u, ep=%u with strategy dap; expected dp and tp alone",
-            request->sizes[AR_AXIS_PP], request->sizes[AR_AXIS_EP]);
+            err, AR_USAGE,
+            "--mesh: found pp=%u, ep=%u, cp=%u with strategy dap; expected dp and tp alone",
+            sizes[AR_AXIS_PP], sizes[AR_AXIS_EP], sizes[AR_AXIS_CP]);
     }
     if (model->residues % tp != 0 || model->sequences % tp != 0 ||
         model->extra_sequences % tp != 0) {

@@ -124,8 +124,10 @@ double ar_graph_end_s(const struct ar_graph *graph)
 
 enum ar_axis ar_work_axis(const struct ar_work *work)
 {
+    uint32_t others = work->axes & ~(1u << AR_AXIS_CP);
+    uint32_t axes = others != 0 ? others : work->axes;
     int axis = AR_AXES_COUNT - 1;
-    while (axis > 0 && (work->axes >> axis & 1) == 0) {
+    while (axis > 0 && (axes >> axis & 1) == 0) {
         axis--;
     }
     return (enum ar_axis)axis;

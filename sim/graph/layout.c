@@ -4,7 +4,7 @@
 
 uint32_t ar_layout_batches(const struct ar_layout *layout)
 {
-    return layout->global_batch / (ar_layout_replicas(layout) * layout->micro_batch);
+    return layout->global_batch / (ar_layout_sequences(layout) * layout->micro_batch);
 }
 
 struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout)
@@ -44,6 +44,7 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
     return (struct ar_transformer_slice){.micro_batch = layout->micro_batch,
                                          .tp = layout->sizes[AR_AXIS_TP],
                                          .ep = layout->sizes[AR_AXIS_EP],
+                                         .cp = layout->sizes[AR_AXIS_CP],
                                          .is_sequence_parallel = layout->is_sequence_parallel,
                                          .attention = layout->attention,
                                          .precision = layout->precision};
@@ -78,7 +79,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
     static const char by_tp[] = "tp of the mesh";
     const struct ar_transformer *model = layout->model;
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
-    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    uint32_t cp = layout->sizes[AR_AXIS_CP], stages = layout->sizes[AR_AXIS_PP];
     uint64_t places = (uint64_t)stages * layout->chunks;
     AR_TRY(check_divides(where, "heads", model->heads, by_tp, tp, err));
     if (tp % model->kv_heads != 0) { /* else each GPU has a copy of one */
@@ -97,8 +98,13 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
                             "parallelism; expected --sequence-parallel yes",
                             where);
     }
+    if (cp > 1) {
+        AR_TRY(
+            check_divides(where, "seq", model->seq, "twice cp of the mesh", 2 * (uint64_t)cp, err));
+    }
     if (layout->is_sequence_parallel) {
-        AR_TRY(check_divides(where, "seq", model->seq, by_tp, tp, err));
+        AR_TRY(check_divides(where, "seq", model->seq, cp > 1 ? "cp times tp of the mesh" : by_tp,
+                             (uint64_t)cp * tp, err));
     }
     if (ep > 1 && model->experts == 0) {
         return ar_error_set(err, AR_USAGE,
@@ -111,7 +117,7 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
     }
     AR_TRY(check_divides(where, "global-batch", layout->global_batch,
                          "dp times ep times the micro-batch",
-                         (uint64_t)ar_layout_replicas(layout) * layout->micro_batch, err));
+                         (uint64_t)ar_layout_sequences(layout) * layout->micro_batch, err));
     if (layout->schedule->has_chunks && stages == 1) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found schedule %s:%u without a pipeline; expected pp of the mesh "
@@ -176,8 +182,8 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
                        ? ar_transformer_activation_bytes(layout->model, &slice, AR_RECOMPUTE_NONE)
                        : 0;
     double logits = stage == pipeline.stages - 1
-                        ? (double)layout->micro_batch * layout->model->seq * layout->model->vocab /
-                              slice.tp * ar_precision_bytes(AR_FP32)
+                        ? (double)layout->micro_batch * layout->model->seq / slice.cp *
+                              layout->model->vocab / slice.tp * ar_precision_bytes(AR_FP32)
                         : 0;
     double chunk_layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks;
     return layer * chunk_layers * ar_schedule_kept(layout->schedule, &pipeline, stage) + again +
@@ -196,7 +202,8 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
         double all = stage_parameters(layout, stage, &experts);
         struct ar_layout_memory one = {
             .states_bytes = state_bytes(layout, all - experts, ar_layout_replicas(layout)) +
-                            state_bytes(layout, experts, layout->sizes[AR_AXIS_DP]),
+                            state_bytes(layout, experts,
+                                        layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]),
             .activations_bytes = activation_bytes(layout, stage)};
         if (one.states_bytes + one.activations_bytes > most.states_bytes + most.activations_bytes) {
             most = one;

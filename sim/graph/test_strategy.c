@@ -14,7 +14,7 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
         .layers = 24, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
     cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
     struct ar_layout layout = {.model = &gpt,
-                               .sizes = {pp, dp, 1, tp},
+                               .sizes = {pp, dp, 1, 1, tp},
                                .global_batch = 8 * dp,
                                .micro_batch = 1,
                                .prefetch = 1,
@@ -143,6 +143,49 @@ Test(strategy, a_pipeline_is_as_slow_as_its_longest_stage)
     end_s = make(&layout, 0).end_s;
     cr_expect_geq(end_s, parts_s);
     cr_expect_leq(end_s, 3 * (6 * 4 + 3));
+}
+
+Test(strategy, gpus_of_a_sequence_gather_its_keys_and_values_and_share_gradients)
+{
+    struct ar_layout layout = layout_of(1, 2, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt), keys = 2 * 2048.0 * 1024 * 2;
+    layout.sizes[AR_AXIS_CP] = 4;
+    struct made made = make(&layout, 0);
+    cr_assert_eq(made.bytes[AR_AXIS_CP], 8 * 24 * 3 * keys + 2 * parameters,
+                 "gathered twice, scattered once; and a sum of gradients, of all replicas");
+    cr_assert_eq(made.bytes[AR_AXIS_DP], 2 * parameters);
+    cr_assert_float_eq(make(&layout, 0.5).end_s, 8 * 24 * 3 * (1 + 0.5) + 0.5, 1e-9,
+                       "none of it is hidden");
+    layout.recompute = AR_RECOMPUTE_FULL;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_CP], 8 * 24 * 4 * keys + 2 * parameters);
+    cr_assert_eq(ar_layout_replicas(&layout), 8);
+    cr_assert_eq(ar_layout_batches(&layout), 8, "as many sequences as without");
+    layout = layout_of(1, 1, 2, "1f1b");
+    double state = make(&layout, 0).bytes[AR_AXIS_TP];
+    layout.sizes[AR_AXIS_CP] = 2;
+    made = make(&layout, 0);
+    cr_assert_eq(made.bytes[AR_AXIS_TP], state / 2, "tensor parallelism sums half the tokens");
+    double none, shard = 0;
+    for (int part = AR_PART_LAYER; part <= AR_PART_HEAD; part++) {
+        shard += (part == AR_PART_LAYER ? 24 : 1) *
+                 ar_transformer_part_parameters(&gpt, 2, 1, (enum ar_transformer_part)part, &none);
+    }
+    cr_assert_eq(made.bytes[AR_AXIS_CP], 8 * 24 * 3 * keys / 2 + 2 * shard, "half of the heads");
+}
+
+Test(strategy, experts_have_replicas_along_dp_and_cp)
+{
+    struct ar_layout layout = layout_of(1, 1, 1, "1f1b");
+    gpt.experts = 4, gpt.top_k = 1, gpt.imbalance = 1;
+    layout.sizes[AR_AXIS_EP] = layout.sizes[AR_AXIS_CP] = 2;
+    layout.global_batch = 2;
+    double experts, dense = 0;
+    double layer = ar_transformer_part_parameters(&gpt, 1, 2, AR_PART_LAYER, &experts);
+    dense = 24 * layer + ar_transformer_parameters(&gpt) - 24 * (layer + 2 * experts);
+    double keys = 24 * 3 * 2 * 2048.0 * 1024 * 2, tokens = 24 * 4 * 2048.0 / 2 * 1024 * 2;
+    struct made made = make(&layout, 0);
+    cr_expect_eq(made.bytes[AR_AXIS_CP], keys + 2 * (dense + 24 * experts));
+    cr_expect_eq(made.bytes[AR_AXIS_EP], tokens + 2 * dense);
 }
 
 Test(strategy, tensor_parallelism_beside_products_hides_all_but_one_piece)
@@ -312,6 +355,16 @@ Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
     layout = layout_of(1, 2, 1, "interleaved:2");
     assert_refused(&layout, "--mesh: found schedule interleaved:2 without a pipeline; expected pp "
                             "of the mesh above 1, or 1f1b");
+    layout = layout_of(1, 2, 1, "1f1b");
+    layout.sizes[AR_AXIS_CP] = 3;
+    assert_refused(&layout,
+                   "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh");
+    layout = layout_of(1, 2, 2, "1f1b");
+    layout.sizes[AR_AXIS_CP] = 512;
+    layout.sizes[AR_AXIS_TP] = 8;
+    layout.is_sequence_parallel = true;
+    assert_refused(&layout,
+                   "--mesh: found seq 2048; expected a multiple of 4096, cp times tp of the mesh");
     layout = layout_of(1, 1, 1, "1f1b");
     layout.sizes[AR_AXIS_EP] = 2;
     assert_refused(&layout, "--mesh: found ep=2 for a model without experts; expected --experts, "

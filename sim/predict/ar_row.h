@@ -109,6 +109,8 @@
       .heading = "exposed\nep (s)", .decimals = 4) \
     X(number, exposed_tp_s, "part of exposed_s: collectives of tensor parallelism", \
       .heading = "exposed\ntp (s)", .decimals = 4) \
+    X(number, exposed_cp_s, "part of exposed_s: keys and values of context parallelism; or of replicas along cp alone", \
+      .heading = "exposed\ncp (s)", .decimals = 4) \
     X(number, memory_bytes, "of the fullest GPU: parameters, gradients, optimizer, activations", \
       .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 1) \
     X(flag, fits, "memory_bytes is at most gpu.memory", \

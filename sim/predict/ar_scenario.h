@@ -28,8 +28,8 @@ struct ar_origin {
  * alone. All compute times are multiplied by the factor that gives the model this rate there: B
  * over all compute of a step, terms of the framework included, its input limit not.
  *
- * For a workload (a transformer on a mesh) V is the rate of one replica: pp x ep x tp GPUs with B
- * sequences in a step. Messages within the replica are not scaled, so the factor is found by
+ * For a workload (a transformer on a mesh) V is the rate of one replica: pp x ep x cp x tp GPUs
+ * with B sequences in a step. Messages within the replica are not scaled, so the factor is found by
  * trying. */
 struct compute_rate {
     uint32_t batch; /**< 0: none was measured */

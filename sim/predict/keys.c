@@ -263,11 +263,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           AR_LIST_OF_TEXTS, key_parse_operation},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
                      COUNT, FIELD(gpus), 1, UINT32_MAX},
-    [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
-                     "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
-                     "collective runs along some of them, in all groups at once, a workload lies "
-                     "on all; of a sweep of layouts also all, which tries each that divides",
-                     BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh},
+    [AR_KEY_MESH] =
+        {"--mesh", "A=n,B=m", NULL,
+         "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
+         "collective runs along some of them, in all groups at once, a workload lies "
+         "on all; of a sweep of layouts also all, which tries each that divides, or all,cp=N",
+         BARE | LAYOUT | PLACED | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
                       "left out if there is one",
@@ -443,7 +444,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_SAMPLES_PER_S_AT] =
         {"--samples-per-s-at", "B=V", NULL,
          "scale compute to the rate V that one GPU was measured to have at "
-         "batch B; of a workload: that one replica, pp x tp GPUs, had with B "
+         "batch B; of a workload: that one replica, pp x cp x tp GPUs, had with B "
          "sequences per step",
          STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS, key_parse_samples_per_s_at},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,

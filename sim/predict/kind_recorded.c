@@ -16,6 +16,7 @@ static enum ar_status take_recorded_mesh(struct ar_scenario *scenario, struct ar
     const uint32_t sizes[AR_AXES_COUNT] = {[AR_AXIS_PP] = recorded->pp > 0 ? recorded->pp : 1,
                                            [AR_AXIS_DP] = 1,
                                            [AR_AXIS_EP] = recorded->ep > 0 ? recorded->ep : 1,
+                                           [AR_AXIS_CP] = 1,
                                            [AR_AXIS_TP] = recorded->tp > 0 ? recorded->tp : 1};
     uint64_t each = 1;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
@@ -68,6 +69,12 @@ static enum ar_status recorded_load(struct ar_scenario *scenario, struct ar_inpu
                                   "found pp=%" PRIu32 " for %.100s, which has no stages of a "
                                   "pipeline; expected dp, ep and tp alone",
                                   sizes[AR_AXIS_PP], recorded->path);
+    }
+    if (sizes[AR_AXIS_CP] > 1) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found cp=%" PRIu32 " for %.100s, whose groups are not along "
+                                  "it; expected dp, ep and tp alone",
+                                  sizes[AR_AXIS_CP], recorded->path);
     }
     for (uint32_t i = 0; i < recorded->tasks_count && scenario->gpus > 1 && recorded->gpus == 0;
          i++) {

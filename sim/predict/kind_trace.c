@@ -255,7 +255,7 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
         .workload = workload,
         .statistics = {.elements = (uint64_t)job_term(job, AR_TERM_BN_ELEMENTS),
                        .interval = job_term(job, AR_TERM_BN_INTERVAL)},
-        .sizes = {[AR_AXIS_PP] = 1, [AR_AXIS_DP] = ranks, [AR_AXIS_EP] = 1, [AR_AXIS_TP] = 1},
+        .sizes = {1, ranks, 1, 1, 1},
         .global_batch = ranks,
         .micro_batch = 1,
         .schedule = ar_schedules[0],

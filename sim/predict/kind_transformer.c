@@ -46,7 +46,8 @@ enum ar_status layout_take_mesh(struct ar_scenario *scenario, struct ar_error *e
     }
     if (next < mesh->axes_count) {
         return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
-                                  "found %s; expected axes among pp, dp, ep and tp, in this order",
+                                  "found %s; expected axes among pp, dp, ep, cp and tp, in this "
+                                  "order",
                                   ar_mesh_format(mesh, text));
     }
     AR_TRY(ar_scenario_take_mesh(scenario, err));
@@ -280,6 +281,7 @@ void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *tim
     row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
+    row->exposed_cp_s = split->axis_s[AR_AXIS_CP];
     row->exposed_s = timing->exposed_s;
     if (layout->recorded != NULL && layout->recorded->pp > 1) { /* one of the stages, alone */
         row->bubble_s = row->bubble_frac = row->exposed_pp_s = NAN;
@@ -326,6 +328,11 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     uint32_t layers = layout->model->layers, stages = layout->sizes[AR_AXIS_PP];
     uint32_t places = stages * layout->chunks, first = ar_layout_place_layers(layout, 0);
     uint32_t last = ar_layout_place_layers(layout, places - 1);
+    if (layout->sizes[AR_AXIS_CP] > 1) {
+        ar_note(notes,
+                "keys and values are gathered before each attention, which does not hide it: "
+                "an estimate from above where software sends them round a ring");
+    }
     if (layers % places != 0) {
         ar_note(notes,
                 "%" PRIu32 " layers on %" PRIu32 " places of the pipeline: %" PRIu32

@@ -9,7 +9,7 @@ static struct ar_transformer gpt;
 static struct tested make_layout(const struct ar_cluster *cluster, uint32_t pp, uint32_t dp,
                                  uint32_t tp)
 {
-    const uint32_t sizes[AR_AXES_COUNT] = {pp, dp, 1, tp};
+    const uint32_t sizes[AR_AXES_COUNT] = {pp, dp, 1, 1, tp};
     gpt = (struct ar_transformer){
         .layers = 8, .hidden = 1024, .heads = 16, .seq = 1024, .vocab = 51200};
     return tested_layout(cluster, &gpt, sizes, &ar_strategy_data, 0.01);

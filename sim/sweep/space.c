@@ -383,35 +383,43 @@ static enum ar_status add_points(struct space *space, struct ar_error *err)
 
 /* --- layouts of a workload, or of operators --------------------------------------------------- */
 
-/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. */
-static void append_meshes(struct ar_arena *arena, uint32_t gpus, struct axis *axis)
+/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it with cp. */
+static void append_meshes(struct ar_arena *arena, uint32_t gpus, uint32_t cp, struct axis *axis)
 {
+    const char *part = cp > 1 ? ar_arena_format(arena, "cp=%u,", cp) : "";
+    gpus /= cp;
     for (uint32_t tp = 1; tp <= gpus; tp++) {
         for (uint32_t ep = 1; gpus % tp == 0 && ep <= gpus / tp; ep++) {
             uint32_t rest = gpus / tp / ep;
             for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
                 if (rest % pp == 0) {
-                    axis_append(
-                        arena, axis,
-                        ar_arena_format(arena, "pp=%u,dp=%u,ep=%u,tp=%u", pp, rest / pp, ep, tp));
+                    axis_append(arena, axis,
+                                ar_arena_format(arena, "pp=%u,dp=%u,ep=%u,%stp=%u", pp, rest / pp,
+                                                ep, part, tp));
                 }
             }
         }
     }
 }
 
-enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
+enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
                                  struct axis *first, struct ar_error *err)
 {
     struct ar_arena *arena = request->base.arena;
     uint64_t *gpus;
     size_t count;
-    *first = (struct axis){.name = has_all ? "mesh" : "gpus",
-                           .key = has_all ? AR_KEY_MESH : AR_KEY_GPUS};
+    *first =
+        (struct axis){.name = cp > 0 ? "mesh" : "gpus", .key = cp > 0 ? AR_KEY_MESH : AR_KEY_GPUS};
     AR_TRY(list_counts(arena, "--gpus", request->gpus, UINT32_MAX, &gpus, &count, err));
     for (size_t i = 0; i < count; i++) {
-        if (has_all) {
-            append_meshes(arena, (uint32_t)gpus[i], first);
+        if (cp > 0 && gpus[i] % cp != 0) {
+            return ar_error_set(err, AR_USAGE,
+                                "--mesh: found all,cp=%" PRIu32 " with %" PRIu64
+                                " GPUs; expected a divisor of them",
+                                cp, gpus[i]);
+        }
+        if (cp > 0) {
+            append_meshes(arena, (uint32_t)gpus[i], cp, first);
         } else {
             axis_append(arena, first, ar_arena_format(arena, "%" PRIu64, gpus[i]));
         }

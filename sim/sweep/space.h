@@ -57,8 +57,9 @@ enum ar_status space_create(const struct space_request *request, struct space *s
                             struct ar_error *err);
 void space_destroy(struct space *space);
 
-/** The first axis of layouts: all meshes of each number of GPUs in the list, or those numbers. */
-enum ar_status space_list_meshes(const struct space_request *request, bool has_all,
+/** The first axis of layouts: all meshes of each number of GPUs in the list, of which `cp` are
+ * those of a sequence; or (0) those numbers. AR_USAGE where `cp` does not divide one. */
+enum ar_status space_list_meshes(const struct space_request *request, uint32_t cp,
                                  struct axis *first, struct ar_error *err);
 
 /** The scenario of a point; valid until that of another variant is asked for. */

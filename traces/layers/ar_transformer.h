@@ -18,6 +18,9 @@
  * heads/t and the softmax between them in memory, or one fused kernel. All else is bound by memory:
  * how often a kernel reads or writes its tensor is in transformer.c.
  *
+ * With `cp` GPUs to a sequence a GPU has T / cp tokens of it, and of attention s / cp queries and
+ * all s keys.
+ *
  * A model has 2 * multiply-accumulates of all products, attention counted over all pairs of tokens
  * also where it is causal: that of arXiv:2104.04473, equation 3, divided by 4/3 or not.
  */
@@ -68,6 +71,7 @@ struct ar_transformer_slice {
     uint32_t micro_batch; /**< sequences */
     uint32_t tp;
     uint32_t ep;
+    uint32_t cp; /**< 0: 1 */
     bool is_sequence_parallel;
     enum ar_attention_kind attention;
     enum ar_precision precision;
@@ -157,6 +161,11 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
  * collective of tensor parallelism carries. */
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice);
+
+/** Bytes of the keys and values of a layer that context parallelism gathers for one micro-batch:
+ * those of all tokens, of the heads that a GPU has. */
+double ar_transformer_keys_bytes(const struct ar_transformer *model,
+                                 const struct ar_transformer_slice *slice);
 
 /** Reads named transformers, a CSV with a row for each (traces/workloads/transformers.csv): what is
  * empty there is 0. */

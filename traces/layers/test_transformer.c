@@ -33,10 +33,10 @@ Test(transformer, work_is_that_of_arxiv_2104_04473)
     cr_assert_float_eq(ar_transformer_forward_flop(&model), all, 1e-9 * all);
 }
 
-static double gemm_flop(const struct ar_transformer *model, uint32_t tp,
-                        enum ar_transformer_pass pass)
+static double gemm_flop_of(const struct ar_transformer *model, uint32_t tp, uint32_t cp,
+                           enum ar_transformer_pass pass)
 {
-    const struct ar_transformer_slice slice = {.micro_batch = 2, .tp = tp, .ep = 1};
+    const struct ar_transformer_slice slice = {.micro_batch = 2, .tp = tp, .ep = 1, .cp = cp};
     struct ar_kernels kernels;
     double flop = 0;
     for (int part = AR_PART_LAYER; part <= AR_PART_HEAD; part++) {
@@ -53,6 +53,12 @@ static double gemm_flop(const struct ar_transformer *model, uint32_t tp,
     return flop;
 }
 
+static double gemm_flop(const struct ar_transformer *model, uint32_t tp,
+                        enum ar_transformer_pass pass)
+{
+    return gemm_flop_of(model, tp, 1, pass);
+}
+
 Test(transformer, its_products_are_the_work_and_twice_it_backward)
 {
     struct ar_transformer model = gpt3();
@@ -60,6 +66,32 @@ Test(transformer, its_products_are_the_work_and_twice_it_backward)
     cr_assert_float_eq(gemm_flop(&model, 1, AR_PASS_FORWARD), flop, 1e-9 * flop);
     cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_FORWARD), flop / 8, 1e-9 * flop);
     cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_BACKWARD), flop / 4, 1e-9 * flop);
+}
+
+Test(transformer, gpus_of_a_sequence_have_a_part_of_all_work_and_of_its_activations)
+{
+    struct ar_transformer model = gpt3();
+    const struct ar_transformer_slice whole = {.micro_batch = 2, .tp = 1, .ep = 1};
+    struct ar_transformer_slice part = whole;
+    part.cp = 1;
+    double bytes = ar_transformer_activation_bytes(&model, &whole, AR_RECOMPUTE_NONE);
+    cr_assert_eq(ar_transformer_activation_bytes(&model, &part, AR_RECOMPUTE_NONE), bytes);
+    part.cp = 4;
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &part, AR_RECOMPUTE_NONE), bytes / 4,
+                       1);
+    cr_assert_eq(ar_transformer_state_bytes(&model, &part), 2 * 2048.0 / 4 * 12288 * 2);
+    cr_assert_eq(ar_transformer_keys_bytes(&model, &part), 2 * 2 * 2048.0 * 12288 * 2,
+                 "keys and values of all tokens");
+    for (int pass = AR_PASS_FORWARD; pass <= AR_PASS_BACKWARD; pass++) {
+        enum ar_transformer_pass one = (enum ar_transformer_pass)pass;
+        double flop = gemm_flop_of(&model, 8, 1, one);
+        cr_assert_float_eq(gemm_flop_of(&model, 8, 4, one), flop / 4, 1e-9 * flop);
+    }
+    struct ar_kernels kernels;
+    part.attention = AR_ATTENTION_FLASH2;
+    ar_transformer_kernels(&model, &part, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION, &kernels);
+    cr_assert_eq(kernels.list[0].attention.queries, 512);
+    cr_assert_eq(kernels.list[0].attention.keys, 2048);
 }
 
 Test(transformer, operands_of_products_in_fp8_are_cast)

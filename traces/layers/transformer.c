@@ -91,7 +91,7 @@ enum ar_status ar_transformers_load(const char *path, struct ar_arena *arena,
 
 /* Sizes of a part on one GPU. */
 struct sizes {
-    double tokens;  /* T, of products */
+    double tokens;  /* T / cp, of products */
     double outside; /* tokens that norms and residuals see */
     double hidden;  /* h */
     double query;   /* q / t */
@@ -106,10 +106,17 @@ static double slice_element_bytes(const struct ar_transformer_slice *slice)
     return ar_precision_bytes(ar_precision_stored(slice->precision));
 }
 
+/* Tokens of a sequence that a GPU has. */
+static double slice_seq(const struct ar_transformer *model,
+                        const struct ar_transformer_slice *slice)
+{
+    return (double)model->seq / (slice->cp > 0 ? slice->cp : 1);
+}
+
 static struct sizes find_part_sizes(const struct ar_transformer *model,
                                     const struct ar_transformer_slice *slice)
 {
-    double tokens = (double)slice->micro_batch * model->seq;
+    double tokens = slice->micro_batch * slice_seq(model, slice);
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
     return (struct sizes){.tokens = tokens,
                           .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
@@ -175,16 +182,16 @@ static void add_unfused(const struct ar_transformer *model,
                         double element_bytes, struct ar_kernels *kernels)
 {
     double count = (double)slice->micro_batch * model->heads / slice->tp;
-    double scores = count * model->seq * model->seq;
+    double queries = slice_seq(model, slice), scores = count * queries * model->seq;
     bool is_backward = pass == AR_PASS_BACKWARD;
     add_memory(kernels, "softmax", (is_backward ? 3 : 2) * scores * element_bytes);
     if (model->has_dropout) {
         add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
     }
-    add_memory(kernels, "context copy", 2 * count * model->seq * model->head_dim * element_bytes);
+    add_memory(kernels, "context copy", 2 * count * queries * model->head_dim * element_bytes);
     for (int i = 0; i < (is_backward ? 2 : 1); i++) {
-        add_gemm(kernels, "scores", count, model->seq, model->seq, model->head_dim);
-        add_gemm(kernels, "context", count, model->seq, model->head_dim, model->seq);
+        add_gemm(kernels, "scores", count, queries, model->seq, model->head_dim);
+        add_gemm(kernels, "context", count, queries, model->head_dim, model->seq);
     }
 }
 
@@ -202,7 +209,7 @@ static void add_attention(const struct ar_transformer *model,
         .attention = {.count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
                       .kv_count = slice->micro_batch *
                                   (uint64_t)fmax(1, (double)model->kv_heads / slice->tp),
-                      .queries = model->seq,
+                      .queries = (uint64_t)slice_seq(model, slice),
                       .keys = model->seq,
                       .head_elements = model->head_dim,
                       .is_causal = true,
@@ -416,7 +423,15 @@ double ar_transformer_parameters(const struct ar_transformer *model)
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice)
 {
-    return (double)slice->micro_batch * model->seq * model->hidden * slice_element_bytes(slice);
+    return slice->micro_batch * slice_seq(model, slice) * model->hidden *
+           slice_element_bytes(slice);
+}
+
+double ar_transformer_keys_bytes(const struct ar_transformer *model,
+                                 const struct ar_transformer_slice *slice)
+{
+    struct sizes sizes = find_part_sizes(model, slice);
+    return 2.0 * slice->micro_batch * model->seq * sizes.keys * sizes.element_bytes;
 }
 
 /* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
@@ -430,7 +445,8 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     double state = sizes.outside * sizes.hidden;
     double networks = model->experts > 0 ? model->top_k : 1;
     double masks = model->has_dropout ? 1 : 0;
-    double scores = (double)slice->micro_batch * model->heads / slice->tp * model->seq * model->seq;
+    double scores = (double)slice->micro_batch * model->heads / slice->tp *
+                    slice_seq(model, slice) * model->seq;
     if (recompute == AR_RECOMPUTE_FULL) {
         return state * e;
     }
