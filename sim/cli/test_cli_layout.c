@@ -62,6 +62,43 @@ Test(cli_layout, without_a_mesh_all_gpus_are_replicas)
     CLI_CELL(cli_table(run.out), 1, "mesh", "dp=16");
 }
 
+Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
+{
+    struct cli_run run =
+        cli_good("$AR predict --cluster dgx-h100 --workload llama3-405b --precision bf16 --mesh "
+                 "pp=16,dp=1,cp=2,tp=8 --global-batch 16 --format csv");
+    CLI_HAS(run.err, "126 layers on 16 places of the pipeline: 7 on the first, 7 on the last, "
+                     "since embedding and loss count as a layer each");
+    CLI_HAS(run.err, "keys and values are gathered before each attention");
+    CLI_CELL(cli_table(run.out), 1, "mesh", "pp=16,cp=2,tp=8");
+    cr_expect_gt(cli_number(cli_table(run.out), 1, "exposed_cp_s"), 0);
+    run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-13b --mesh pp=12,dp=1 "
+                   "--global-batch 12 --strategy zero3 --lora 4 --format csv");
+    CLI_HAS(run.err, "4 on the first, 3 on the last, since the first ones have one more");
+    CLI_CELL(cli_table(run.out), 1, "settings", "lora=4");
+    run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 12 --mesh all "
+                   "--strategy zero2,zero3 --global-batch 24 --format csv");
+    struct cli_table *all = cli_table(run.out);
+    cr_expect_gt(all->rows_count, 5);
+    for (size_t i = 1; i < all->rows_count; i++) {
+        const char *mesh = cli_cell(all, i, "mesh");
+        bool is_whole = strcmp(cli_cell(all, i, "strategy"), "zero3") == 0;
+        cr_expect_null(strstr(mesh, is_whole ? "pp=" : "pp=3"), "%s", mesh);
+        cr_expect_null(strstr(mesh, "cp="), "%s", mesh);
+    }
+    struct cli_table *row = predict_row("--cluster dgx-a100 --workload mpt-1b --mesh dp=2,cp=2 "
+                                        "--global-batch 2 --overlap no");
+    cr_expect_gt(cli_number(row, 1, "exposed_dp_s"), 0, "gradients are put down to dp");
+    cr_expect_gt(cli_number(row, 1, "exposed_s"), cli_number(row, 1, "exposed_dp_s"));
+    run = cli_good("$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16 --mesh all,cp=4 "
+                   "--strategy zero3 --global-batch 24 --format csv");
+    all = cli_table(run.out);
+    cr_expect_eq(all->rows_count, 4, "dp=4, dp=2,tp=2 and tp=4, with a head");
+    for (size_t i = 1; i < all->rows_count; i++) {
+        CLI_HAS(cli_cell(all, i, "mesh"), "cp=4");
+    }
+}
+
 Test(cli_layout, what_does_not_fit_says_so)
 {
     struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");
@@ -314,6 +351,11 @@ Test(cli_layout, wrong_lines_are_one_line)
         {GPT3 "--mesh dp=1,cp=3,tp=8 --global-batch 8",
          "--mesh: found seq 2048; expected a multiple of 6, twice cp of the mesh"},
         {GPT3 "--mesh dp=1,tp=8,cp=2 --global-batch 8", "expected axes among pp, dp, ep, cp and"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 0", "--lora: found \"0\""},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --lora 12289",
+         "found adapters of rank 12289; expected at most the hidden size 12288"},
+        {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --lora 8",
+         "--lora: found with a trace; expected none there"},
         {GPT3 "--mesh dp=1,tp=7 --global-batch 8",
          "--mesh: found heads 96; expected a multiple of 7, tp of the mesh"},
         {GPT3 "--mesh dp=3,tp=8 --global-batch 8",

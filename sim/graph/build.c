@@ -66,8 +66,12 @@ static uint32_t build_message(struct ar_build *build, const struct ar_action *ac
 
 /* --- parameters and gradients ----------------------------------------------------------------- */
 
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
+                                          bool is_trained)
 {
+    double (*count)(const struct ar_transformer *, uint32_t, uint32_t, enum ar_transformer_part,
+                    double *) =
+        is_trained ? ar_transformer_trained_parameters : ar_transformer_part_parameters;
     const struct ar_layout *layout = build->layout;
     const struct ar_trace *trace = layout->trace;
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
@@ -82,13 +86,12 @@ struct ar_parameters build_run_parameters(const struct ar_build *build, const st
         }
         return (struct ar_parameters){.dense = (double)elements};
     }
-    double dense = ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) *
-                   run->layers;
+    double dense = count(layout->model, tp, ep, AR_PART_LAYER, &experts) * run->layers;
     if (run->has_embedding) {
-        dense += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
+        dense += count(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
     }
     if (run->has_head) {
-        dense += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none);
+        dense += count(layout->model, tp, ep, AR_PART_HEAD, &none);
     }
     return (struct ar_parameters){.dense = dense, .experts = experts * run->layers};
 }
@@ -98,7 +101,7 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
     const struct ar_run all = {.layers = ar_layout_stage_layers(build->layout, stage),
                                .has_embedding = stage == 0,
                                .has_head = stage == build->pipeline.stages - 1};
-    return build_run_parameters(build, &all);
+    return build_run_parameters(build, &all, true);
 }
 
 /* How long a run is computed. */
@@ -182,10 +185,11 @@ uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after)
 {
+    bool is_all = operation == &ar_operation_all_gather && build->layout->strategy->shards_all;
     return build->layout->workload != NULL
                ? build_shards(build, operation, run->first, edge, &run->action, after)
-               : build_gradients(build, run->stage, operation, build_run_parameters(build, run),
-                                 &run->action, after);
+               : build_gradients(build, run->stage, operation,
+                                 build_run_parameters(build, run, !is_all), &run->action, after);
 }
 
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
@@ -213,7 +217,8 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
     /* An embedding that is tied to the head has a copy on either end of the pipeline: their
      * gradients are added, each end sending its own to the other one. */
     uint32_t last = build->pipeline.stages - 1, sent = AR_NO_TASK;
-    bool is_tied = last > 0 && (stage == 0 || stage == last) && !layout->model->is_untied;
+    bool is_tied = last > 0 && (stage == 0 || stage == last) && !layout->model->is_untied &&
+                   layout->model->lora == 0;
     if (is_tied) {
         double bytes = (double)layout->model->hidden * layout->model->vocab /
                        layout->sizes[AR_AXIS_TP] * ar_precision_bytes(layout->gradients);

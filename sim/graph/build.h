@@ -66,8 +66,9 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
                          const struct ar_action *action, uint32_t after);
 
-/** Parameters that a GPU works with in a run, and in a stage. */
-struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);
+/** Parameters that a GPU works with in a run, or those that are trained; the latter of a stage. */
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
+                                          bool is_trained);
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
 
 /** For a trace: appends a collective over all replicas for each bucket that ends at a layer, or
@@ -78,7 +79,8 @@ enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
 uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
                       enum build_edge edge, const struct ar_action *action, uint32_t after);
 
-/** The same of a run: of a trace build_shards() at its first layer, else build_gradients(). */
+/** The same of a run: of a trace build_shards() at its first layer, else build_gradients(); of
+ * parameters that are trained, but all are gathered where all are shared. */
 uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after);

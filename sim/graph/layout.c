@@ -137,39 +137,44 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
 
 /* --- what it takes ---------------------------------------------------------------------------- */
 
-/* Parameters that a GPU of a stage holds, those of experts among them; the last stage of several
- * has a copy of a tied embedding. */
-static double stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts)
+/* Parameters that a GPU of a stage holds, or those that are trained, those of experts among them;
+ * the last stage of several has a copy of a tied embedding. */
+static double stage_parameters(const struct ar_layout *layout, uint32_t stage, bool is_trained,
+                               double *experts)
 {
+    double (*count)(const struct ar_transformer *, uint32_t, uint32_t, enum ar_transformer_part,
+                    double *) =
+        is_trained ? ar_transformer_trained_parameters : ar_transformer_part_parameters;
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
     uint32_t layers = ar_layout_stage_layers(layout, stage);
     double none;
-    double all =
-        layers * ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, experts);
+    double all = layers * count(layout->model, tp, ep, AR_PART_LAYER, experts);
     *experts *= layers;
     if (stage == 0) {
-        all += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
+        all += count(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
     }
     if (stage == stages - 1) {
-        all += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none);
-        bool has_copy = stages > 1 && !layout->model->is_untied;
+        all += count(layout->model, tp, ep, AR_PART_HEAD, &none);
+        bool has_copy =
+            stages > 1 && !layout->model->is_untied && !(is_trained && layout->model->lora > 0);
         all += has_copy ? (double)layout->model->hidden * layout->model->vocab / tp : 0;
     }
     return all + *experts;
 }
 
-/* Bytes of a parameter that is held `copies` times: itself, its gradient, and master copy, mean and
- * variance of Adam in fp32. */
-static double state_bytes(const struct ar_layout *layout, double parameters, uint32_t copies)
+/* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
+ * gradients, and master copies, means and variances of Adam in fp32. */
+static double state_bytes(const struct ar_layout *layout, double held, double trained,
+                          uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
     double own = ar_precision_bytes(ar_precision_stored(layout->precision));
     double gradient = ar_precision_bytes(layout->gradients);
     double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
-    return parameters * (own / (strategy->shards_all ? copies : 1) +
-                         gradient / (strategy->shards_gradients ? copies : 1) +
-                         optimizer / (strategy->shards_optimizer ? copies : 1));
+    return held * own / (strategy->shards_all ? copies : 1) +
+           trained * (gradient / (strategy->shards_gradients ? copies : 1) +
+                      optimizer / (strategy->shards_optimizer ? copies : 1));
 }
 
 /* A full recompute needs all activations of one layer at a time. */
@@ -198,11 +203,13 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
     struct ar_layout_memory most = {.states_bytes = 0};
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     for (uint32_t stage = 0; stage < stages; stage++) {
-        double experts;
-        double all = stage_parameters(layout, stage, &experts);
+        double experts, trained_experts;
+        double all = stage_parameters(layout, stage, false, &experts);
+        double trained = stage_parameters(layout, stage, true, &trained_experts);
         struct ar_layout_memory one = {
-            .states_bytes = state_bytes(layout, all - experts, ar_layout_replicas(layout)) +
-                            state_bytes(layout, experts,
+            .states_bytes = state_bytes(layout, all - experts, trained - trained_experts,
+                                        ar_layout_replicas(layout)) +
+                            state_bytes(layout, experts, trained_experts,
                                         layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]),
             .activations_bytes = activation_bytes(layout, stage)};
         if (one.states_bytes + one.activations_bytes > most.states_bytes + most.activations_bytes) {
@@ -214,7 +221,11 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
 
 double ar_layout_model_flop(const struct ar_layout *layout)
 {
-    return 3 * layout->global_batch * ar_transformer_forward_flop(layout->model);
+    const struct ar_transformer *model = layout->model;
+    double forward = ar_transformer_forward_flop(model);
+    double attention = 4.0 * model->layers * model->heads * model->head_dim * model->seq *
+                       model->seq; /* which has no weights */
+    return layout->global_batch * (model->lora > 0 ? 2 * forward + attention : 3 * forward);
 }
 
 double ar_layout_hardware_flop(const struct ar_layout *layout)

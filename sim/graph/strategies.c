@@ -124,8 +124,8 @@ static double accumulate_s(const struct ar_layout *layout, const struct ar_devic
 {
     double batches = ar_layout_batches(layout);
     double experts;
-    double dense = ar_transformer_part_parameters(layout->model, layout->sizes[AR_AXIS_TP],
-                                                  layout->sizes[AR_AXIS_EP], part, &experts);
+    double dense = ar_transformer_trained_parameters(layout->model, layout->sizes[AR_AXIS_TP],
+                                                     layout->sizes[AR_AXIS_EP], part, &experts);
     double bytes = 3 * (dense + experts) * ar_precision_bytes(layout->gradients);
     return batches > 1 && !layout->strategy->shards_gradients
                ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)

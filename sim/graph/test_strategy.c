@@ -208,6 +208,8 @@ Test(strategy, stages_hand_on_hidden_states_once_each_way)
 {
     struct ar_layout layout = layout_of(4, 1, 1, "1f1b");
     cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 3 + 2, "and a tied embedding's gradients");
+    gpt.lora = 8;
+    cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 3, "which adapters leave as it is");
     layout = layout_of(4, 1, 1, "interleaved:2");
     gpt.is_untied = true;
     cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 7);
@@ -249,6 +251,29 @@ Test(strategy, fully_sharded_stages_gather_their_parameters_for_each_micro_batch
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 3 * 2 * stage, "of the first stage");
     layout.strategy = &ar_strategy_zero3_lists;
     cr_assert_gt(make(&layout, 0).bytes[AR_AXIS_DP], 8 * 2 * 2 * stage);
+}
+
+Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    gpt.lora = 8;
+    double adapters = 24 * 8 * 6 * 1024.0, held = ar_transformer_parameters(&gpt);
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * adapters);
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * adapters);
+    layout.strategy = &ar_strategy_zero3;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * held + 2 * adapters,
+                 "all parameters are gathered");
+    layout.strategy = &ar_strategy_zero3_lists;
+    double lists = make(&layout, 0).bytes[AR_AXIS_DP];
+    gpt.lora = 0;
+    cr_assert_lt(lists, make(&layout, 0).bytes[AR_AXIS_DP]);
+    double s = 2048, attention = 24 * 4 * 1024 * s * s, all = ar_layout_model_flop(&layout);
+    gpt.lora = 8;
+    cr_assert_float_eq(all - ar_layout_model_flop(&layout),
+                       8 * (ar_transformer_forward_flop(&gpt) - attention), 1e-9 * all,
+                       "gradients of weights are not needed");
 }
 
 Test(strategy, gradients_summed_beside_the_backward_pass_are_hidden_but_for_the_last_layer)

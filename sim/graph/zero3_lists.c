@@ -48,7 +48,8 @@ static void add_matrix(struct tensors *tensors, double elements, double times, b
 
 /* The rest of the parameters are biases and norms: eight vectors of a layer with biases, else
  * two. */
-static struct tensors list_tensors(const struct ar_build *build, const struct ar_run *run)
+static struct tensors list_tensors(const struct ar_build *build, const struct ar_run *run,
+                                   bool is_trained)
 {
     const struct ar_transformer *model = build->layout->model;
     double h = model->hidden, q = (double)model->heads * model->head_dim;
@@ -57,6 +58,13 @@ static struct tensors list_tensors(const struct ar_build *build, const struct ar
     double networks =
         model->experts > 0 ? (double)model->experts / build->layout->sizes[AR_AXIS_EP] : 1;
     struct tensors tensors = {.count = 0};
+    if (is_trained && model->lora > 0) {
+        const double sides[] = {h, q + 2 * g, q, h};
+        for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+            add_matrix(&tensors, model->lora * sides[i] / tp, run->layers, true);
+        }
+        return tensors;
+    }
     if (run->has_embedding) {
         add_matrix(&tensors, h * model->vocab / tp, 1, false);
         add_matrix(&tensors, h * model->seq, model->has_positions ? 1 : 0, false);
@@ -93,7 +101,7 @@ static void add_lists(struct ar_build *build, const struct ar_run *run,
 
 static uint32_t zero3_lists_before(struct ar_build *build, const struct ar_run *run)
 {
-    const struct tensors tensors = list_tensors(build, run);
+    const struct tensors tensors = list_tensors(build, run, false);
     bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
     double later = 0; /* parameters of layers that are used after this one */
     for (uint32_t i = tensors.count; i-- > 0;) {
@@ -125,14 +133,16 @@ static void scatter_gradient(struct ar_build *build, const struct ar_run *run, d
 static void zero3_lists_after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     (void)task;
-    const struct tensors tensors = list_tensors(build, run);
+    const struct tensors tensors = list_tensors(build, run, true);
     if (!run->action.is_backward || ar_layout_replicas(build->layout) == 1) {
         return;
     }
     for (uint32_t i = 0; i < tensors.count; i++) {
         scatter_gradient(build, run, tensors.sizes[i], tensors.times[i]);
     }
-    scatter_gradient(build, run, tensors.vector_elements / tensors.vectors, tensors.vectors);
+    if (tensors.vectors > 0) {
+        scatter_gradient(build, run, tensors.vector_elements / tensors.vectors, tensors.vectors);
+    }
 }
 
 static void zero3_lists_end(struct ar_build *build, uint32_t stage)

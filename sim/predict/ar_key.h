@@ -44,6 +44,7 @@ enum ar_key {
     AR_KEY_VOCAB,
     AR_KEY_EXPERTS,
     AR_KEY_TOP_K,
+    AR_KEY_LORA,
     AR_KEY_IMBALANCE,
     AR_KEY_GLOBAL_BATCH,
     AR_KEY_MICRO_BATCH,

@@ -312,6 +312,10 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_EXPERTS] = {"--experts", "E", NULL, "feed-forward networks of each layer",
                         MODEL_SIZE(experts)},
     [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
+    [AR_KEY_LORA] = {"--lora", "R", NULL,
+                     "train adapters of rank R beside the products of attention, and no other "
+                     "weights; default: all weights",
+                     SETTING | MODEL_SIZE(lora)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
                           "tokens that the experts of the fullest GPU get over the mean of all",
                           LAYOUT | PUBLISHED, REAL, FIELD(model.imbalance), 1, 1e6},

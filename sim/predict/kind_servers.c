@@ -210,7 +210,7 @@ static void slice_layout(const struct ar_job *job, struct ar_timing *timing)
             forward_s += is_in ? times->forward_s[part] : 0;
             backward_s += is_in ? times->backward_s[part] : 0;
             double experts = 0;
-            double dense = ar_transformer_part_parameters(layout->model, 1, 1, part, &experts);
+            double dense = ar_transformer_trained_parameters(layout->model, 1, 1, part, &experts);
             parameters += is_in ? dense + experts : 0;
         }
         slices[i] = (struct ar_async_slice){

@@ -19,7 +19,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     bool has_other_size = keys->hidden > 0 || keys->heads > 0;
     model->head_dim = has_other_size ? 0 : model->head_dim;
     model->ffn = keys->hidden > 0 ? 0 : model->ffn;
-    for (int key = AR_KEY_LAYERS; key <= AR_KEY_TOP_K; key++) { /* in place of the workload's own */
+    for (int key = AR_KEY_LAYERS; key <= AR_KEY_LORA; key++) { /* in place of the workload's own */
         size_t at = ar_keys[key].field - offsetof(struct ar_scenario, model);
         if (ar_scenario_has(scenario, (enum ar_key)key)) {
             memcpy((char *)model + at, (const char *)keys + at, sizeof(uint32_t));

@@ -21,6 +21,11 @@
  * With `cp` GPUs to a sequence a GPU has T / cp tokens of it, and of attention s / cp queries and
  * all s keys.
  *
+ * Adapters of low rank (LoRA, arXiv:2106.09685) of rank R stand beside the products of attention,
+ * those of queries, keys and values and the projection: T x R x inner and T x columns x R. They
+ * alone are trained, so the backward pass has no gradients of other weights, and one product in
+ * place of two for each of them.
+ *
  * A model has 2 * multiply-accumulates of all products, attention counted over all pairs of tokens
  * also where it is causal: that of arXiv:2104.04473, equation 3, divided by 4/3 or not.
  */
@@ -45,6 +50,7 @@ struct ar_transformer {
     bool has_dropout;   /**< in attention and at residuals */
     uint32_t experts;   /**< 0: no mixture */
     uint32_t top_k;     /**< experts of a token */
+    uint32_t lora;      /**< rank of adapters, which alone are trained; 0: none */
     double
         imbalance; /**< tokens of the fullest GPU over their mean, where experts are spread; 0: 1 */
     const char *source;
@@ -145,9 +151,13 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
 double ar_transformer_forward_flop(const struct ar_transformer *model);
 
 /** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). Of a layer
- * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep. */
+ * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep.
+ * Those that are trained: all, or the adapters. */
 double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
                                       enum ar_transformer_part part, double *experts);
+double ar_transformer_trained_parameters(const struct ar_transformer *model, uint32_t tp,
+                                         uint32_t ep, enum ar_transformer_part part,
+                                         double *experts);
 double ar_transformer_parameters(const struct ar_transformer *model);
 
 /** Bytes that a layer keeps of one micro-batch for its backward pass, after arXiv:2205.05198:

@@ -94,6 +94,27 @@ Test(transformer, gpus_of_a_sequence_have_a_part_of_all_work_and_of_its_activati
     cr_assert_eq(kernels.list[0].attention.keys, 2048);
 }
 
+Test(transformer, adapters_alone_are_trained)
+{
+    struct ar_transformer full = gpt3(), model = gpt3();
+    double h = model.hidden, s = model.seq, experts;
+    model.lora = 16;
+    double adapters = 16 * (h + 3 * h + h + h); /* of a layer */
+    cr_assert_eq(ar_transformer_trained_parameters(&model, 1, 1, AR_PART_LAYER, &experts),
+                 adapters);
+    cr_assert_eq(ar_transformer_trained_parameters(&model, 8, 1, AR_PART_LAYER, &experts),
+                 adapters / 8);
+    cr_assert_eq(ar_transformer_trained_parameters(&model, 1, 1, AR_PART_EMBEDDING, &experts), 0);
+    cr_assert_eq(ar_transformer_parameters(&model) - ar_transformer_parameters(&full),
+                 96 * adapters);
+    double forward = gemm_flop(&full, 1, AR_PASS_FORWARD);
+    double added = 2 * 2 * s * 96 * adapters; /* of two sequences */
+    double scores = 2 * 96 * 4 * s * s * h;   /* which have no weights */
+    cr_assert_float_eq(gemm_flop(&model, 1, AR_PASS_FORWARD), forward + added, 1e-9 * forward);
+    cr_assert_float_eq(gemm_flop(&model, 1, AR_PASS_BACKWARD), forward + scores + 2 * added,
+                       1e-9 * forward);
+}
+
 Test(transformer, operands_of_products_in_fp8_are_cast)
 {
     struct ar_transformer gpt = {
@@ -201,4 +222,9 @@ Test(transformer, a_shape_that_is_none_is_refused)
     model = gpt3();
     model.layers = 0;
     cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_USAGE);
+    model = gpt3();
+    model.lora = 12289;
+    cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_USAGE);
+    cr_assert_str_eq(err.text, "gpt: found adapters of rank 12289; expected at most the hidden "
+                               "size 12288");
 }

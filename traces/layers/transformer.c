@@ -53,6 +53,11 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             "%s: found %u of %u experts for a token; expected 1 to %u", where,
                             model->top_k, model->experts, model->experts);
     }
+    if (model->lora > model->hidden) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found adapters of rank %u; expected at most the hidden size %u",
+                            where, model->lora, model->hidden);
+    }
     return AR_OK;
 }
 
@@ -99,6 +104,7 @@ struct sizes {
     double ffn;     /* f / t, all matrices of a gated one apart */
     double element_bytes;
     bool has_casts; /* operands of products are narrower than what is stored */
+    bool is_frozen; /* weights have no gradients */
 };
 
 static double slice_element_bytes(const struct ar_transformer_slice *slice)
@@ -126,7 +132,8 @@ static struct sizes find_part_sizes(const struct ar_transformer *model,
                           .ffn = (double)model->ffn / slice->tp,
                           .element_bytes = slice_element_bytes(slice),
                           .has_casts =
-                              ar_precision_bytes(slice->precision) < slice_element_bytes(slice)};
+                              ar_precision_bytes(slice->precision) < slice_element_bytes(slice),
+                          .is_frozen = model->lora > 0};
 }
 
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
@@ -150,7 +157,7 @@ static void add_gemm(struct ar_kernels *kernels, const char *name, double count,
 static void add_bias(const struct ar_transformer *model, enum ar_transformer_pass pass, double rows,
                      double columns, double element_bytes, struct ar_kernels *kernels)
 {
-    if (pass == AR_PASS_BACKWARD && model->has_positions) {
+    if (pass == AR_PASS_BACKWARD && model->has_positions && model->lora == 0) {
         add_memory(kernels, "bias gradient", rows * columns * element_bytes);
     }
 }
@@ -172,7 +179,26 @@ static void add_product(struct ar_kernels *kernels, const struct sizes *sizes, c
         return;
     }
     add_gemm(kernels, name, count, rows, inner, columns);
-    add_gemm(kernels, name, count, inner, columns, rows);
+    if (!sizes->is_frozen) {
+        add_gemm(kernels, name, count, inner, columns, rows);
+    }
+}
+
+/* The adapter of a product, if there are any: its two products, never in fp8, and its sum with the
+ * output, backward with the gradient of the input. */
+static void add_adapter(const struct ar_transformer *model, const struct sizes *sizes,
+                        enum ar_transformer_pass pass, double columns, double inner,
+                        struct ar_kernels *kernels)
+{
+    struct sizes trained = *sizes;
+    trained.is_frozen = false;
+    trained.has_casts = false;
+    if (model->lora > 0) {
+        double summed = pass == AR_PASS_BACKWARD ? inner : columns;
+        add_product(kernels, &trained, "adapter", pass, 1, sizes->tokens, model->lora, inner);
+        add_product(kernels, &trained, "adapter", pass, 1, sizes->tokens, columns, model->lora);
+        add_memory(kernels, "adapter sum", 3 * sizes->tokens * summed * sizes->element_bytes);
+    }
 }
 
 /* Softmax of the scores with its scale and mask is one kernel that reads and writes them, as is
@@ -217,13 +243,15 @@ static void add_attention(const struct ar_transformer *model,
 }
 
 /* A norm reads and writes its input; backward it reads input and gradient twice, for those of its
- * weights and for that of the input, which it writes (NVIDIA/apex, csrc/layer_norm_cuda_kernel.cu).
+ * weights and for that of the input, which it writes (NVIDIA/apex, csrc/layer_norm_cuda_kernel.cu);
+ * once where its weights are not trained.
  * The residual with its bias and dropout reads two and writes one, and a mask of one byte. */
 static void add_norm(const struct sizes *sizes, enum ar_transformer_pass pass,
                      struct ar_kernels *kernels)
 {
     double state = sizes->outside * sizes->hidden * sizes->element_bytes;
-    add_memory(kernels, "norm", (pass == AR_PASS_BACKWARD ? 5 : 2) * state);
+    double passes = pass != AR_PASS_BACKWARD ? 2 : sizes->is_frozen ? 3 : 5;
+    add_memory(kernels, "norm", passes * state);
 }
 
 static void add_residual(const struct ar_transformer *model, const struct sizes *sizes,
@@ -270,12 +298,14 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     add_norm(&sizes, pass, kernels);
     add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys,
                 sizes.hidden);
+    add_adapter(model, &sizes, pass, sizes.query + 2 * sizes.keys, sizes.hidden, kernels);
     if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
         add_memory(kernels, "qkv gradient",
                    2 * sizes.tokens * (sizes.query + 2 * sizes.keys) * sizes.element_bytes);
     }
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
     add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
+    add_adapter(model, &sizes, pass, sizes.hidden, sizes.query, kernels);
     add_bias(model, pass, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.element_bytes, kernels);
     add_bias(model, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
     add_residual(model, &sizes, pass, kernels);
@@ -284,13 +314,16 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     add_residual(model, &sizes, pass, kernels);
 }
 
-/* Rows of the table are read and written; the gradient is added to them. */
+/* Rows of the table are read and written; the gradient is added to them, if they are trained. */
 static void add_embedding(const struct ar_transformer *model,
                           const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
                           struct ar_kernels *kernels)
 {
     struct sizes sizes = find_part_sizes(model, slice);
     double state = sizes.tokens * sizes.hidden * sizes.element_bytes;
+    if (pass == AR_PASS_BACKWARD && sizes.is_frozen) {
+        return;
+    }
     add_memory(kernels, "embedding", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
     if (model->has_dropout && pass != AR_PASS_BACKWARD) {
         add_memory(kernels, "embedding dropout", 2 * state);
@@ -390,6 +423,14 @@ double ar_transformer_forward_flop(const struct ar_transformer *model)
     return 2 * model->seq * (model->layers * per_token + h * model->vocab);
 }
 
+/* Parameters of the adapters of a layer: two matrices for each of its two products. */
+static double adapter_parameters(const struct ar_transformer *model, uint32_t tp)
+{
+    double h = model->hidden, q = (double)model->heads * model->head_dim;
+    double g = fmax(model->kv_heads, tp) * model->head_dim;
+    return model->lora * (2 * h + 2 * q + 2 * g) / tp;
+}
+
 double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
                                       enum ar_transformer_part part, double *experts)
 {
@@ -402,13 +443,25 @@ double ar_transformer_part_parameters(const struct ar_transformer *model, uint32
     switch (part) {
     case AR_PART_LAYER:
         *experts = model->experts > 0 ? model->experts * network / ep : 0;
-        return (2 * q + 2 * g) * h / tp + (model->experts > 0 ? h * model->experts : network) +
+        return adapter_parameters(model, tp) + (2 * q + 2 * g) * h / tp +
+               (model->experts > 0 ? h * model->experts : network) +
                (has_bias ? 6 * h + (q + 2 * g + model->ffn) / tp : 2 * h);
     case AR_PART_EMBEDDING:
         return h * model->vocab / tp + (model->has_positions ? h * model->seq : 0);
     default:
         return (model->is_untied ? h * model->vocab / tp : 0) + (has_bias ? 2 * h : h);
     }
+}
+
+double ar_transformer_trained_parameters(const struct ar_transformer *model, uint32_t tp,
+                                         uint32_t ep, enum ar_transformer_part part,
+                                         double *experts)
+{
+    if (model->lora == 0) {
+        return ar_transformer_part_parameters(model, tp, ep, part, experts);
+    }
+    *experts = 0;
+    return part == AR_PART_LAYER ? adapter_parameters(model, tp) : 0;
 }
 
 double ar_transformer_parameters(const struct ar_transformer *model)
