@@ -141,7 +141,7 @@ Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
     run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512", step);
     CLI_LINES(run.err,
               "note: batch 512: activations, weights and gradients take "
-              "about 21.32 GB, more than gpu.memory, 16 GB",
+              "about 21.32 GB, more than gpu.memory, 16.94 GB",
               1);
     run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512 --set gpu.memory=32GB", step);
     CLI_LINES(run.err, not_there, 0);

@@ -117,8 +117,9 @@ enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout 
                                       struct ar_error *err);
 
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
- * activations of as many micro-batches as the schedule keeps. Buffers of the framework, of
- * collectives and what allocators waste are left out. Of a recorded step nobody knows: 0. */
+ * activations of as many micro-batches as the schedule keeps: what PyTorch counts as allocated.
+ * Buffers of collectives and what allocators waste are left out. Of a recorded step nobody knows:
+ * 0. */
 struct ar_layout_memory {
     double states_bytes;
     double activations_bytes;

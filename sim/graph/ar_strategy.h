@@ -32,6 +32,7 @@ struct ar_strategy {
     bool shards_optimizer;  /**< each replica updates its part of the parameters */
     bool shards_gradients;  /**< gradients are in parts: those of each micro-batch are sent */
     bool shards_all;        /**< parameters are in parts, too, and gathered for each run */
+    bool gathers_layers;    /**< of those: whole layers, some ahead; else matrix by matrix */
     bool sends_buckets;     /**< of a trace: all-reduces of the buckets of gradients, one series */
     bool ends_runs;         /**< what it sends it sends once, after all steps that are run */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */

@@ -164,20 +164,41 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, b
 }
 
 /* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
- * gradients, and master copies, means and variances of Adam in fp32. */
+ * gradients, and master copies, means and variances of Adam in fp32. Whole gradients are summed
+ * over micro-batches in fp32 (Megatron-LM, megatron/training/theoretical_memory_usage.py: 18 bytes,
+ * or 6 + 12 / copies); shards of them lie as they are sent (DeepSpeed, ZeRO-3: 16 / copies). */
 static double state_bytes(const struct ar_layout *layout, double held, double trained,
                           uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
     double own = ar_precision_bytes(ar_precision_stored(layout->precision));
-    double gradient = ar_precision_bytes(layout->gradients);
+    double gradient = ar_precision_bytes(strategy->shards_gradients ? layout->gradients : AR_FP32);
     double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
     return held * own / (strategy->shards_all ? copies : 1) +
            trained * (gradient / (strategy->shards_gradients ? copies : 1) +
                       optimizer / (strategy->shards_optimizer ? copies : 1));
 }
 
-/* A full recompute needs all activations of one layer at a time. */
+/* Where whole layers are gathered: parameters of the one that computes and of those ahead, and the
+ * gradient of one before it is sent. */
+static double gathered_bytes(const struct ar_layout *layout)
+{
+    double experts;
+    uint32_t whole = layout->prefetch + 1;
+    double layer =
+        ar_transformer_part_parameters(layout->model, layout->sizes[AR_AXIS_TP],
+                                       layout->sizes[AR_AXIS_EP], AR_PART_LAYER, &experts);
+    if (!layout->strategy->gathers_layers || ar_layout_replicas(layout) == 1) {
+        return 0;
+    }
+    whole = whole < layout->model->layers ? whole : layout->model->layers;
+    return (layer + experts) * (whole * ar_precision_bytes(ar_precision_stored(layout->precision)) +
+                                ar_precision_bytes(layout->gradients));
+}
+
+/* A full recompute needs all activations of one layer at a time. Logits are there as they were
+ * computed and in fp32, in place of which exponentials and the gradient come (Megatron-LM v2.6,
+ * megatron/mpu/cross_entropy.py). */
 static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
 {
     const struct ar_pipeline pipeline = ar_layout_pipeline(layout);
@@ -188,7 +209,9 @@ static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
                        : 0;
     double logits = stage == pipeline.stages - 1
                         ? (double)layout->micro_batch * layout->model->seq / slice.cp *
-                              layout->model->vocab / slice.tp * ar_precision_bytes(AR_FP32)
+                              layout->model->vocab / slice.tp *
+                              (ar_precision_bytes(ar_precision_stored(layout->precision)) +
+                               ar_precision_bytes(AR_FP32))
                         : 0;
     double chunk_layers = (double)ar_layout_stage_layers(layout, stage) / layout->chunks;
     return layer * chunk_layers * ar_schedule_kept(layout->schedule, &pipeline, stage) + again +
@@ -210,7 +233,8 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
             .states_bytes = state_bytes(layout, all - experts, trained - trained_experts,
                                         ar_layout_replicas(layout)) +
                             state_bytes(layout, experts, trained_experts,
-                                        layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]),
+                                        layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_CP]) +
+                            gathered_bytes(layout),
             .activations_bytes = activation_bytes(layout, stage)};
         if (one.states_bytes + one.activations_bytes > most.states_bytes + most.activations_bytes) {
             most = one;

@@ -173,6 +173,7 @@ const struct ar_strategy ar_strategy_zero3 = {
     .shards_optimizer = true,
     .shards_gradients = true,
     .shards_all = true,
+    .gathers_layers = true,
     .before = zero3_before,
     .after = zero3_after,
     .end = zero3_end,

@@ -160,6 +160,8 @@ Test(strategy, gpus_of_a_sequence_gather_its_keys_and_values_and_share_gradients
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_CP], 8 * 24 * 4 * keys + 2 * parameters);
     cr_assert_eq(ar_layout_replicas(&layout), 8);
     cr_assert_eq(ar_layout_batches(&layout), 8, "as many sequences as without");
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (6 + 12.0 / 8) * parameters, 1);
     layout = layout_of(1, 1, 2, "1f1b");
     double state = make(&layout, 0).bytes[AR_AXIS_TP];
     layout.sizes[AR_AXIS_CP] = 2;
@@ -260,6 +262,7 @@ Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
     gpt.lora = 8;
     double adapters = 24 * 8 * 6 * 1024.0, held = ar_transformer_parameters(&gpt);
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * adapters);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 2 * held + 16 * adapters, 1);
     layout.strategy = &ar_strategy_zero1;
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * adapters);
     layout.strategy = &ar_strategy_zero3;
@@ -354,11 +357,19 @@ Test(strategy, memory_is_that_of_the_papers)
 {
     struct ar_layout layout = layout_of(1, 64, 1, "1f1b");
     double parameters = ar_transformer_parameters(&gpt);
-    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 16 * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 18 * parameters, 1);
     layout.strategy = &ar_strategy_zero1;
-    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (4 + 12.0 / 64) * parameters, 1);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (6 + 12.0 / 64) * parameters, 1);
+    layout.gradients = AR_FP16;
+    layout.strategy = &ar_strategy_zero2;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (2 + 14.0 / 64) * parameters, 1);
     layout.strategy = &ar_strategy_zero3;
-    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 16 * parameters / 64, 1);
+    double ignored, layer = ar_transformer_part_parameters(&gpt, 1, 1, AR_PART_LAYER, &ignored);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes,
+                       16 * parameters / 64 + layer * (2 * 2 + 2), 1);
+    layout.prefetch = 3;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes,
+                       16 * parameters / 64 + layer * (4 * 2 + 2), 1);
 }
 
 static void assert_refused(const struct ar_layout *layout, const char *text)

@@ -114,7 +114,8 @@
     X(number, memory_bytes, "of the fullest GPU: parameters, gradients, optimizer, activations", \
       .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 1) \
     X(flag, fits, "memory_bytes is at most gpu.memory", \
-      .heading = "", .mark = "!", .legend = "does not fit into gpu.memory")
+      .heading = "", .mark = "!", .legend = "does not fit into gpu.memory") \
+    X(number, reserved_bytes, "what PyTorch's allocator takes for memory_bytes while there is room: 1.2 times as much, at most gpu.memory")
 /* clang-format on */
 
 enum { AR_ROW_TEXT = AR_CELL_TEXT };

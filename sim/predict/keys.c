@@ -413,7 +413,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_ROUNDS] = {"--rounds", "K", "1", "star: rounds of a step, each for a part of the model",
                        PLACED, COUNT, FIELD(rounds), 1, 100000},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
-                          "precision of gradients on the wire, of a workload in memory, too; fp8 "
+                          "precision of gradients on the wire, of zero3 in memory, too; fp8 "
                           "stands for any format of 8 bits; default: that of the activations, or "
                           "wire.precision of --framework",
                           STEP | LAYOUT | FILES, CHOSEN, FIELD(layout.gradients),

@@ -8,6 +8,10 @@
 #include "ar_units.h"
 #include "kinds.h"
 
+/* Reserved over allocated memory in three logs of PyTorch, which are not published: 1.17 to 1.24.
+ * Jobs that would take more than there is still run, so that this does not decide what fits. */
+#define RESERVED_RATIO 1.2
+
 /* --- the model and its mesh ------------------------------------------------------------------- */
 
 static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_transformer *row,
@@ -263,6 +267,10 @@ void layout_describe(const struct ar_scenario *scenario, struct ar_row *row)
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     row->memory_bytes = memory.states_bytes + memory.activations_bytes;
     row->fits = there > 0 ? row->memory_bytes <= there : AR_NO_FLAG;
+    row->reserved_bytes = RESERVED_RATIO * row->memory_bytes;
+    if (there > 0) { /* where it runs out of room, the allocator frees what it caches */
+        row->reserved_bytes = fmax(row->memory_bytes, fmin(row->reserved_bytes, there));
+    }
 }
 
 void layout_fill(const struct ar_scenario *scenario, const struct ar_timing *timing,

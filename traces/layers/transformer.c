@@ -488,7 +488,10 @@ double ar_transformer_keys_bytes(const struct ar_transformer *model,
 }
 
 /* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
- * parallelism; the rest is spread over it. */
+ * parallelism; the rest is spread over it. Inputs of products are kept as these take them, in fp8
+ * beside the tensors that other kernels keep (NVIDIA/TransformerEngine,
+ * transformer_engine/pytorch/module/linear.py); those of the feed-forward network's products are
+ * not kept where its weights are not trained. */
 double ar_transformer_activation_bytes(const struct ar_transformer *model,
                                        const struct ar_transformer_slice *slice,
                                        enum ar_recompute recompute)
@@ -503,10 +506,14 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     if (recompute == AR_RECOMPUTE_FULL) {
         return state * e;
     }
-    double outside = state * (4 * e + 2 * masks); /* two norms, two products; two masks */
+    double trained = sizes.is_frozen ? 0 : 1;
+    double input = ar_precision_bytes(slice->precision); /* of a product */
+    double context = e + (input < e ? input : 0);        /* what attention gives */
+    double outside =
+        state * (2 * e + (1 + trained) * input + 2 * masks); /* norms, products; masks */
     double inside =
-        sizes.tokens * e *
-        (2 * sizes.query + 2 * sizes.keys + networks * (model->is_gated ? 3 : 2) * sizes.ffn);
+        sizes.tokens * (sizes.query * (e + context) + 2 * sizes.keys * e +
+                        networks * sizes.ffn * ((model->is_gated ? 2 : 1) * e + trained * input));
     bool has_scores = slice->attention == AR_ATTENTION_UNFUSED && recompute == AR_RECOMPUTE_NONE;
     return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
 }
