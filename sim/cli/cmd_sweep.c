@@ -157,10 +157,19 @@ static void note_collectives(FILE *notes, const struct space *space)
 static void note_layouts(FILE *notes, const struct sweep_command *sweep)
 {
     const struct space *space = &sweep->space;
+    const struct unfit *unfit = &space->unfit;
+    char fit[160];
+    if (unfit->room_bytes > 0) {
+        snprintf(fit, sizeof fit, "%zu of them do not fit into the memory of a GPU", unfit->count);
+    } else {
+        snprintf(fit, sizeof fit,
+                 "and nobody knows which of them fit: the cluster has no gpu.memory (--set "
+                 "gpu.memory=80GB)");
+    }
     ar_note(notes,
-            "%zu layouts divide the model, %zu of them do not fit into the memory of a GPU; %sthe "
-            "fastest first, without the time that a framework adds between kernels",
-            space->points_count + space->too_large, space->too_large,
+            "%zu layouts divide the model, %s; %sthe fastest first, without the time that a "
+            "framework adds between kernels",
+            space->points_count + unfit->count, fit,
             space->gpus_count > 1 ? "by number of GPUs, " : "");
     if (sweep->tries_strategies) {
         ar_note(notes, "strategies that were tried: " STRATEGIES " (--strategy)");

@@ -159,7 +159,7 @@ Test(cli_layout, a_sweep_of_layouts_that_was_stopped_goes_on)
 Test(cli_layout, sweeps_without_a_layout_say_why)
 {
     static const char *const cases[][2] = {
-        {"--gpus 8 --mesh all --global-batch 8", "--mesh: no layout fits: the last one takes"},
+        {"--gpus 8 --mesh all --global-batch 8", "--mesh: no layout fits: "},
         {"--gpus 8 --mesh dp=8 --global-batch 7", "found global-batch 7"},
         {"--gpus 8 --mesh all --global-batch 8 --payload 1MB", "--payload: found with --workload"},
         {"--mesh all --global-batch 8", "option --gpus is missing"},
@@ -169,6 +169,20 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
          "--schedule: found \"2f2b\""},
     };
     CLI_REFUSE(64, "sweep --cluster dgx-a100 --workload gpt3-175b", cases);
+    cli_stops(64,
+              "of which the smallest (tp=8, zero3) takes 110.4 GB on the fullest GPU; expected "
+              "at most 84.94 GB, gpu.memory: try --recompute full, with which 20 of them fit",
+              "$AR sweep --cluster dgx-h100 --workload mpt-7b --gpus 8 --mesh all --global-batch "
+              "256 --micro-batch 32");
+}
+
+Test(cli_layout, without_the_memory_of_a_gpu_a_sweep_does_not_know_what_fits)
+{
+    struct cli_run run = cli_good("$AR sweep --cluster flat --set gpu.cost_table=h100-sxm "
+                                  "--workload gpt --layers 8 --hidden 1024 --heads 16 --seq 512 "
+                                  "--vocab 50000 --gpus 8 --mesh all --global-batch 64");
+    CLI_LINES(run.err, "and nobody knows which of them fit: the cluster has no gpu.memory", 1);
+    CLI_LINES(run.err, "do not fit into the memory of a GPU", 0);
 }
 
 Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)

@@ -446,26 +446,53 @@ static enum ar_status check_values(const struct variants *variants, struct ar_er
     return AR_OK;
 }
 
-/* Operators are placed where there is room. */
+static double needed_bytes(const struct ar_layout *layout)
+{
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    return memory.states_bytes + memory.activations_bytes;
+}
+
+/* Refuses a layout that does not fit, and remembers the smallest of them, and how many would fit if
+ * all activations were recomputed. Operators are placed where there is room. */
 static enum ar_status check_memory(struct space *space, const struct ar_scenario *scenario,
                                    struct ar_error *err)
 {
-    char needed[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
     if (scenario->layout.placed != NULL) {
         return AR_OK;
     }
-    struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);
-    double bytes = memory.states_bytes + memory.activations_bytes;
-    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
-    if (there <= 0 || bytes <= there) {
+    struct unfit *unfit = &space->unfit;
+    struct ar_layout full = scenario->layout;
+    double bytes = needed_bytes(&scenario->layout);
+    unfit->room_bytes = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    if (unfit->room_bytes <= 0 || bytes <= unfit->room_bytes) {
         return AR_OK;
     }
-    space->too_large++;
+    full.recompute = AR_RECOMPUTE_FULL;
+    unfit->count++;
+    unfit->fit_recomputed += needed_bytes(&full) <= unfit->room_bytes ? 1 : 0;
+    if (unfit->count == 1 || bytes < unfit->least_bytes) {
+        struct ar_mesh mesh = ar_layout_mesh(&scenario->layout, 0);
+        unfit->least_bytes = bytes;
+        ar_mesh_format(&mesh, unfit->least_mesh);
+        unfit->least_strategy = scenario->layout.strategy->name;
+    }
+    return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
+}
+
+/* Of layouts that divide the model none fits: the smallest, and what would make some fit. */
+static enum ar_status report_unfit(const struct unfit *unfit, struct ar_error *err)
+{
+    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs, stages or sharding";
+    if (unfit->fit_recomputed > 0) {
+        snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
+                 unfit->fit_recomputed);
+    }
     return ar_error_set(err, AR_USAGE,
-                        "--mesh: no layout fits: the last one takes %s on the fullest GPU; "
-                        "expected at most %s, gpu.memory",
-                        ar_format_bytes((uint64_t)bytes, needed),
-                        ar_format_bytes((uint64_t)there, room));
+                        "--mesh: no layout fits: %zu divide the model, of which the smallest (%s, "
+                        "%s) takes %s on the fullest GPU; expected at most %s, gpu.memory: try %s",
+                        unfit->count, unfit->least_mesh, unfit->least_strategy,
+                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
+                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
 }
 
 /* Of all meshes those are tried that are usual: stages of as many layers each, and no pipeline
@@ -528,7 +555,10 @@ static enum ar_status add_layouts(struct space *space, struct ar_error *err)
         }
     }
     space->steps_count = space->steps.count;
-    return space->steps.count > 0 ? AR_OK : err->status;
+    if (space->steps.count > 0) {
+        return AR_OK;
+    }
+    return space->unfit.count > 0 ? report_unfit(&space->unfit, err) : err->status;
 }
 
 /* --- the space -------------------------------------------------------------------------------- */

@@ -27,6 +27,16 @@ struct points {
     size_t count;
 };
 
+/** Layouts that divide the model and do not fit into the memory of a GPU. */
+struct unfit {
+    size_t count;
+    size_t fit_recomputed; /**< of those: would fit if all activations were recomputed */
+    double room_bytes;     /**< of a GPU; 0: the cluster does not say */
+    double least_bytes;    /**< of the smallest, whose mesh and strategy follow */
+    char least_mesh[AR_MESH_TEXT];
+    const char *least_strategy;
+};
+
 struct space {
     const struct space_request *request;
     struct variants variants;
@@ -46,7 +56,7 @@ struct space {
     const struct point *points; /**< training steps first, then bare collectives */
     size_t points_count;
     size_t steps_count;
-    size_t too_large; /**< layouts that divide, and do not fit */
+    struct unfit unfit;
     /** Same for same rows: all points, the values of the clusters and the traces. */
     uint64_t fingerprint;
 };
