@@ -327,3 +327,24 @@ Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
     cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
     cli_good(LONG "--resume %s", terms);
 }
+
+#define GPT                                                                                        \
+    "--cluster dgx-a100 --workload gpt --layers 4 --hidden 1024 --heads 16 --mesh dp=8 "           \
+    "--global-batch 32 --quiet --term host.kernel=100us "
+
+Test(cli_terms, the_host_launches_steps_of_workloads_and_nothing_else)
+{
+    static const char *const refused[][2] = {
+        {"predict " STEP "--term host.kernel=1us",
+         "--term: host.kernel: found 1us with a trace; expected it with --workload alone"},
+        {"predict " GPT "--strategy ps-sync --servers 2",
+         "found host.kernel with a workload; expected contention.sms, gpu.sms, jitter alone there"},
+        {"predict " GPT "--term cycle.time=1ms", "jitter, host terms alone there"},
+        {"predict " GPT "--term host.blocking=2", "expected a whole number from 0 to 1"},
+    };
+    CLI_REFUSE(64, "", refused);
+    double launched_s = cli_number(cli_rows("predict " GPT), 1, "iteration_s");
+    double waited_s =
+        cli_number(cli_rows("predict " GPT "--term host.blocking=1"), 1, "iteration_s");
+    cr_expect_gt(waited_s, launched_s * 1.01);
+}

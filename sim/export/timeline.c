@@ -266,7 +266,8 @@ static const char *label_task(const struct ar_timing *timing, const struct ar_ta
 
 static const struct task_row *list_task_rows(const struct ar_timing *timing, struct ar_arena *arena)
 {
-    static const char *const streams[TRACKS] = {"compute", "gradients", "parts", "messages"};
+    static const char *const streams[TRACKS] = {"compute", "gradients", "parts", "messages",
+                                                "host"};
     const struct ar_graph *graph = timing->graph;
     struct task_row *rows = ar_arena_alloc(arena, (size_t)graph->tasks_count + 1, sizeof *rows);
     for (uint32_t i = 0; i < graph->tasks_count; i++) {

@@ -49,6 +49,7 @@ enum ar_stream {
     AR_STREAM_GRADIENTS, /**< of replicas, also their parameters */
     AR_STREAM_PARTS,     /**< collectives of a part of a product, or of the samples */
     AR_STREAM_MESSAGES,  /**< to other stages of a pipeline */
+    AR_STREAM_HOST,      /**< computations of the host, which launches all the others */
     AR_STREAMS_COUNT
 };
 
@@ -231,7 +232,7 @@ enum ar_axis ar_work_axis(const struct ar_work *work);
 
 /** Where the time of a role goes until the last task of all has ended; the parts add up to it. A
  * wait is put down to what was waited for: a collective of the role or a message to it to its
- * axis (ar_work_axis()), all else to the bubble. */
+ * axis (ar_work_axis()), the host to the pass that it launches, all else to the bubble. */
 struct ar_graph_split {
     double duty_s[AR_DUTIES_COUNT]; /**< computations, as long as they take alone */
     double longer_s;              /**< what they take beyond: beside communication, on slow ranks */

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "ar_framework.h"
 #include "ar_layout.h"
 #include "ar_operators.h"
 
@@ -15,9 +16,17 @@
 enum { AR_PARTS_COUNT = AR_PART_HEAD + 1 };
 struct ar_part_times {
     double forward_s[AR_PARTS_COUNT];
-    double backward_s[AR_PARTS_COUNT]; /**< what is recomputed before it included */
-    double optimizer_s;                /**< per parameter */
-    double memory_s;                   /**< per byte that is read or written */
+    double backward_s[AR_PARTS_COUNT];    /**< what is recomputed before it included */
+    double optimizer_s;                   /**< per parameter */
+    double memory_s;                      /**< per byte that is read or written */
+    struct ar_host_times {                /**< of the host that launches it; all 0: not counted */
+        double forward_s[AR_PARTS_COUNT]; /**< kernels */
+        double backward_s[AR_PARTS_COUNT];
+        double batch_s;      /**< a micro-batch */
+        double collective_s; /**< a collective or a message */
+        bool is_blocking;    /**< it waits for each kernel */
+        bool is_on;
+    } host;
 };
 
 struct ar_run;
@@ -97,9 +106,11 @@ enum { AR_STRATEGY_TEXT = 32 };
 const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t staleness,
                                char text[AR_STRATEGY_TEXT]);
 
-/** Times of the parts by a cost table, of a GPU that is slower by a factor. */
+/** Times of the parts by a cost table, of a GPU that is slower by a factor, and of its host by the
+ * host terms of a framework. */
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                        double factor, struct ar_part_times *times);
+                        double factor, const struct ar_framework *framework,
+                        struct ar_part_times *times);
 
 /** The graph of a step of a layout that was checked. */
 struct ar_graph *ar_strategy_graph(const struct ar_layout *layout,

@@ -353,6 +353,38 @@ static size_t chunk_index(const struct ar_build *build, uint32_t place,
            (action->is_backward ? 1 : 0);
 }
 
+/* Adds the time of the host that launches the tasks of a chunk for one micro-batch, from `first`
+ * on, and its messages: it begins with them and runs ahead, so that the chunk takes as long as the
+ * slower one of GPU and host. It does not run ahead into the next chunk, as the timers of
+ * Megatron-LM v2 (megatron/global_vars.py) and its messages wait for the GPU. A host that waits for
+ * each kernel launches while the GPU does nothing. */
+static void add_host(struct ar_build *build, const struct ar_run *all, uint32_t first,
+                     uint32_t messages)
+{
+    const struct ar_host_times *host = &build->times->host;
+    const struct ar_action *action = &all->action;
+    const double *parts_s = action->is_backward ? host->backward_s : host->forward_s;
+    struct ar_graph *graph = build->graph;
+    uint32_t sent = messages;
+    for (uint32_t i = first; i < graph->tasks_count; i++) {
+        bool is_sent = graph->works[graph->tasks[i].work].kind != AR_TASK_COMPUTE;
+        sent += is_sent ? graph->tasks[i].count : 0;
+    }
+    double batch_s = action->is_backward ? 0 : host->batch_s / build->pipeline.chunks;
+    const struct ar_work work = {.kind = AR_TASK_COMPUTE,
+                                 .time_s = all->layers * parts_s[AR_PART_LAYER] +
+                                           (all->has_embedding ? parts_s[AR_PART_EMBEDDING] : 0) +
+                                           (all->has_head ? parts_s[AR_PART_HEAD] : 0) +
+                                           sent * host->collective_s + batch_s};
+    enum ar_stream stream = host->is_blocking ? AR_STREAM_COMPUTE : AR_STREAM_HOST;
+    uint32_t task =
+        build_task(build, &work, all->stage, all->stage, stream, build_duty(action), 1, action);
+    if (!host->is_blocking) {
+        ar_graph_need(graph, task, first);
+        ar_graph_need(graph, build_compute(build, all->stage, 0, build_duty(action), action), task);
+    }
+}
+
 /* The tasks of a chunk for one micro-batch. `first` notes the task that waits for the message.
  * Ranks of a tensor-parallel group send a part of the hidden states each, and gather it where they
  * are. */
@@ -374,6 +406,9 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
                  ? AR_NO_TASK
                  : build_collective(build, stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
                                     1 << AR_AXIS_TP, bytes, 1, action);
+    if (build->times->host.is_on && *first == AR_NO_TASK) { /* a mark: host and GPU begin */
+        *first = build_compute(build, stage, 0, build_duty(action), action);
+    }
     uint32_t layers = ar_layout_place_layers(layout, place);
     uint32_t each = layout->strategy->run_layers != NULL
                         ? layout->strategy->run_layers(build, is_backward, is_edge)
@@ -393,6 +428,14 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
         *first = *first == AR_NO_TASK ? task : *first;
         done += each;
     } while (done < layers);
+    if (build->times->host.is_on) {
+        const struct ar_run all = {.stage = stage,
+                                   .action = *action,
+                                   .layers = layers,
+                                   .has_embedding = place == 0,
+                                   .has_head = place == places - 1};
+        add_host(build, &all, *first, (begins ? 0u : 1u) + (ends ? 0u : 1u));
+    }
     if (!ends) { /* unless it is hidden, the stage waits until the result has left */
         uint32_t next = is_backward ? place - 1 : place + 1;
         enum ar_stream stream = layout->overlaps_pipeline ? AR_STREAM_MESSAGES : AR_STREAM_COMPUTE;

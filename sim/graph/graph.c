@@ -153,7 +153,8 @@ static void add_wait_time(const struct ar_graph *graph, uint32_t role, double be
     while (end_s > begin_s && cause != AR_NO_TASK) {
         const struct ar_task *task = &graph->tasks[cause];
         bool is_own = task->role == role || task->to == role;
-        if (graph->works[task->work].kind == AR_TASK_COMPUTE || !is_own) {
+        bool is_host = is_own && task->stream == AR_STREAM_HOST;
+        if (!is_own || (graph->works[task->work].kind == AR_TASK_COMPUTE && !is_host)) {
             break;
         }
         bool has_waited = task->wait_s > 0 && task->waited_for != AR_NO_TASK;

@@ -149,9 +149,44 @@ static double optimizer_bytes(const struct ar_layout *layout)
     return divided + widened + unscaled + clipped + updated + made + gradient;
 }
 
-void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                        double factor, struct ar_part_times *times)
+static double launched(const struct ar_layout *layout, enum ar_transformer_part part,
+                       enum ar_transformer_pass pass)
 {
+    struct ar_kernels kernels;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    ar_transformer_kernels(layout->model, &slice, part, pass, &kernels);
+    return (double)kernels.count;
+}
+
+/* Every kernel of a pass, also those of what is recomputed, costs the host the same. */
+static struct ar_host_times find_host(const struct ar_layout *layout,
+                                      const struct ar_framework *framework)
+{
+    double kernel_s = ar_framework_number(framework, AR_TERM_HOST_KERNEL);
+    struct ar_host_times host = {
+        .batch_s = ar_framework_number(framework, AR_TERM_HOST_BATCH),
+        .collective_s = ar_framework_number(framework, AR_TERM_HOST_COLLECTIVE),
+        .is_blocking = ar_framework_number(framework, AR_TERM_HOST_BLOCKING) > 0};
+    host.is_on = kernel_s + host.batch_s + host.collective_s > 0;
+    for (int i = 0; i < AR_PARTS_COUNT; i++) {
+        enum ar_transformer_part part = (enum ar_transformer_part)i;
+        host.forward_s[i] = kernel_s * launched(layout, part, AR_PASS_FORWARD);
+        host.backward_s[i] = kernel_s * launched(layout, part, AR_PASS_BACKWARD);
+    }
+    if (layout->recompute == AR_RECOMPUTE_FULL) {
+        host.backward_s[AR_PART_LAYER] += host.forward_s[AR_PART_LAYER];
+    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE) {
+        host.backward_s[AR_PART_LAYER] +=
+            kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
+    }
+    return host;
+}
+
+void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
+                        double factor, const struct ar_framework *framework,
+                        struct ar_part_times *times)
+{
+    times->host = find_host(layout, framework);
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
         times->forward_s[part] = pass_s(layout, cost, part, AR_PASS_FORWARD);

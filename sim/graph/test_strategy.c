@@ -5,8 +5,8 @@
 
 static struct ar_error err;
 static struct ar_transformer gpt;
-static const struct ar_part_times times = {.forward_s = {[AR_PART_LAYER] = 1},
-                                           .backward_s = {[AR_PART_LAYER] = 2}};
+static struct ar_part_times times = {.forward_s = {[AR_PART_LAYER] = 1},
+                                     .backward_s = {[AR_PART_LAYER] = 2}};
 
 static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const char *schedule)
 {
@@ -204,6 +204,36 @@ Test(strategy, tensor_parallelism_beside_products_hides_all_but_one_piece)
                        "computations are hidden, too");
     layout.is_sequence_parallel = false;
     cr_assert_eq(ar_layout_check("--mesh", &layout, &err), AR_USAGE);
+}
+
+Test(strategy, a_step_takes_as_long_as_its_host_needs_if_that_is_slower_than_the_gpu)
+{
+    struct ar_layout layout = layout_of(1, 1, 2, "1f1b");
+    double gpu_s = make(&layout, 0).end_s;
+    times.host = (struct ar_host_times){.forward_s = {[AR_PART_LAYER] = 3},
+                                        .backward_s = {[AR_PART_LAYER] = 5},
+                                        .batch_s = 1,
+                                        .collective_s = 0.5,
+                                        .is_on = true};
+    double sent = 2 * (24 * 2 + 1) + 3;
+    double host_s = 8 * (24 * (3 + 5) + 1 + 0.5 * sent);
+    cr_expect_float_eq(make(&layout, 0).end_s, host_s, 1e-9);
+    times.host.is_blocking = true;
+    cr_expect_float_eq(make(&layout, 0).end_s, host_s + gpu_s, 1e-9, "one after the other");
+    times.host =
+        (struct ar_host_times){.forward_s = {[AR_PART_LAYER] = 0.9}, .batch_s = 1, .is_on = true};
+    cr_expect_float_eq(make(&layout, 0).end_s, gpu_s, 1e-9, "the GPU is slower in both passes");
+    layout = layout_of(4, 1, 1, "1f1b");
+    times.host.is_on = false;
+    gpu_s = make(&layout, 0.25).end_s;
+    times.host.is_on = true;
+    times.host.batch_s = 0.5;
+    cr_expect_float_eq(make(&layout, 0.25).end_s, gpu_s, 1e-9);
+    times.host.forward_s[AR_PART_LAYER] = 2;
+    times.host.batch_s = 0;
+    cr_expect_float_eq(make(&layout, 0).end_s, (8 + 3) * 6 * (2 + 2), 1e-9,
+                       "forward the host is slower, on each stage");
+    times.host.is_on = false;
 }
 
 Test(strategy, stages_hand_on_hidden_states_once_each_way)

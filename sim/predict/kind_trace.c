@@ -154,6 +154,15 @@ enum ar_status trace_load_buckets(struct ar_scenario *scenario, struct ar_inputs
     AR_TRY(ar_error_blame(
         ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), &scenario->layout, err),
         scenario->origins[AR_KEY_SPARSE].status, err));
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        const struct ar_term_value *term = &scenario->framework->terms[i];
+        if (ar_terms[i].of == AR_TERM_OF_WORKLOADS &&
+            ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            return ar_error_set(err, term->status,
+                                "%s: found %s with a trace; expected it with --workload alone",
+                                term->where, term->text);
+        }
+    }
     scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
                          ? scenario->layout.gradients
                          : ar_framework_wire(scenario->framework, scenario->precision);

@@ -190,15 +190,17 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
         layout->gradients = ar_precision_stored(scenario->precision);
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
-    for (int i = 0; i < AR_TERMS_COUNT; i++) { /* others add to the layers of traces */
-        bool is_known = i == AR_TERM_CONTENTION_SMS || i == AR_TERM_GPU_SMS || i == AR_TERM_JITTER;
+    bool has_host = !layout->strategy->is_asynchronous; /* a graph in which it launches */
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        bool is_known = ar_terms[i].of == AR_TERM_OF_ALL ||
+                        (has_host && ar_terms[i].of == AR_TERM_OF_WORKLOADS);
         if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
             enum ar_key key =
                 ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
             return ar_scenario_refuse(scenario, key, err,
-                                      "found %s with a workload; expected contention.sms, gpu.sms "
-                                      "and jitter alone there",
-                                      ar_terms[i].key);
+                                      "found %s with a workload; expected contention.sms, gpu.sms, "
+                                      "jitter%s alone there",
+                                      ar_terms[i].key, has_host ? ", host terms" : "");
         }
     }
     AR_TRY(ar_error_blame(
@@ -213,7 +215,8 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
 
 void transformer_complete_job(const struct ar_scenario *scenario, struct ar_job *job)
 {
-    ar_part_times_make(&scenario->layout, scenario->cost, scenario->compute_factor, &job->times);
+    ar_part_times_make(&scenario->layout, scenario->cost, scenario->compute_factor,
+                       scenario->framework, &job->times);
 }
 
 enum ar_status layout_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
@@ -314,10 +317,10 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
     char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
         room[AR_UNIT_TEXT];
     snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
-    ar_note(notes,
-            "%s: %s billion parameters; kernels by cost table %s: what a framework adds "
-            "between them is left out",
-            scenario->workload_name, parameters, scenario->cost->name);
+    bool has_host = ar_framework_is_on(scenario->framework, AR_TERM_HOST_KERNEL);
+    ar_note(notes, "%s: %s billion parameters; kernels by cost table %s: what %s is left out",
+            scenario->workload_name, parameters, scenario->cost->name,
+            has_host ? "the host does in the optimizer" : "a framework adds between them");
     if (scenario->rate.batch > 0) {
         ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
                 scenario->compute_factor);

@@ -104,7 +104,9 @@ static void list_sendings(const struct ar_graph *graph, const struct sharing *sh
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
         const uint32_t ends[] = {task->role, task->to};
-        for (int end = 0; end < 2 && task->stream != AR_STREAM_COMPUTE; end++) {
+        for (int end = 0;
+             end < 2 && task->stream != AR_STREAM_COMPUTE && task->stream != AR_STREAM_HOST;
+             end++) {
             struct ar_interval *window = &busy[ends[end]];
             window->begin_s = fmin(window->begin_s, task->start_s);
             window->end_s = fmax(window->end_s, task->end_s);
@@ -202,7 +204,7 @@ static void list_busy(const struct ar_graph *graph, double speed_frac,
 {
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         struct ar_interval *busy = intervals;
-        for (uint32_t stream = AR_STREAM_COMPUTE + 1; stream < AR_STREAMS_COUNT; stream++) {
+        for (uint32_t stream = AR_STREAM_COMPUTE + 1; stream < AR_STREAM_HOST; stream++) {
             uint32_t task = graph->first[role * AR_STREAMS_COUNT + stream];
             for (; task != AR_NO_TASK; task = graph->tasks[task].after) {
                 const struct ar_task *sent = &graph->tasks[task];

@@ -22,58 +22,74 @@
 /** Default of kernel.floor: the cost table's own. */
 #define AR_TERM_TABLE (-1.0)
 
-/** Terms: symbol, key, kind of value, default (= off), min, max, the term without which it changes
- * nothing (AR_TERMS_COUNT: none), meaning. */
+/** Terms: symbol, key, what has it, kind of value, default (= off), min, max, the term without
+ * which it changes nothing (AR_TERMS_COUNT: none), meaning. */
 #define AR_TERM_LIST(X)                                                                            \
-    X(AR_TERM_WIRE, "wire.precision", AR_TERM_PRECISION, 0, 0, 4, AR_TERMS_COUNT,                  \
+    X(AR_TERM_WIRE, "wire.precision", AR_TERM_OF_TRACES, AR_TERM_PRECISION, 0, 0, 4,               \
+      AR_TERMS_COUNT,                                                                              \
       "precision of gradients on the wire: same (as they are stored), fp16, fp32, bf16 or fp8")    \
-    X(AR_TERM_FUSION_RULE, "fusion.rule", AR_TERM_TEXT, 0, 0, 0, AR_TERMS_COUNT,                   \
-      "rule of --bucket where that option is not given")                                           \
-    X(AR_TERM_FUSION_PASSES, "fusion.passes", AR_TERM_NUMBER, 0, 0, 100, AR_TERMS_COUNT,           \
+    X(AR_TERM_FUSION_RULE, "fusion.rule", AR_TERM_OF_TRACES, AR_TERM_TEXT, 0, 0, 0,                \
+      AR_TERMS_COUNT, "rule of --bucket where that option is not given")                           \
+    X(AR_TERM_FUSION_PASSES, "fusion.passes", AR_TERM_OF_TRACES, AR_TERM_NUMBER, 0, 0, 100,        \
+      AR_TERMS_COUNT,                                                                              \
       "times the bytes of a bucket of several tensors are read or written to pack and unpack it")  \
-    X(AR_TERM_FUSION_TENSOR, "fusion.tensor", AR_TERM_SECONDS, 0, 0, 1, AR_TERMS_COUNT,            \
-      "time to launch the copy of one tensor in one direction")                                    \
-    X(AR_TERM_MEMORY_RATE, "memory.rate", AR_TERM_RATE, 0, 1e6, 1e15, AR_TERMS_COUNT,              \
+    X(AR_TERM_FUSION_TENSOR, "fusion.tensor", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 1,         \
+      AR_TERMS_COUNT, "time to launch the copy of one tensor in one direction")                    \
+    X(AR_TERM_MEMORY_RATE, "memory.rate", AR_TERM_OF_TRACES, AR_TERM_RATE, 0, 1e6, 1e15,           \
+      AR_TERMS_COUNT,                                                                              \
       "bytes per second of such copies and of optimizer.bytes; default: the cost table's")         \
-    X(AR_TERM_CYCLE_TIME, "cycle.time", AR_TERM_SECONDS, 0, 0, 100, AR_TERMS_COUNT,                \
-      "least time between two negotiations; off: gradients are sent as they come")                 \
-    X(AR_TERM_CYCLE_PHASE, "cycle.phase", AR_TERM_NUMBER, 0, 0, 1, AR_TERM_CYCLE_TIME,             \
-      "part of a cycle between the start of a step and the first negotiation")                     \
-    X(AR_TERM_NEGOTIATE_BASE, "negotiate.base", AR_TERM_SECONDS, 0, 0, 100, AR_TERM_CYCLE_TIME,    \
-      "constant time of a negotiation")                                                            \
-    X(AR_TERM_NEGOTIATE_HOP, "negotiate.hop", AR_TERM_SECONDS, 0, 0, 1, AR_TERM_CYCLE_TIME,        \
-      "time per hop of a negotiation, 2 ceil(log2 N) of them")                                     \
-    X(AR_TERM_NEGOTIATE_RANK, "negotiate.rank", AR_TERM_SECONDS, 0, 0, 1, AR_TERM_CYCLE_TIME,      \
-      "time per rank of a negotiation, at the coordinator")                                        \
-    X(AR_TERM_KERNEL_FLOOR, "kernel.floor", AR_TERM_SECONDS, AR_TERM_TABLE, 0, 1, AR_TERMS_COUNT,  \
-      "least time of a kernel; default: the cost table's")                                         \
-    X(AR_TERM_STEP_FLOOR, "step.floor", AR_TERM_SECONDS, 0, 0, 100, AR_TERMS_COUNT,                \
-      "time of the framework per step, before the forward pass")                                   \
-    X(AR_TERM_COMPUTE_SCALE, "compute.scale", AR_TERM_NUMBER, 1, 1e-3, 1e3, AR_TERMS_COUNT,        \
-      "factor on all compute times")                                                               \
-    X(AR_TERM_JITTER, "jitter", AR_TERM_NUMBER, 0, 0, 1, AR_TERMS_COUNT,                           \
+    X(AR_TERM_CYCLE_TIME, "cycle.time", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 100,             \
+      AR_TERMS_COUNT, "least time between two negotiations; off: gradients are sent as they come") \
+    X(AR_TERM_CYCLE_PHASE, "cycle.phase", AR_TERM_OF_TRACES, AR_TERM_NUMBER, 0, 0, 1,              \
+      AR_TERM_CYCLE_TIME, "part of a cycle between the start of a step and the first negotiation") \
+    X(AR_TERM_NEGOTIATE_BASE, "negotiate.base", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 100,     \
+      AR_TERM_CYCLE_TIME, "constant time of a negotiation")                                        \
+    X(AR_TERM_NEGOTIATE_HOP, "negotiate.hop", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 1,         \
+      AR_TERM_CYCLE_TIME, "time per hop of a negotiation, 2 ceil(log2 N) of them")                 \
+    X(AR_TERM_NEGOTIATE_RANK, "negotiate.rank", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 1,       \
+      AR_TERM_CYCLE_TIME, "time per rank of a negotiation, at the coordinator")                    \
+    X(AR_TERM_KERNEL_FLOOR, "kernel.floor", AR_TERM_OF_TRACES, AR_TERM_SECONDS, AR_TERM_TABLE, 0,  \
+      1, AR_TERMS_COUNT, "least time of a kernel; default: the cost table's")                      \
+    X(AR_TERM_STEP_FLOOR, "step.floor", AR_TERM_OF_TRACES, AR_TERM_SECONDS, 0, 0, 100,             \
+      AR_TERMS_COUNT, "time of the framework per step, before the forward pass")                   \
+    X(AR_TERM_COMPUTE_SCALE, "compute.scale", AR_TERM_OF_TRACES, AR_TERM_NUMBER, 1, 1e-3, 1e3,     \
+      AR_TERMS_COUNT, "factor on all compute times")                                               \
+    X(AR_TERM_JITTER, "jitter", AR_TERM_OF_ALL, AR_TERM_NUMBER, 0, 0, 1, AR_TERMS_COUNT,           \
       "value of --jitter where it is not given")                                                   \
-    X(AR_TERM_INPUT_RATE, "input.rate", AR_TERM_NUMBER, 0, 0, 1e12, AR_TERMS_COUNT,                \
+    X(AR_TERM_INPUT_RATE, "input.rate", AR_TERM_OF_TRACES, AR_TERM_NUMBER, 0, 0, 1e12,             \
+      AR_TERMS_COUNT,                                                                              \
       "samples per second that the input pipeline of a node delivers; off: no limit")              \
-    X(AR_TERM_OPTIMIZER_BYTES, "optimizer.bytes", AR_TERM_BYTES, 0, 0, 1000, AR_TERMS_COUNT,       \
-      "bytes per parameter that the optimizer moves beside the cost table's")                      \
-    X(AR_TERM_OPTIMIZER_KERNELS, "optimizer.kernels", AR_TERM_COUNT, 0, 0, 1e6, AR_TERMS_COUNT,    \
-      "kernels that it launches beside those")                                                     \
-    X(AR_TERM_BN_ELEMENTS, "bn.elements", AR_TERM_COUNT, 0, 0, 1e12, AR_TERM_BN_INTERVAL,          \
-      "fp32 batch-norm statistics that the ranks reduce among each other")                         \
-    X(AR_TERM_BN_INTERVAL, "bn.interval", AR_TERM_COUNT, 0, 0, 1e9, AR_TERM_BN_ELEMENTS,           \
-      "steps between two such exchanges")                                                          \
-    X(AR_TERM_CONTENTION_SMS, "contention.sms", AR_TERM_NUMBER, 0, 0, 1000, AR_TERMS_COUNT,        \
+    X(AR_TERM_OPTIMIZER_BYTES, "optimizer.bytes", AR_TERM_OF_TRACES, AR_TERM_BYTES, 0, 0, 1000,    \
+      AR_TERMS_COUNT, "bytes per parameter that the optimizer moves beside the cost table's")      \
+    X(AR_TERM_OPTIMIZER_KERNELS, "optimizer.kernels", AR_TERM_OF_TRACES, AR_TERM_COUNT, 0, 0, 1e6, \
+      AR_TERMS_COUNT, "kernels that it launches beside those")                                     \
+    X(AR_TERM_BN_ELEMENTS, "bn.elements", AR_TERM_OF_TRACES, AR_TERM_COUNT, 0, 0, 1e12,            \
+      AR_TERM_BN_INTERVAL, "fp32 batch-norm statistics that the ranks reduce among each other")    \
+    X(AR_TERM_BN_INTERVAL, "bn.interval", AR_TERM_OF_TRACES, AR_TERM_COUNT, 0, 0, 1e9,             \
+      AR_TERM_BN_ELEMENTS, "steps between two such exchanges")                                     \
+    X(AR_TERM_CONTENTION_SMS, "contention.sms", AR_TERM_OF_ALL, AR_TERM_NUMBER, 0, 0, 1000,        \
+      AR_TERMS_COUNT,                                                                              \
       "multiprocessors that one channel of a collective takes from the backward pass")             \
-    X(AR_TERM_GPU_SMS, "gpu.sms", AR_TERM_NUMBER, 80, 1, 1e6, AR_TERM_CONTENTION_SMS,              \
-      "multiprocessors of a GPU")
+    X(AR_TERM_GPU_SMS, "gpu.sms", AR_TERM_OF_ALL, AR_TERM_NUMBER, 80, 1, 1e6,                      \
+      AR_TERM_CONTENTION_SMS, "multiprocessors of a GPU")                                          \
+    X(AR_TERM_HOST_KERNEL, "host.kernel", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,          \
+      AR_TERMS_COUNT, "time of the host to launch one kernel")                                     \
+    X(AR_TERM_HOST_BATCH, "host.batch", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 100,          \
+      AR_TERMS_COUNT, "time of the host per micro-batch and stage")                                \
+    X(AR_TERM_HOST_COLLECTIVE, "host.collective", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,  \
+      AR_TERMS_COUNT, "time of the host to launch one collective or message")                      \
+    X(AR_TERM_HOST_BLOCKING, "host.blocking", AR_TERM_OF_WORKLOADS, AR_TERM_COUNT, 0, 0, 1,        \
+      AR_TERM_HOST_KERNEL, "1: it waits for each kernel (CUDA_LAUNCH_BLOCKING); 0: it runs ahead")
 
 enum ar_term {
-#define X(symbol, key, kind, standard, min, max, needs, meaning) symbol,
+#define X(symbol, key, of, kind, standard, min, max, needs, meaning) symbol,
     AR_TERM_LIST(X)
 #undef X
         AR_TERMS_COUNT
 };
+
+/** What a term changes: steps of traces, of workloads, or both. */
+enum ar_term_of { AR_TERM_OF_TRACES = 1, AR_TERM_OF_WORKLOADS = 2, AR_TERM_OF_ALL = 3 };
 
 /** Kinds of values; those with units may also be off. */
 enum ar_term_kind {
@@ -89,6 +105,7 @@ enum ar_term_kind {
 /** The list as a table. */
 extern const struct ar_term_facts {
     const char *key;
+    enum ar_term_of of;
     enum ar_term_kind kind;
     double standard; /**< off */
     double min, max;

@@ -74,6 +74,8 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
         {"term,value,source\ncompute.scale,0,x\n", "expected a number from 0.001 to 1000"},
         {"term,value,source\ncycle.phase,1.5,x\n", "expected a number from 0 to 1"},
         {"term,value,source\nbn.interval,1.5,x\n", "expected a whole number"},
+        {"term,value,source\nhost.kernel,2s,x\n", "expected 0 to 1 s"},
+        {"term,value,source\nhost.blocking,2,x\n", "expected a whole number from 0 to 1"},
         {"term,value,source\noptimizer.bytes,2.5B,x\n", "whole number of bytes"},
         {"term,value,source\nfusion.rule,groups:00000000000000000000000016,x\n", "1 to 31"},
     };

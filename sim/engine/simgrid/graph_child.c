@@ -203,7 +203,7 @@ static void gather_channels(const struct stream *stream, uint32_t channels)
 static bool is_beside_busy(const struct stream *stream)
 {
     bool is_busy = false;
-    for (uint32_t beside = AR_STREAM_COMPUTE + 1; beside < AR_STREAMS_COUNT; beside++) {
+    for (uint32_t beside = AR_STREAM_COMPUTE + 1; beside < AR_STREAM_HOST; beside++) {
         is_busy =
             is_busy || graph_stream(stream->run, stream->role, beside, stream->place, 0)->is_busy;
     }
@@ -215,7 +215,7 @@ static void set_busy(struct stream *stream, bool is_busy)
 {
     const struct graph_run *run = stream->run;
     stream->is_busy = is_busy;
-    if (stream->stream != AR_STREAM_COMPUTE) {
+    if (stream->stream != AR_STREAM_COMPUTE && stream->stream != AR_STREAM_HOST) {
         const struct stream *other =
             graph_stream(run, stream->role, AR_STREAM_COMPUTE, stream->place, 0);
         if (other->is_slowed) {
