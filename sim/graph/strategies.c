@@ -108,13 +108,28 @@ const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t stal
 
 /* --- times of the parts of a transformer ------------------------------------------------------ */
 
+/* Training in fp8 computes the head in bf16: NVIDIA/Megatron-LM, whose output layer is not one of
+ * Transformer Engine's unless asked (pull request 4825 of 2026, fp8_output_proj). */
+static enum ar_precision part_precision(const struct ar_layout *layout,
+                                        const struct ar_device_cost *cost,
+                                        enum ar_transformer_part part)
+{
+    enum ar_precision stored = ar_precision_stored(layout->precision);
+    bool is_narrow = ar_precision_bytes(layout->precision) < ar_precision_bytes(stored);
+    return part == AR_PART_HEAD && is_narrow &&
+                   ar_device_cost_has_group(cost, stored, AR_COST_OF_PRODUCTS)
+               ? stored
+               : layout->precision;
+}
+
 static double pass_s(const struct ar_layout *layout, const struct ar_device_cost *cost,
                      enum ar_transformer_part part, enum ar_transformer_pass pass)
 {
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
+    slice.precision = part_precision(layout, cost, part);
     ar_transformer_kernels(layout->model, &slice, part, pass, &kernels);
-    return ar_kernels_s(&kernels, cost, layout->precision);
+    return ar_kernels_s(&kernels, cost, slice.precision);
 }
 
 /* The gradients of all micro-batches but the first are added to those that are there: two reads and

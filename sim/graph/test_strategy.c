@@ -402,6 +402,28 @@ Test(strategy, memory_is_that_of_the_papers)
                        16 * parameters / 64 + layer * (4 * 2 + 2), 1);
 }
 
+Test(strategy, the_head_is_in_bf16_where_layers_are_in_fp8)
+{
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_layout layout = layout_of(1, 1, 1, "1f1b");
+    struct ar_device_cost *cost;
+    struct ar_part_times wide, narrow;
+    struct ar_framework none;
+    ar_framework_clear(&none);
+    cr_assert_eq(ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/h100-sxm.cost.csv", &arena,
+                                     &cost, &err),
+                 AR_OK, "%s", err.text);
+    gpt.hidden = 4096, gpt.heads = gpt.kv_heads = 32, gpt.head_dim = 128, gpt.ffn = 16384;
+    layout.attention = AR_ATTENTION_FLASH2;
+    layout.precision = layout.gradients = AR_BF16;
+    ar_part_times_make(&layout, cost, 1, &none, &wide);
+    layout.precision = AR_FP8;
+    ar_part_times_make(&layout, cost, 1, &none, &narrow);
+    cr_expect_eq(narrow.forward_s[AR_PART_HEAD], wide.forward_s[AR_PART_HEAD]);
+    cr_expect_eq(narrow.backward_s[AR_PART_HEAD], wide.backward_s[AR_PART_HEAD]);
+    cr_expect_lt(narrow.forward_s[AR_PART_LAYER], 0.9 * wide.forward_s[AR_PART_LAYER]);
+}
+
 static void assert_refused(const struct ar_layout *layout, const char *text)
 {
     cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_USAGE);
