@@ -207,6 +207,11 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
            "activations\n",
            ar_format_bytes((uint64_t)memory.states_bytes, states),
            ar_format_bytes((uint64_t)memory.activations_bytes, activations));
+    if (timing->slowest_s > 0) {
+        printf("%s of the step wait for the slowest GPU, as compute times spread by %g %% "
+               "(--jitter 0 leaves it out); below all GPUs are alike\n",
+               ar_format_seconds(timing->slowest_s, time), 100 * timing->job->spread_frac);
+    }
     explain_graph(timing, scenario->arena);
     write_layer_kernels(scenario, AR_PASS_FORWARD, "forward pass");
     write_layer_kernels(scenario, AR_PASS_BACKWARD, "backward pass");

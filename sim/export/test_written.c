@@ -83,7 +83,7 @@ Test(written, workloads_of_astra_sim_are_read_back)
         cr_expect_str_eq(again, tasks, "%s", cases[i].step);
         free(again);
         free(tasks);
-        snprintf(line, sizeof line, "$AR predict %s --format csv --columns iteration_s",
+        snprintf(line, sizeof line, "$AR predict %s --jitter 0 --format csv --columns iteration_s",
                  cases[i].step);
         double step_s = number_of(line);
         snprintf(line, sizeof line,

@@ -47,6 +47,8 @@ struct ar_job {
                                                collective.element_bytes, its compute terms are in
                                                the trace already */
     double jitter_frac;        /**< coefficient of variation of compute times (ar_draw.h) */
+    double spread_frac;        /**< the same of jitter that is not drawn: the step is longer by
+                                    what the slowest GPU is expected to compute longer */
     uint64_t seed;             /**< of the jitter */
     uint32_t iterations_count; /**< steps simulated, at least 1; results are their means */
     const struct ar_straggler *stragglers; /**< of the step; the baseline has none */

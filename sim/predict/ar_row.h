@@ -115,6 +115,7 @@
       .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 1) \
     X(flag, fits, "memory_bytes is at most gpu.memory", \
       .heading = "", .mark = "!", .legend = "does not fit into gpu.memory") \
+    X(number, slowest_s, "part of bubble_s: the expected wait for the slowest GPU, whose times spread by 2 % where no --jitter says") \
     X(number, reserved_bytes, "what PyTorch's allocator takes for memory_bytes while there is room: 1.2 times as much, at most gpu.memory")
 /* clang-format on */
 

@@ -64,8 +64,10 @@ struct ar_timing {
     double exposed_s;     /**< what a step takes beyond compute_s and bubble_s: what is sent and not
                                hidden, contention_s; with jitter or stragglers also the wait for the
                                slowest rank */
-    double bubble_s;      /**< waiting for other stages of a pipeline, or for slower workers */
-    double bubble_frac;   /**< bubble_s / compute_s */
+    double bubble_s;      /**< waiting for other stages of a pipeline, or for slower GPUs */
+    double bubble_frac;   /**< bubble_s / compute_s, without slowest_s */
+    double slowest_s;     /**< part of bubble_s: what the slowest GPU of a step is expected to
+                               compute longer than the mean (spread_frac of the job) */
     double allreduce_s;   /**< some rank's second stream is busy, and the statistics; of one role */
     double copy_s;        /**< packing and unpacking on the communication stream, all buckets */
     double contention_s;  /**< how much longer computations take beside communication */

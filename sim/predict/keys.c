@@ -478,7 +478,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                        0, TEXT, FIELD(release)},
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
-                       "such as 0.05; default: the framework's, or 0",
+                       "such as 0.05; default: the framework's, or 0; of a workload the "
+                       "expected wait for the slowest GPU at 0.02, nothing drawn",
                        STEP | LAYOUT | PLACED | FILES | NUMBER, REAL, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",

@@ -570,6 +570,11 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->compute_s = find_compute(timing, &timing->split);
     timing->bubble_s = timing->split.bubble_s;
     timing->bubble_frac = timing->bubble_s / timing->compute_s;
+    if (!job_is_uneven(job)) {
+        timing->slowest_s =
+            timing->compute_s * (ar_jitter_slowest(job->spread_frac, ar_job_ranks(job)) - 1);
+        timing->bubble_s += timing->slowest_s;
+    }
     double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
     timing->input_wait_s = fmax(0, job_input_s(job) - wanted_s);
     timing->iteration_s = wanted_s + timing->input_wait_s;

@@ -37,6 +37,11 @@ double ar_draw_normal(struct ar_draw *draw);
 /** Writes the factors of jitter of `ranks` ranks in the next step; `frac` >= 0. */
 void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double *factors);
 
+/** The factor of the slowest of `ranks` ranks, as the mean of many steps: the quantile of Blom
+ * (Statistical Estimates and Transformed Beta-Variables, 1958), good to 1 % of what it is above 1.
+ */
+double ar_jitter_slowest(double frac, uint32_t ranks);
+
 /** Half the width of the 95 % confidence interval of the mean of `count` independent values, given
  * the sum of their squared deviations from the mean (Student's t); 0 for fewer than two values. */
 double ar_confidence95(double squared_deviations, uint32_t count);

@@ -57,6 +57,13 @@ void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double
     }
 }
 
+double ar_jitter_slowest(double frac, uint32_t ranks)
+{
+    double variance = log1p(frac * frac);
+    double place = gsl_cdf_ugaussian_Pinv((ranks - 0.375) / (ranks + 0.25));
+    return ranks > 1 ? exp(-variance / 2 + sqrt(variance) * place) : 1;
+}
+
 double ar_confidence95(double squared_deviations, uint32_t count)
 {
     if (count < 2) {
