@@ -334,6 +334,24 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
     CLI_REFUSE(64, "boxing", cases);
 }
 
+/* Racks of 18 nodes of 4 GPUs: 32 nodes are 16 and 16, and no group of 16 GPUs is in two of them.
+ */
+Test(cli_layout, a_job_on_several_nvlink_domains_splits_no_group)
+{
+    static const char line[] =
+        "predict --cluster gb200-nvl72 --workload llama3-70b --mesh dp=8,tp=16 --global-batch 64";
+    struct cli_run spread = cli_good("$AR %s --format csv", line);
+    cr_expect_not_null(strstr(spread.err, "takes 16 of the 18 nodes of each NVLink domain"), "%s",
+                       spread.err);
+    struct cli_table *own = cli_table(spread.out);
+    struct cli_table *sixteen = cli_rows("%s --set nvlink.domain_nodes=16", line);
+    struct cli_run filled = cli_good("$AR %s --format csv --set nvlink.domain_nodes=18", line);
+    cr_expect_null(strstr(filled.err, "NVLink domain"), "%s", filled.err);
+    CLI_CELL(own, 1, "iteration_s", cli_cell(sixteen, 1, "iteration_s"));
+    cr_expect_gt(atof(cli_cell(cli_table(filled.out), 1, "iteration_s")),
+                 1.5 * atof(cli_cell(own, 1, "iteration_s")));
+}
+
 /* Nothing is fitted to these rows. Predictions must not become worse unnoticed. */
 Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
 {

@@ -96,6 +96,49 @@ enum ar_status layout_find_cost(struct ar_scenario *scenario, enum ar_key key,
     return AR_OK;
 }
 
+/* --- NVLink domains --------------------------------------------------------------------------- */
+
+/* Makes a job of several NVLink domains take equally many nodes of each, the most that hold whole
+ * groups of tp, unless that would leave half of a domain idle: one group across two domains would
+ * set the time of all. The setting nvlink.domain_nodes is left as it is. */
+static enum ar_status spread_over_domains(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                          struct ar_error *err)
+{
+    static const char key[] = "nvlink.domain_nodes";
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    uint32_t gpus = facts->gpus_per_node, all = facts->nvlink_domain_nodes, taken = all;
+    uint32_t nodes = (scenario->gpus + gpus - 1) / gpus;
+    uint32_t of_group = (scenario->layout.sizes[AR_AXIS_TP] + gpus - 1) / gpus;
+    bool is_given = all == 1 || nodes <= all;
+    struct ar_settings *settings = &scenario->settings;
+    for (size_t i = 0; i < settings->count; i++) {
+        is_given = is_given || strncmp(settings->list[i].text, key, sizeof key - 1) == 0;
+    }
+    while (taken > all / 2 && (nodes % taken != 0 || taken % of_group != 0)) {
+        taken--;
+    }
+    if (is_given || taken == all || taken <= all / 2) {
+        return AR_OK;
+    }
+    struct ar_cluster *cluster;
+    struct ar_scenario fewer = *scenario;
+    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
+    for (size_t i = 0; i < settings->count; i++) {
+        list[i] = settings->list[i];
+    }
+    list[settings->count] = (struct ar_setting){
+        ar_arena_format(scenario->arena, "%s=%" PRIu32, key, taken), "--set", AR_USAGE};
+    fewer.settings = (struct ar_settings){list, settings->count + 1};
+    AR_TRY(ar_scenario_make_cluster(&fewer, inputs, &cluster, err));
+    scenario->cluster = cluster;
+    scenario->choice = ar_arena_format(scenario->arena,
+                                       "takes %" PRIu32 " of the %" PRIu32
+                                       " nodes of each NVLink domain, so that no group is "
+                                       "split between two; --set %s=%" PRIu32 " fills them",
+                                       taken, all, key, all);
+    return AR_OK;
+}
+
 /* --- measured rates ----------------------------------------------------------------------------
  */
 
@@ -214,6 +257,7 @@ enum ar_status transformer_load(struct ar_scenario *scenario, struct ar_inputs *
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
     AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err));
+    AR_TRY(spread_over_domains(scenario, inputs, err));
     scenario->compute_factor = 1;
     return scenario->rate.batch > 0 ? scale_workload(scenario, err) : AR_OK;
 }
@@ -369,6 +413,7 @@ void transformer_note(FILE *notes, const struct ar_scenario *scenario)
                 ar_format_bytes((uint64_t)memory.activations_bytes, activations),
                 ar_format_bytes((uint64_t)there, room));
     }
+    ar_note_choice(notes, scenario);
     note_sparse(notes, scenario);
     note_end_of_run(notes, scenario);
 }
