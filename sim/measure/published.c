@@ -136,13 +136,9 @@ static bool range_is_fixed(const struct published_range *range, const struct ar_
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-const char *const published_quantities[] = {"efficiency_frac",
-                                            "images_per_s",
-                                            "samples_per_s",
-                                            "iteration_s",
-                                            "tokens_per_s",
-                                            "train_s",
-                                            NULL};
+const char *const published_quantities[] = {"efficiency_frac", "images_per_s", "samples_per_s",
+                                            "iteration_s",     "tokens_per_s", "train_s",
+                                            "tflops_per_gpu",  "mfu_frac",     NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct published, field, name, __VA_ARGS__)
 #define OPTIONAL                    .may_be_missing = true, .may_be_empty = true
@@ -158,6 +154,7 @@ static const struct ar_column row_columns[] = {
     ROW(string, how_read, "how_read", "", OPTIONAL),
     ROW(string, run, "run", "", OPTIONAL),
     ROW(string, assume, "assume", "", OPTIONAL),
+    ROW(string, fitted, "fitted", "", OPTIONAL),
 };
 
 /* Reads the ranges of a row's own. */

@@ -86,12 +86,14 @@ static enum ar_status predict_step(const struct prediction *prediction,
     AR_TRY(ar_scenario_load(scenario, inputs, err));
     AR_TRY(ar_run(scenario, row, err));
     double factor = error_factor(row, prediction->error_deviations);
-    const double values[QUANTITIES_COUNT] = {[QUANTITY_EFFICIENCY_FRAC] =
-                                                 row->efficiency_frac / factor,
-                                             [QUANTITY_IMAGES_PER_S] = row->samples_per_s / factor,
-                                             [QUANTITY_SAMPLES_PER_S] = row->samples_per_s / factor,
-                                             [QUANTITY_TOKENS_PER_S] = row->tokens_per_s / factor,
-                                             [QUANTITY_ITERATION_S] = row->iteration_s * factor};
+    const double values[QUANTITIES_COUNT] = {
+        [QUANTITY_EFFICIENCY_FRAC] = row->efficiency_frac / factor,
+        [QUANTITY_IMAGES_PER_S] = row->samples_per_s / factor,
+        [QUANTITY_SAMPLES_PER_S] = row->samples_per_s / factor,
+        [QUANTITY_TOKENS_PER_S] = row->tokens_per_s / factor,
+        [QUANTITY_TFLOPS_PER_GPU] = row->tflops_per_gpu / factor,
+        [QUANTITY_MFU_FRAC] = row->mfu_frac / factor,
+        [QUANTITY_ITERATION_S] = row->iteration_s * factor};
     *value = values[prediction->row->quantity];
     return AR_OK;
 }

@@ -43,6 +43,8 @@ enum quantity {
     QUANTITY_ITERATION_S,
     QUANTITY_TOKENS_PER_S,
     QUANTITY_TRAIN_S,
+    QUANTITY_TFLOPS_PER_GPU, /**< this and the next one as the columns of that name count them */
+    QUANTITY_MFU_FRAC,
     QUANTITIES_COUNT
 };
 
@@ -60,6 +62,7 @@ struct published {
     const char *how_read; /**< NULL: not in the file, also the following */
     const char *run;      /**< file of a whole run */
     const char *assume;
+    const char *fitted; /**< the constant that was fitted to it, so that no family counts it */
     const char *keys[AR_KEYS_COUNT]; /**< as in the file, */
     struct ar_scenario scenario;     /**< these and the given keys: the nominal parameters */
     struct published_range *ranges;  /**< first its own; room for RANGES_MAX */
