@@ -177,20 +177,12 @@ done
 
 section "Published training runs" "A band reaches from the 2.5th to the 97.5th percentile of 100 draws of the unknown parameters of a run, and as far as the prediction
 by the row's own values. [data/published/](data/published/README.md) explains it, and names the choices that were made after seeing results."
-shown "allreckon reproduce --format csv"
-"$allreckon" reproduce --format csv --quiet >"$scratch/reproduce.csv"
-printf '\nAll runs, by publication: median and worst of |error|, and how many lie in their band:\n\n'
-unquoted <"$scratch/reproduce.csv" | awk -F, '
-  NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
-  $(place["error_frac"]) != "" { name = $1; sub(/-.*/, "", name); error = $(place["error_frac"]); print name, error < 0 ? -error : +error, $(place["inside"]) }' |
-  sort -k1,1 -k2,2g | awk '
-  function put() { if (n) printf "| %s | %d | %.1f | %.1f | %s |\n", name, n, 50 * (of[int((n + 1) / 2)] + of[int(n / 2) + 1]), 100 * of[n], bands ? yes " of " bands : "" }
-  BEGIN { print "| publication | runs | median (%) | worst (%) | inside |\n|---|--:|--:|--:|--:|" }
-  $1 != name { put(); name = $1; n = yes = bands = 0 }
-  { of[++n] = $2; bands += $3 != ""; yes += $3 == "yes" }
-  END { put() }'
+shown "allreckon reproduce --out DIR"
+"$allreckon" reproduce --out "$scratch/published" --force --quiet >/dev/null
+printf '\nBy table, GPU and number of GPUs: errors of times; signed: above 0 is too slow; rows that something was fitted to are left out:\n\n'
+table "table gpu range rows median_frac*100 mean_frac*100 signed_error_frac*100 worst_frac*100 within_frac*100 misfits" <"$scratch/published/families.csv"
 printf '\nThose with a band:\n\n'
-table "row title quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),' <"$scratch/reproduce.csv"
+table "row title quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),[a-z0-9-]+,[0-9]' <"$scratch/published/reproduce.csv"
 
 cat <<'TEXT'
 

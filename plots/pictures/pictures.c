@@ -86,6 +86,18 @@ static void narrow_largest_count(const struct ar_plot_table *table, struct ar_pl
     ar_plot_rows_within(table, "gpus", max, max, rows);
 }
 
+/* Rows that nothing was fitted to. */
+static void narrow_published(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (ar_plot_cell(table, rows->rows[i], "fitted")[0] == '\0') {
+            rows->rows[kept++] = rows->rows[i];
+        }
+    }
+    rows->count = kept;
+}
+
 /* The last line of each set sums up all its operations. */
 static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
@@ -340,8 +352,8 @@ const struct ar_plot_kind ar_plot_kinds[] = {
     {"compare_error", AR_PLOT_COMPARED, .data_name = "compare", .columns = COMPARED},
     {"predicted", AR_PLOT_RESULTS,
      .empty_reason = "reproduce.csv has no row that is measured and predicted",
-     .columns = "row title quantity gpus algorithm measured predicted low high inside",
-     .above_0 = "measured predicted", .keys = "quantity row", .least = "measured"},
+     .columns = "row title table gpus measured_s predicted_s", .above_0 = "measured_s predicted_s",
+     .keys = "table row", .least = "measured_s", .narrow = narrow_published},
     {"accuracy", AR_PLOT_SETS,
      .columns = "set zero_shot_median_frac fit_median_frac held_out_median_frac "
                 "held_out_p95_frac",

@@ -21,7 +21,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_COMPARED] = {"compare.csv", AR_PLOT_COMPARE, true,
                           "nodes gpus set payload_bytes measured_s predicted_s error_frac", "", ""},
     [AR_PLOT_RESULTS] = {"reproduce.csv", AR_PLOT_PUBLISHED, true,
-                         "row title quantity gpus algorithm measured predicted", "", ""},
+                         "row title table gpus measured_s predicted_s", "", ""},
     [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true,
                              "layer kind forward_measured_s forward_predicted_s "
                              "backward_measured_s backward_predicted_s",

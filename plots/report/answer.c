@@ -149,11 +149,13 @@ void answer_train(struct page_parts *parts, enum page_file file, FILE *text)
 void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
 {
     const struct ar_csv *csv = parts->files[file];
-    size_t both = 0, banded = 0, inside = 0, worst = 0;
+    size_t both = 0, fitted = 0, banded = 0, inside = 0, worst = 0;
     double *errors = ar_arena_alloc(parts->arena, csv->rows_count + 1, sizeof *errors);
     for (size_t row = 0; row < csv->rows_count; row++) {
         double error_frac = page_read_number(csv, row, "error_frac");
-        if (!isnan(error_frac)) {
+        bool is_fitted = ar_csv_text(csv, row, "fitted")[0] != '\0';
+        fitted += is_fitted ? 1 : 0;
+        if (!isnan(error_frac) && !is_fitted) {
             bool is_worst =
                 both == 0 || fabs(error_frac) > fabs(page_read_number(csv, worst, "error_frac"));
             worst = is_worst ? row : worst;
@@ -164,6 +166,9 @@ void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
     }
     fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
             csv->rows_count);
+    if (fitted > 0) {
+        fprintf(text, " (%zu more were fitted to)", fitted);
+    }
     answer_write_percent(text, ": the median error is ", median_magnitude(errors, both), "");
     if (both > 0) {
         const char *name = ar_csv_text(csv, worst, "title");

@@ -18,6 +18,8 @@
     X(PAYLOADS, "payload.csv", "One collective, by payload", "", -1, NULL, NULL)                   \
     X(TRAIN, "train.csv", "Runs and their phases", "run cluster", -1, answer_train,                \
       "Time to train")                                                                             \
+    X(FAMILIES, "families.csv", "Published results by table, GPU and number of GPUs", "table", -1, \
+      NULL, NULL)                                                                                  \
     X(RESULTS, "reproduce.csv", "Published results", "row", AR_PLOT_PUBLISHED, answer_results,     \
       "Published results, predicted")                                                              \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", "", -1, answer_compared,                      \

@@ -35,7 +35,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    static const char *const files[] = {"reproduce.csv", NULL};
+    static const char *const files[] = {"reproduce.csv", "families.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
     struct ar_view view;
     AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
@@ -50,6 +50,11 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         AR_TRY(ar_records_save(options->out, "reproduce.csv", reproduce_columns,
                                reproduction.rows.rows, reproduction.rows.count,
                                sizeof *reproduction.rows.rows, err));
+        struct reproduce_family *families;
+        size_t count;
+        reproduce_families(&reproduction.rows, options->arena, &families, &count);
+        AR_TRY(ar_records_save(options->out, "families.csv", reproduce_family_columns, families,
+                               count, sizeof *families, err));
         AR_TRY(made_by_sign(options, NULL, NULL, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
     }

@@ -190,8 +190,9 @@ static const struct command commands[] = {
     {COMMAND(reproduce), .keys_more = KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM),
      .summary = "published training runs, predicted beside measured", .arguments = "[ROWS.csv...]",
      .arguments_max = ARGUMENTS_MAX,
-     .text = "Predicts published runs, the shipped ones unless files are named, and prints what "
-             "was measured beside it. The band of a row holds 95 % of its predictions when what is "
+     .text = "Predicts published runs, the shipped ones unless files are named, and prints how far "
+             "times are from what was measured, by table, GPU and number of GPUs; of up to 40 rows "
+             "each one. The band of a row holds 95 % of its predictions when what is "
              "not known of the run is drawn at random. validate/data/published/README.md says how "
              "to add your run.\n\n"
              "example:\n"

@@ -218,17 +218,25 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
     char where[AR_CSV_WHERE];
     const struct ar_columns columns = key_columns(
         &room, AR_COLUMNS(row_columns), AR_KEY_IN_PUBLISHED, offsetof(struct published, keys));
+    char *table = ar_arena_text(given->arena, path);
     AR_TRY(ar_csv_load(path, given->arena, &csv, err));
+    ar_copy_stem(table, strlen(path) + 1, path, ".csv");
     rows->rows = ar_arena_grow(given->arena, rows->rows, rows->count, csv->rows_count + 1,
                                sizeof *rows->rows);
     struct published *all = rows->rows + rows->count;
     for (size_t i = 0; i < csv->rows_count; i++) {
-        all[i] = (struct published){
-            .measured = NAN, .predicted = NAN, .low = NAN, .high = NAN, .error_frac = NAN};
+        all[i] = (struct published){.measured = NAN,
+                                    .predicted = NAN,
+                                    .low = NAN,
+                                    .high = NAN,
+                                    .error_frac = NAN,
+                                    .measured_s = NAN,
+                                    .predicted_s = NAN};
     }
     AR_TRY(ar_csv_read_rows(csv, columns, all, sizeof *all, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         struct published *row = &all[i];
+        row->table = table;
         row->where = ar_arena_format(given->arena, "%s: row \"%.40s\"", ar_csv_where(csv, i, where),
                                      row->name);
         row->title = row->title != NULL ? row->title : row->name;

@@ -21,6 +21,9 @@
  * that more of them change a band less than the draws do. */
 enum { SHORT_STEPS = 4 };
 
+/* Rows up to which a table lists each; of more it has their families alone. */
+enum { LISTED_ROWS = 40 };
+
 /* One prediction: a row with some values in place of its own. */
 struct prediction {
     struct published *row;
@@ -31,8 +34,10 @@ struct prediction {
     struct answer {
         struct ar_error err; /* status AR_OK, or why there is no value */
         double value;
+        double time_s; /* of a step, or to train */
         uint64_t gpus;
-        ar_cell_word algorithm;
+        ar_cell_word algorithm, gpu;
+        ar_cell_flag fits;
     } answer;
 };
 
@@ -126,6 +131,12 @@ static enum ar_status predict(const struct prediction *prediction, struct ar_inp
                ? predict_run(prediction, run, &scenario, inputs, &predicted, &answer->value, err)
                : predict_step(prediction, &scenario, inputs, &predicted, &answer->value, err));
     answer->gpus = predicted.gpus;
+    answer->time_s = row->quantity == QUANTITY_TRAIN_S ? answer->value : predicted.iteration_s;
+    answer->fits = predicted.fits;
+    bool has_table =
+        scenario.cluster != NULL && ar_cluster_facts(scenario.cluster)->device_cost[0] != '\0';
+    ar_copy_text(answer->gpu, sizeof answer->gpu,
+                 has_table ? ar_cluster_facts(scenario.cluster)->device_cost : predicted.cluster);
     ar_copy_text(answer->algorithm, sizeof answer->algorithm,
                  ar_scenario_kind(&scenario)->has_layout ? "" : predicted.algorithm);
     return AR_OK;
@@ -236,6 +247,17 @@ static void take_draws(const struct prediction *first, size_t count, struct ar_a
     row->high = fmax(row->predicted, ar_quantile(draws, count, BAND_HIGH_FRAC));
 }
 
+/* A rate that is too high is a time that is too short. */
+static void take_times(struct published *row, const struct answer *answer)
+{
+    bool is_time = row->quantity == QUANTITY_TRAIN_S || row->quantity == QUANTITY_ITERATION_S;
+    double ratio = is_time ? row->predicted / row->measured : row->measured / row->predicted;
+    row->predicted_s = answer->time_s;
+    row->measured_s = answer->time_s / ratio;
+    row->gpu = answer->gpu;
+    row->fits = answer->fits == AR_NO_FLAG ? NULL : answer->fits ? "yes" : "no";
+}
+
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
 {
     struct ar_arena *arena = reproduction->arena;
@@ -258,6 +280,7 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
         struct published *row = nominal.list[i].row;
         row->predicted = row->low = row->high = answer->value;
         row->error_frac = row->predicted / row->measured - 1;
+        take_times(row, answer);
         row->gpus = answer->gpus;
         row->algorithm = answer->algorithm;
         if (has_draws(row)) {
@@ -291,21 +314,15 @@ struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct reproduce_summary summary = {.predicted = 0};
-    double *errors = ar_arena_alloc(&arena, rows->count + 1, sizeof *errors);
     double *widths = ar_arena_alloc(&arena, rows->count + 1, sizeof *widths);
     for (size_t i = 0; i < rows->count; i++) {
         const struct published *row = &rows->rows[i];
-        if (!isnan(row->predicted)) {
-            errors[summary.predicted++] = fabs(row->error_frac);
-        }
+        summary.predicted += isnan(row->predicted) ? 0 : 1;
         if (row->inside != NULL) {
             widths[summary.banded++] = (row->high - row->low) / row->predicted;
             summary.inside += strcmp(row->inside, "yes") == 0;
         }
     }
-    struct ar_library_error error = ar_library_error_of(errors, summary.predicted, 0);
-    summary.median_error_frac = error.median_frac;
-    summary.largest_error_frac = error.worst_frac;
     summary.median_width_frac = ar_library_error_of(widths, summary.banded, 0).median_frac;
     return summary;
 }
@@ -318,6 +335,7 @@ struct reproduce_summary reproduce_summarize(const struct published_rows *rows)
     ROW(number, field, name, help, .heading = name, .decimals = 4)
 static const struct ar_column columns[] = {
     ROW(string, name,          "row",        "name of the published row", .heading = "row"),
+    ROW(string, table,         "table",      "file of published runs"),
     ROW(string, title,         "title",      "what it is"),
     ROW(choice, quantity,      "quantity",   "what was measured", .heading = "quantity",
         .names = published_quantities),
@@ -331,32 +349,21 @@ static const struct ar_column columns[] = {
         .factor = 100, .decimals = 1, .is_signed = true),
     ROW(string, inside,        "inside",     "whether the band meets what was measured",
         .heading = "inside"),
+    ROW(string, gpu,           "gpu",        "cost table of the GPU, or the cluster"),
+    ROW(number, measured_s,    "measured_s", "the same as a time, of a step or to train"),
+    ROW(number, predicted_s,   "predicted_s", "its prediction"),
+    ROW(string, fits,          "fits",       "whether the model fits in the memory of the GPUs that it ran on"),
+    ROW(string, fitted,        "fitted",     "the constant that was fitted to the row"),
     ROW(string, source,        "source",     "where the number is from"),
     ROW(string, assumptions,   "assumptions", "what is drawn for the band"),
 };
 /* clang-format on */
 const struct ar_columns reproduce_columns = {columns, sizeof columns / sizeof columns[0]};
 
-void reproduce_write(FILE *file, const struct ar_view *view,
-                     const struct reproduction *reproduction)
+/* Where each row is from, and what is drawn for its band. */
+static void write_sources(FILE *file, const struct published_rows *rows)
 {
-    const struct published_rows *rows = &reproduction->rows;
-    const struct reproduce_summary summary = reproduce_summarize(rows);
-    ar_records_write(file, view, reproduce_columns, rows->rows, rows->count, sizeof *rows->rows);
-    if (view->format != AR_FORMAT_TABLE) {
-        return;
-    }
-    fprintf(file, "\n%" PRIu32 " of %" PRIu32 " predicted rows have a band, %" PRIu32 " are inside",
-            summary.banded, summary.predicted, summary.inside);
-    if (summary.predicted > 0) {
-        fprintf(file, "; |error| median %.1f %%, largest %.1f %%", summary.median_error_frac * 100,
-                summary.largest_error_frac * 100);
-    }
-    if (summary.banded > 0) {
-        fprintf(file, "; width of a band, median %.1f %% of its prediction",
-                summary.median_width_frac * 100);
-    }
-    fputs("\n\nwhat each row is, and what is drawn for its band\n", file);
+    fputs("\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < rows->count; i++) {
         const struct published *row = &rows->rows[i];
         fprintf(file, "%s: %s; %s%s%s\n", row->name, row->title, row->source,
@@ -367,5 +374,41 @@ void reproduce_write(FILE *file, const struct ar_view *view,
             fprintf(file, "  %-44s %s\n", range->text,
                     is_own ? "assumed by the row" : range->source);
         }
+    }
+}
+
+void reproduce_write(FILE *file, const struct ar_view *view,
+                     const struct reproduction *reproduction)
+{
+    const struct published_rows *rows = &reproduction->rows;
+    const struct reproduce_summary summary = reproduce_summarize(rows);
+    bool is_table = view->format == AR_FORMAT_TABLE, is_short = rows->count <= LISTED_ROWS;
+    if (!is_table || is_short) {
+        ar_records_write(file, view, reproduce_columns, rows->rows, rows->count,
+                         sizeof *rows->rows);
+    }
+    if (!is_table) {
+        return;
+    }
+    if (is_short) {
+        write_sources(file, rows);
+        fputc('\n', file);
+    }
+    struct reproduce_family *families;
+    size_t count;
+    reproduce_families(rows, reproduction->arena, &families, &count);
+    if (count > 0) {
+        ar_records_write(file, view, reproduce_family_columns, families, count, sizeof *families);
+        fputc('\n', file);
+    }
+    fprintf(file, "%" PRIu32 " of %" PRIu32 " predicted rows have a band, %" PRIu32 " are inside",
+            summary.banded, summary.predicted, summary.inside);
+    if (summary.banded > 0) {
+        fprintf(file, "; width of a band, median %.1f %% of its prediction",
+                summary.median_width_frac * 100);
+    }
+    fputc('\n', file);
+    if (!is_short) {
+        fputs("\nA line for each row: --rows PATTERN, --out DIR or --format csv.\n", file);
     }
 }

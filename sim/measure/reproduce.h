@@ -53,6 +53,7 @@ extern const char *const published_quantities[];
 
 struct published {
     const char *where; /**< `path:line: row "name"`, begins error lines */
+    const char *table; /**< name of the file, without .csv */
     const char *name;
     const char *title; /**< the name, if there is none */
     enum quantity quantity;
@@ -69,11 +70,14 @@ struct published {
     size_t ranges_count;
 
     /* Results. */
-    double predicted;   /**< NAN: a row for context, also those below */
-    double low, high;   /**< NAN: nothing is open, there is no band */
-    double error_frac;  /**< predicted / measured - 1 */
-    const char *inside; /**< "yes" or "no"; NULL: no band */
-    uint64_t gpus;      /**< AR_NO_COUNT: not known */
+    double predicted;               /**< NAN: a row for context, also those below */
+    double low, high;               /**< NAN: nothing is open, there is no band */
+    double error_frac;              /**< predicted / measured - 1 */
+    double measured_s, predicted_s; /**< the same as times: of a step, or to train */
+    const char *inside;             /**< "yes" or "no"; NULL: no band */
+    const char *fits; /**< "yes" or "no": a transformer in the memory of a GPU; NULL: unknown */
+    const char *gpu;  /**< the cost table of the cluster's GPU, or its cluster */
+    uint64_t gpus;    /**< AR_NO_COUNT: not known */
     const char *algorithm;
 
     const char *assumptions; /**< the ranges in one line */
@@ -113,13 +117,11 @@ enum ar_status published_read_file(const char *path, const struct ar_scenario *g
 
 /* --- their predictions --------------------------------------------------------------------- */
 
-/** How well the rows with a prediction are met. */
+/** How often measured values are in the bands. */
 struct reproduce_summary {
     uint32_t predicted;
     uint32_t banded;          /**< of those, with a band */
     uint32_t inside;          /**< of those, inside it */
-    double median_error_frac; /**< of absolute values; NAN: nothing predicted */
-    double largest_error_frac;
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */
 };
 
@@ -138,6 +140,27 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
 
 /** The summary of rows with results. */
 struct reproduce_summary reproduce_summarize(const struct published_rows *rows);
+
+/** Rows of one table, GPU and range of GPUs: how far predicted times are from measured ones. */
+struct reproduce_family {
+    const char *table, *gpu;
+    const char *range; /**< `9-64`: GPUs of the runs */
+    uint64_t rows;
+    double median_frac; /**< of |predicted / measured - 1| of times, also the following */
+    double mean_frac;
+    double signed_frac; /**< the median with its sign: above 0 is too slow */
+    double worst_frac;
+    double within_frac; /**< share of rows that are off by at most 10 % */
+    uint64_t misfits;   /**< rows that ran and are said not to fit */
+};
+
+/** The families of rows with results, in the order of their tables, and all rows as the last one,
+ * if there are several. Rows that something was fitted to are left out. */
+void reproduce_families(const struct published_rows *rows, struct ar_arena *arena,
+                        struct reproduce_family **families, size_t *count);
+
+/** Their columns. */
+extern const struct ar_columns reproduce_family_columns;
 
 /** The columns of reproduce.csv, of the rows. */
 extern const struct ar_columns reproduce_columns;

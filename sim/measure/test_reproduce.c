@@ -147,7 +147,7 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
         cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
         cr_expect_float_eq(number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
         const char *out = cli_good("$AR reproduce rows.csv " KNOWN).out;
-        snprintf(text, sizeof text, "\n%d of 1 predicted rows have a band, %d are inside;",
+        snprintf(text, sizeof text, "\n%d of 1 predicted rows have a band, %d are inside",
                  rows[i].inside[0] != '\0', rows[i].inside[0] == 'y');
         cr_expect_not_null(strstr(out, text), "row %zu: %s", i, out);
     }
@@ -225,9 +225,36 @@ Test(reproduce, the_file_of_the_picture_has_its_columns)
     struct cli_run run = cli_good("$AR reproduce rows.csv " KNOWN "--format csv --out out/a");
     const char *rows = cli_read("out/a/reproduce.csv");
     cr_expect_str_eq(rows, run.out);
-    cr_expect_eq(strstr(rows, "row,title,quantity,gpus,algorithm,measured,predicted,low,high,"
-                              "error_frac,inside,source,assumptions\n"),
+    cr_expect_eq(strstr(rows, "row,table,title,quantity,gpus,algorithm,measured,predicted,low,high,"
+                              "error_frac,inside,gpu,measured_s,predicted_s,fits,fitted,source,"
+                              "assumptions\n"),
                  rows);
+}
+
+Test(reproduce, families_are_sums_over_rows_that_nothing_was_fitted_to)
+{
+    cli_write("rows.csv", "row,quantity,measured,fitted,source,cluster,gpus,algorithm,trace\n"
+                          "a,iteration_s,1,,made up,flat,6,ring,trace.csv\n"
+                          "b,samples_per_s,1,,made up,flat,8,ring,trace.csv\n"
+                          "c,iteration_s,3,my term,made up,flat,8,ring,trace.csv\n"
+                          "d,iteration_s,0.02,,made up,flat,16,ring,trace.csv\n");
+    struct cli_table *rows = reproduce("--samples 1 --out out/f");
+    struct cli_table *families = cli_table(cli_read("out/f/families.csv"));
+    cr_assert_eq(families->rows_count, 1 + 3, "two ranges of GPUs, and all");
+    double sum = 0;
+    for (size_t i = 1; i <= 4; i++) {
+        double error = number(rows, i, "predicted_s") / number(rows, i, "measured_s") - 1;
+        sum += i != 3 ? fabs(error) : 0;
+    }
+    double rate_error = number(rows, 2, "error_frac");
+    cr_expect_float_eq(number(rows, 2, "predicted_s") / number(rows, 2, "measured_s"),
+                       1 / (1 + rate_error), 1e-6, "a rate too high is a time too short");
+    CLI_CELL(families, 1, "range", "1-8");
+    CLI_CELL(families, 1, "rows", "2");
+    CLI_CELL(families, 2, "range", "9-64");
+    CLI_CELL(families, 3, "table", "all");
+    CLI_CELL(families, 3, "rows", "3");
+    cr_expect_float_eq(number(families, 3, "mean_frac"), sum / 3, 1e-6);
 }
 
 Test(reproduce, list_has_the_rows_of_the_shipped_tables)
@@ -246,6 +273,8 @@ Test(reproduce, a_context_row_is_listed_and_not_judged)
     cr_expect_str_empty(cli_cell(table, 1, "predicted"));
     cr_expect_str_empty(cli_cell(table, 1, "inside"));
     const char *out = cli_good("$AR reproduce rows.csv").out;
+    cr_expect_not_null(strstr(out, "a: a; made up\n"), "%s", out);
+    cr_expect_null(strstr(out, "median (%)"), "no family: %s", out);
     cr_expect_not_null(strstr(out, "0 of 0 predicted rows have a band, 0 are inside\n"));
 }
 
@@ -276,8 +305,8 @@ Test(reproduce, shipped_rows_are_read_by_name_or_all)
             .out;
     const char *sony =
         cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1 --engine closed").out;
-    cr_expect_not_null(strstr(all, "sony-v1-1088"), "%s", all);
-    cr_expect_not_null(strstr(sony, "of 1 predicted rows"), "%s", sony);
+    cr_expect_not_null(strstr(all, is_short ? "sony-v1-1088" : "\nmegatron "), "%s", all);
+    cr_expect_not_null(strstr(sony, "sony-v2-1024"), "%s", sony);
 }
 
 /* The row's own prediction comes before its draws. */

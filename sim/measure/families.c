@@ -1,0 +1,116 @@
+/* Families of published runs: rows of one table, GPU and range of GPUs, and their errors. */
+#include <math.h>
+#include <string.h>
+
+#include "ar_numbers.h"
+#include "reproduce.h"
+
+/* Ranges of GPUs: a node, a rack, a row of racks, and above. */
+static const struct {
+    uint64_t last;
+    const char *name;
+} ranges[] = {{8, "1-8"}, {64, "9-64"}, {512, "65-512"}, {4096, "513-4096"}, {UINT64_MAX, "4097-"}};
+
+/* Share of error up to which a prediction counts as met. */
+static const double met_frac = 0.10;
+
+static const char *range_of(const struct published *row)
+{
+    size_t i = 0;
+    while (row->gpus > ranges[i].last) {
+        i++;
+    }
+    return ranges[i].name;
+}
+
+static bool is_counted(const struct published *row)
+{
+    return !isnan(row->predicted) && row->fitted == NULL;
+}
+
+static bool is_of(const struct reproduce_family *family, const struct published *row)
+{
+    return strcmp(family->table, row->table) == 0 && strcmp(family->gpu, row->gpu) == 0 &&
+           strcmp(family->range, range_of(row)) == 0;
+}
+
+/* Sums up the errors of times, which are sorted in place. */
+static void sum_up(struct reproduce_family *family, double *errors, size_t count)
+{
+    double sum = 0;
+    size_t met = 0;
+    family->rows = count;
+    ar_sort(errors, count);
+    family->signed_frac = ar_quantile(errors, count, 0.5);
+    for (size_t i = 0; i < count; i++) {
+        errors[i] = fabs(errors[i]);
+        sum += errors[i];
+        met += errors[i] <= met_frac;
+    }
+    ar_sort(errors, count);
+    family->median_frac = ar_quantile(errors, count, 0.5);
+    family->mean_frac = sum / (double)count;
+    family->worst_frac = errors[count - 1];
+    family->within_frac = (double)met / (double)count;
+}
+
+/* Takes the rows of a family, all of them if it has no table. */
+static void fill_family(const struct published_rows *rows, double *errors,
+                        struct reproduce_family *family)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        if (is_counted(row) && (family->gpu == NULL || is_of(family, row))) {
+            errors[count++] = row->predicted_s / row->measured_s - 1;
+            family->misfits += row->fits != NULL && strcmp(row->fits, "no") == 0;
+        }
+    }
+    sum_up(family, errors, count);
+}
+
+void reproduce_families(const struct published_rows *rows, struct ar_arena *arena,
+                        struct reproduce_family **families, size_t *count)
+{
+    double *errors = ar_arena_alloc(arena, rows->count + 1, sizeof *errors);
+    struct reproduce_family *list = ar_arena_alloc(arena, rows->count + 1, sizeof *list);
+    size_t made = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        bool is_known = !is_counted(row);
+        for (size_t j = 0; j < made && !is_known; j++) {
+            is_known = is_of(&list[j], row);
+        }
+        if (!is_known) {
+            list[made] = (struct reproduce_family){
+                .table = row->table, .gpu = row->gpu, .range = range_of(row)};
+            fill_family(rows, errors, &list[made++]);
+        }
+    }
+    if (made > 1) {
+        list[made] = (struct reproduce_family){.table = "all"};
+        fill_family(rows, errors, &list[made++]);
+    }
+    *families = list;
+    *count = made;
+}
+
+/* clang-format off */
+#define ROW(kind, field, name, ...) AR_COLUMN(kind, struct reproduce_family, field, name, __VA_ARGS__)
+#define PERCENT(field, name, title, help, ...) \
+    ROW(number, field, name, help, .heading = title, .factor = 100, .decimals = 1, __VA_ARGS__)
+static const struct ar_column columns[] = {
+    ROW(string, table, "table", "file of published runs; all: those of all files", .heading = "table"),
+    ROW(string, gpu,   "gpu",   "cost table of the GPU, or the cluster", .heading = "gpu"),
+    ROW(string, range, "range", "GPUs of the runs", .heading = "gpus"),
+    ROW(count,  rows,  "rows",  "that were predicted, and that nothing was fitted to", .heading = "rows"),
+    PERCENT(median_frac, "median_frac", "median (%)", "of |predicted time / measured - 1|"),
+    PERCENT(mean_frac,   "mean_frac",   "mean (%)",   "of the same"),
+    PERCENT(signed_frac, "signed_error_frac", "signed (%)", "median of predicted time / measured - 1: above 0 is too slow",
+        .is_signed = true),
+    PERCENT(worst_frac,  "worst_frac",  "worst (%)",  "the largest error"),
+    PERCENT(within_frac, "within_frac", "within 10 % (%)", "share of rows that are off by at most 10 %"),
+    ROW(count, misfits, "misfits", "rows that ran and are said not to fit in memory", .heading = "misfits"),
+};
+/* clang-format on */
+const struct ar_columns reproduce_family_columns = {columns, sizeof columns / sizeof columns[0]};
