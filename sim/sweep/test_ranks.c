@@ -13,7 +13,7 @@
 static void enter(void)
 {
     static const char *const settings[][2] = {
-        {"RUN", "timeout 100 " AR_TEST_MPIEXEC},
+        {"RUN", "timeout -k 10 100 " AR_TEST_MPIEXEC}, /* a launcher may ignore the first signal */
         {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
         {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
