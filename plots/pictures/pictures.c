@@ -295,10 +295,11 @@ static void write_crossover(FILE *file, const struct ar_plot_table *table, struc
 
 /* --- the pictures ------------------------------------------------------------------------- */
 
-#define STEP     "cluster trace batch_per_gpu precision channels engine"
-#define LAYOUT   "gpus mesh micro_batch strategy schedule recompute iteration_s"
-#define COMPARED "nodes gpus set payload_bytes measured_s predicted_s low_s high_s error_frac"
-#define LEAD     "gpus algorithm shape engine exact"
+#define STEP   "cluster trace batch_per_gpu precision channels engine"
+#define LAYOUT "gpus mesh micro_batch strategy schedule recompute iteration_s"
+#define COMPARED                                                                                   \
+    "operation nodes gpus set payload_bytes measured_s predicted_s low_s high_s error_frac"
+#define LEAD "gpus algorithm shape engine exact"
 
 /* The time of an all-reduce by grid and algorithm. */
 #define GRIDS(narrow_rows)                                                                         \

@@ -137,11 +137,15 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
 
 static void write_fact_array(FILE *file, const struct ar_plot_drawing *drawing)
 {
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
     size_t count = 0;
     fputs("array facts = [", file);
-    if (drawing->subject != NULL) {
-        ar_plot_write_text(file, drawing->subject);
-        count++;
+    for (const char *part = drawing->subject; part != NULL;) { /* lines break behind its commas */
+        const char *comma = strstr(part, ", ");
+        int size = comma != NULL ? (int)(comma - part) : (int)strlen(part);
+        fputs(count++ == 0 ? "" : ", ", file);
+        ar_plot_write_text(file, ar_arena_format(&arena, "%.*s", size, part));
+        part = comma != NULL ? comma + 2 : NULL;
     }
     if (drawing->series == AR_PLOT_NAMED_FASTEST) {
         fprintf(file, "%s'each at its fastest algorithm'", count++ == 0 ? "" : ", ");

@@ -89,4 +89,10 @@ Test(plot_published, calls_are_drawn_by_numbers_of_gpus_with_their_bands_if_all_
     read_file("compare_time.svg");
     cr_expect_null(strstr(text, "bands"));
     cr_expect_not_null(strstr(text, ">4 GPUs (1 node)<"), "all are held out");
+    report = compare("operation," CALLS
+                     "allreduce,1,4,ring,held-out,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
+                     "alltoall,1,4,direct,held-out,4,9e-06,9.1e-06,8e-06,1e-05,0.0111\n");
+    cr_expect_null(report.pictures[0].reason);
+    expect_in("compare_time.svg", "Time of one call");
+    cr_expect_not_null(strstr(text, ">all-to-all, 4 GPUs (1 node)<"), "not drawn as one series");
 }

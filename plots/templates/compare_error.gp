@@ -1,7 +1,7 @@
 # Predicted over measured time less one, against the payload.
 
-heading = 'Error of predicted all-reduce times'
 eval take_series
+heading = 'Error of predicted times of one '.operation
 note = 'above zero: predicted to take longer than measured'.series_note
 stats data using (column('payload_bytes')) name 'payload' nooutput
 eval bytes_unit

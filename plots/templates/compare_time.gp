@@ -1,7 +1,7 @@
-# Time of all-reduces against their payload, predicted and measured, both axes logarithmic.
+# Time of calls against their payload, predicted and measured, both axes logarithmic.
 
-heading = 'All-reduce time, predicted and measured'
 eval take_series
+heading = 'Time of one '.operation.', predicted and measured'
 has_bands = 1
 stats data using (has_bands = has_bands && strcol('low_s') ne '' && strcol('high_s') ne '', 0) nooutput
 note = 'marks: measured; lines: predicted'.(has_bands ? ', with their 95 % bands' : '').series_note
@@ -12,7 +12,7 @@ stats data using (1e6 * number('low_s', column('predicted_s'))) name 'low_us' no
 stats data using (1e6 * number('high_s', column('predicted_s'))) name 'high_us' nooutput
 
 set xlabel 'payload ('.unit_name.')'
-set ylabel 'time of one all-reduce (us)'
+set ylabel 'time of one '.operation.' (us)'
 set logscale xy 10
 set format x '%g'
 set format y '%g'

@@ -94,14 +94,17 @@ take_text(text) = text_place(text) > 0 ? text_place(text) : (texts_count = texts
 number(name, otherwise) = strcol(name) eq '' ? otherwise : column(name)
 cut(text, size) = strlen(text) > size ? substr(text, 1, size - 1).'…' : text
 
-# Series of compared calls, one for each number of nodes and GPUs; more than 12 cannot be told apart.
-series_of = "sprintf('%d GPUs (%d node%s)', column('gpus'), column('nodes'), column('nodes') == 1 ? '' : 's')"
+# Series of compared calls, one for each operation and number of nodes and GPUs; more than 12 cannot be told apart.
+operations = ''
+series_of = "(words(operations) > 1 ? spoken(strcol('operation')).', ' : '').sprintf('%d GPUs (%d node%s)', column('gpus'), column('nodes'), column('nodes') == 1 ? '' : 's')"
 fitted_rows = 0
 array is_fitted[200]
 take_call(text, set) = (is_fitted[take_text(text)] = set eq 'fitted', fitted_rows = fitted_rows + (set eq 'fitted'))
-take_series = "stats data using (take_call(@series_of, strcol('set')), 0) nooutput; ".\
+take_series = "stats data using (operations = add(operations, strcol('operation') eq '' ? 'allreduce' : strcol('operation')), 0) nooutput; ".\
+    "operation = words(operations) > 1 ? 'call' : spoken(word(operations, 1)); ".\
+    "stats data using (take_call(@series_of, strcol('set')), 0) nooutput; ".\
     "series_count = texts_count > 12 ? 12 : texts_count; ".\
-    "series_note = texts_count > 12 ? sprintf(', the first 12 of %d numbers of GPUs; compare.csv has all', texts_count) : ''"
+    "series_note = texts_count > 12 ? sprintf(', the first 12 of %d series; compare.csv has all', texts_count) : ''"
 in_series(i) = @series_of eq texts[i]
 # Numbers of GPUs are no algorithms and have none of their colours: from dark to light as they grow (after Cividis).
 series_colours = '0x00204D 0x31446B 0x666970 0x958F78 0xB3A062 0xC9A227'
