@@ -88,6 +88,10 @@ Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
         cr_expect_null(strstr(mesh, is_whole ? "pp=" : "pp=3"), "%s", mesh);
         cr_expect_null(strstr(mesh, "cp="), "%s", mesh);
     }
+    run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --global-batch 8 "
+                   "--term host.blocking=1 --format csv");
+    CLI_HAS(run.err, "term host.blocking changes nothing without host.kernel");
+    CLI_HAS(run.err, "compute times of GPUs spread by 2 %");
     struct cli_table *row = predict_row("--cluster dgx-a100 --workload mpt-1b --mesh dp=2,cp=2 "
                                         "--global-batch 2 --overlap no");
     cr_expect_gt(cli_number(row, 1, "exposed_dp_s"), 0, "gradients are put down to dp");
@@ -422,7 +426,7 @@ Test(cli_layout, wrong_lines_are_one_line)
         {"--cluster dgx-a100 --workload gpt --gpus 8 --global-batch 8",
          "--workload: found 0 layers"},
         {"--cluster dgx-a100 --workload mpt-1b --gpus 8 --global-batch 8 --precision fp8",
-         "--precision: found fp8, of which cost table"},
+         "--precision: found fp8, for which cost table"},
         {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
          "--layers: found with a trace; expected none there"},
     };

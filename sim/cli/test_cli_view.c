@@ -77,6 +77,10 @@ Test(cli_view, columns_are_those_that_were_asked_for)
     run = cli_good("$AR predict " STEP " --gpus 4 --algorithm ring --columns all");
     CLI_HAS(run.out, "efficiency");
     CLI_HAS(run.out, "buckets_count");
+    run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --mesh dp=8 --global-batch 8 "
+                   "--quiet --columns compute_s");
+    CLI_HAS(run.out, "compute_s");
+    cr_expect_lt(atof(strchr(run.out, '\n')), 10, "in seconds, as the heading says: %s", run.out);
     cli_fails(64, "--columns: unknown column \"node\"; did you mean",
               "$AR predict " STEP " --gpus 4 --algorithm ring --columns node");
 }

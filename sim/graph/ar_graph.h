@@ -46,9 +46,9 @@
  * exchanges something beside them, as each has a communicator, and so a stream, of its own. */
 enum ar_stream {
     AR_STREAM_COMPUTE,
-    AR_STREAM_GRADIENTS, /**< of replicas, also their parameters */
+    AR_STREAM_GRADIENTS, /**< gradients and parameters that replicas exchange */
     AR_STREAM_PARTS,     /**< collectives of a part of a product, or of the samples */
-    AR_STREAM_MESSAGES,  /**< to other stages of a pipeline */
+    AR_STREAM_MESSAGES,  /**< messages to other stages of a pipeline */
     AR_STREAM_HOST,      /**< computations of the host, which launches all the others */
     AR_STREAMS_COUNT
 };

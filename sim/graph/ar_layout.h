@@ -68,7 +68,8 @@ struct ar_layout {
                                piece: of tp pieces one is not hidden */
     enum ar_attention_kind attention;
     bool overlaps;          /**< gradients are summed beside the backward pass, where they can be */
-    bool overlaps_gather;   /**< zero1 gathers parameters beside the first forward pass */
+    bool overlaps_gather;   /**< zero1 and zero2 gather parameters beside the first
+                                 forward pass */
     bool overlaps_pipeline; /**< messages of a pipeline leave beside computations */
     uint32_t prefetch;      /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
@@ -100,8 +101,8 @@ static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
 uint32_t ar_layout_batches(const struct ar_layout *layout);
 struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout);
 
-/** Layers of a place of the pipeline, that of chunk c of stage s being c * stages + s; those of all
- * places of a stage. */
+/** Number of layers at a place of the pipeline; chunk c of stage s has place c * stages + s. Second
+ * function: the sum over all places of a stage. */
 uint32_t ar_layout_place_layers(const struct ar_layout *layout, uint32_t place);
 uint32_t ar_layout_stage_layers(const struct ar_layout *layout, uint32_t stage);
 struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);

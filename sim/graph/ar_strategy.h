@@ -19,7 +19,7 @@ struct ar_part_times {
     double backward_s[AR_PARTS_COUNT];    /**< what is recomputed before it included */
     double optimizer_s;                   /**< per parameter */
     double memory_s;                      /**< per byte that is read or written */
-    struct ar_host_times {                /**< of the host that launches it; all 0: not counted */
+    struct ar_host_times {                /**< times of the host to launch it; all 0: not counted */
         double forward_s[AR_PARTS_COUNT]; /**< kernels */
         double backward_s[AR_PARTS_COUNT];
         double batch_s;      /**< a micro-batch */
@@ -41,7 +41,8 @@ struct ar_strategy {
     bool shards_optimizer;  /**< each replica updates its part of the parameters */
     bool shards_gradients;  /**< gradients are in parts: those of each micro-batch are sent */
     bool shards_all;        /**< parameters are in parts, too, and gathered for each run */
-    bool gathers_layers;    /**< of those: whole layers, some ahead; else matrix by matrix */
+    bool gathers_layers;    /**< where all is in parts, whole layers are gathered, some
+                                 ahead; else matrix by matrix */
     bool sends_buckets;     /**< of a trace: all-reduces of the buckets of gradients, one series */
     bool ends_runs;         /**< what it sends it sends once, after all steps that are run */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */

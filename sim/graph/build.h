@@ -66,7 +66,8 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
                          const struct ar_action *action, uint32_t after);
 
-/** Parameters that a GPU works with in a run, or those that are trained; the latter of a stage. */
+/** Parameters that a GPU works with in a run, or only those that are trained. Second function: all
+ * trained parameters that a GPU of a stage holds. */
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run,
                                           bool is_trained);
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
@@ -79,8 +80,9 @@ enum build_edge { BUILD_ENDS, BUILD_BEGINS, BUILD_ANYWHERE };
 uint32_t build_shards(struct ar_build *build, const struct ar_operation *operation, uint32_t layer,
                       enum build_edge edge, const struct ar_action *action, uint32_t after);
 
-/** The same of a run: of a trace build_shards() at its first layer, else build_gradients(); of
- * parameters that are trained, but all are gathered where all are shared. */
+/** Appends the collectives for the parameters of a run: build_shards() at its first layer for a
+ * trace, build_gradients() for a transformer. They are for the parameters that are trained, or for
+ * all where a strategy shares all. */
 uint32_t build_run_shards(struct ar_build *build, const struct ar_run *run,
                           const struct ar_operation *operation, enum build_edge edge,
                           uint32_t after);

@@ -164,7 +164,9 @@ static double stage_parameters(const struct ar_layout *layout, uint32_t stage, b
 }
 
 /* Bytes of parameters that are held `copies` times: themselves, and of those that are trained the
- * gradients, and master copies, means and variances of Adam in fp32. Whole gradients are summed
+ * gradients, and master copies, means and variances of Adam in fp32. Parameters that are never
+ * trained are held in the precision of products (MLPerf training v4.0, NVIDIA's LoRA of Llama 2
+ * 70B, megatron_gpt_peft_tuning_config.yaml: fp8_params). Whole gradients are summed
  * over micro-batches in fp32 (Megatron-LM, megatron/training/theoretical_memory_usage.py: 18 bytes,
  * or 6 + 12 / copies); shards of them lie as they are sent (DeepSpeed, ZeRO-3: 16 / copies). */
 static double state_bytes(const struct ar_layout *layout, double held, double trained,
@@ -172,9 +174,10 @@ static double state_bytes(const struct ar_layout *layout, double held, double tr
 {
     const struct ar_strategy *strategy = layout->strategy;
     double own = ar_precision_bytes(ar_precision_stored(layout->precision));
+    double frozen = layout->model->lora > 0 ? ar_precision_bytes(layout->precision) : own;
     double gradient = ar_precision_bytes(strategy->shards_gradients ? layout->gradients : AR_FP32);
     double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
-    return held * own / (strategy->shards_all ? copies : 1) +
+    return (trained * own + (held - trained) * frozen) / (strategy->shards_all ? copies : 1) +
            trained * (gradient / (strategy->shards_gradients ? copies : 1) +
                       optimizer / (strategy->shards_optimizer ? copies : 1));
 }

@@ -190,7 +190,8 @@ static struct ar_host_times find_host(const struct ar_layout *layout,
     }
     if (layout->recompute == AR_RECOMPUTE_FULL) {
         host.backward_s[AR_PART_LAYER] += host.forward_s[AR_PART_LAYER];
-    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE) {
+    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE &&
+               layout->attention == AR_ATTENTION_UNFUSED) {
         host.backward_s[AR_PART_LAYER] +=
             kernel_s * launched(layout, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
     }

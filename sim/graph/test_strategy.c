@@ -293,6 +293,10 @@ Test(strategy, replicas_with_adapters_exchange_the_gradients_of_those_alone)
     double adapters = 24 * 8 * 6 * 1024.0, held = ar_transformer_parameters(&gpt);
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * adapters);
     cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 2 * held + 16 * adapters, 1);
+    layout.precision = AR_FP8;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, held + 17 * adapters, 1,
+                       "frozen weights are held in fp8");
+    layout.precision = AR_BF16;
     layout.strategy = &ar_strategy_zero1;
     cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * adapters);
     layout.strategy = &ar_strategy_zero3;

@@ -100,7 +100,7 @@
       .heading = "mfu\n(%)", .factor = 100, .decimals = 1) \
     X(number, bubble_s, "a stage of the pipeline waits for another one, mean over the stages; or a worker for slower ones", \
       .heading = "waiting\n(ms)", .factor = 1e3, .decimals = 3) \
-    X(number, bubble_frac, "bubble_s / compute_s: (p-1)/(m V) where messages are free and stages alike", \
+    X(number, bubble_frac, "bubble_s without slowest_s, / compute_s: (p-1)/(m V) where messages are free and stages alike", \
       .heading = "bubble\n(%)", .factor = 100, .decimals = 1) \
     X(number, exposed_pp_s, "part of exposed_s: messages between stages", .heading = "exposed\npp (s)", .decimals = 4) \
     X(number, exposed_dp_s, "part of exposed_s: gradients and parameters of replicas", \

@@ -386,7 +386,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                "they belong to, in tp pieces; with --sequence-parallel",
                                LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_tensor)},
     [AR_KEY_OVERLAP_GATHER] = {"--overlap-gather", "yes|no", "no",
-                               "zero1 gathers the parameters that the step before has updated "
+                               "zero1 and zero2 gather the parameters that the step before updated "
                                "layer by layer beside the first forward pass, not at the end",
                                LAYOUT | PUBLISHED | SETTING, FLAG, FIELD(layout.overlaps_gather)},
     [AR_KEY_OVERLAP_PIPELINE] = {"--overlap-pipeline", "yes|no", NULL,

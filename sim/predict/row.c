@@ -121,8 +121,11 @@ void ar_row_table_make(enum ar_row_kind kind, struct ar_row_table *table)
         table->list[table->count++] = column;
     }
     for (size_t i = 0; i < ar_row_columns.count; i++) {
-        table->list[table->count] = ar_row_columns.list[i];
-        table->list[table->count++].heading = NULL; /* shown only if --columns names it */
+        struct ar_column column = ar_row_columns.list[i];
+        column.heading = NULL; /* shown only if --columns names it, which says its unit */
+        column.factor = 1;
+        column.decimals = AR_DECIMALS_NEEDED;
+        table->list[table->count++] = column;
     }
 }
 

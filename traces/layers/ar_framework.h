@@ -73,7 +73,8 @@
     X(AR_TERM_GPU_SMS, "gpu.sms", AR_TERM_OF_ALL, AR_TERM_NUMBER, 80, 1, 1e6,                      \
       AR_TERM_CONTENTION_SMS, "multiprocessors of a GPU")                                          \
     X(AR_TERM_HOST_KERNEL, "host.kernel", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,          \
-      AR_TERMS_COUNT, "time of the host to launch one kernel")                                     \
+      AR_TERMS_COUNT,                                                                              \
+      "time of the host for each listed kernel of a layer, with what software does around it")     \
     X(AR_TERM_HOST_BATCH, "host.batch", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 100,          \
       AR_TERMS_COUNT, "time of the host per micro-batch and stage")                                \
     X(AR_TERM_HOST_COLLECTIVE, "host.collective", AR_TERM_OF_WORKLOADS, AR_TERM_SECONDS, 0, 0, 1,  \

@@ -49,9 +49,9 @@ struct ar_kernel_error {
     ar_cell_string gpu, precision;
     ar_cell_string kind; /**< product, attention */
     ar_cell_count count;
-    ar_cell_number median_frac; /**< of |error| */
-    ar_cell_number mean_frac;   /**< of the signed error */
-    ar_cell_number p95_frac;    /**< 95th percentile of |error| */
+    ar_cell_number median_frac; /**< median of the absolute errors */
+    ar_cell_number mean_frac;   /**< mean of the signed errors */
+    ar_cell_number p95_frac;    /**< 95th percentile of the absolute errors */
 };
 
 extern const struct ar_columns ar_kernel_error_columns;
