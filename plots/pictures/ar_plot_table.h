@@ -80,9 +80,6 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
 /** A cell as a number; 0 when the file has no such column. */
 double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *column);
 
-/** A cell as text; empty when the file has no such column. */
-const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, const char *column);
-
 /** All rows of a table, to be shortened. */
 struct ar_plot_rows ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena);
 

@@ -92,20 +92,6 @@ static bool has_key(const struct ar_plot_table *table, const char *key)
     return false;
 }
 
-static void keep_rows(struct ar_plot_table *table, const char *key, const char *value)
-{
-    size_t kept = 0, columns = table->csv->columns_count;
-    for (size_t row = 0; row < table->csv->rows_count; row++) {
-        if (is_wanted_value(key_value(table, row, key), value)) {
-            for (size_t i = 0; i < columns && table->values != NULL; i++) {
-                table->values[kept * columns + i] = table->values[row * columns + i];
-            }
-            ar_csv_move_row(table->csv, row, kept++);
-        }
-    }
-    table->csv->rows_count = kept;
-}
-
 static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, size_t tables_count,
                                      struct ar_error *err)
 {
@@ -127,8 +113,18 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
             list_values(&tables[i], term, values);
         }
         is_known = true;
-        keep_rows(&tables[i], term, value);
-        is_found = is_found || tables[i].csv->rows_count > 0;
+        struct ar_csv *csv = tables[i].csv;
+        size_t kept = 0, columns = csv->columns_count;
+        for (size_t row = 0; row < csv->rows_count; row++) {
+            if (is_wanted_value(key_value(&tables[i], row, term), value)) {
+                for (size_t k = 0; k < columns && tables[i].values != NULL; k++) {
+                    tables[i].values[kept * columns + k] = tables[i].values[row * columns + k];
+                }
+                ar_csv_move_row(csv, row, kept++);
+            }
+        }
+        csv->rows_count = kept;
+        is_found = is_found || kept > 0;
     }
     if (!is_known) {
         return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", term, first->cells,
@@ -141,27 +137,20 @@ static enum ar_status choose_by_term(char *term, struct ar_plot_table *tables, s
                                    term, value, values);
 }
 
-/* Cuts the next KEY=VALUE off. A value may have commas, if no letter follows them. */
-static char *cut_term(char **rest)
-{
-    char *term = *rest;
-    char *comma = strchr(term, ',');
-    while (comma != NULL && !isalpha((unsigned char)comma[1 + strspn(comma + 1, " ")])) {
-        comma = strchr(comma + 1, ',');
-    }
-    *rest = comma == NULL ? NULL : comma + 1 + strspn(comma + 1, " ");
-    if (comma != NULL) {
-        *comma = '\0';
-    }
-    return term;
-}
-
 enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
                               struct ar_plot_table *tables, size_t tables_count,
                               struct ar_error *err)
 {
-    for (char *rest = ar_arena_text(arena, where); rest != NULL;) {
-        AR_TRY(choose_by_term(cut_term(&rest), tables, tables_count, err));
+    for (char *term = ar_arena_text(arena, where), *comma; term != NULL;
+         term = comma == NULL ? NULL : comma + 1 + strspn(comma + 1, " ")) {
+        comma = strchr(term, ','); /* a value may have commas, if no letter follows them */
+        while (comma != NULL && !isalpha((unsigned char)comma[1 + strspn(comma + 1, " ")])) {
+            comma = strchr(comma + 1, ',');
+        }
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        AR_TRY(choose_by_term(term, tables, tables_count, err));
     }
     return AR_OK;
 }
@@ -195,7 +184,7 @@ static void append_format(char text[LINE], const char *format, ...)
 static void add_difference(const struct ar_plot_table *table, const char *name, char columns[LINE],
                            char choice[LINE])
 {
-    const char *cell = ar_plot_cell(table, 0, name);
+    const char *cell = ar_csv_text(table->csv, 0, name);
     bool is_settings = strcmp(name, "settings") == 0 && cell[0] != '\0';
     char values[LINE] = "";
     char *blank = choice + strlen(choice);
@@ -259,30 +248,24 @@ static const char **series_name(const struct ar_plot_table *named, size_t row)
     return &csv->cells[(row + 1) * csv->columns_count + ar_csv_find_column(csv, "algorithm")];
 }
 
-/* Appends a value to a name; characters that a name must not have become `_`. A number is preceded
- * by the name of its column, settings have theirs. */
-static void append_value(char text[LINE], const char *column, const char *cell)
-{
-    bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
-    size_t used = strlen(text);
-    append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+", is_number ? column : "",
-                  is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
-    for (char *c = text + used; *c != '\0'; c++) {
-        *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
-    }
-}
-
-/* Adds the value of a column to the names of all rows. */
+/* Adds the value of a column to the names of all rows; characters that a name must not have become
+ * `_`. A number is preceded by the name of its column, settings have theirs. */
 static void extend_names(const struct ar_plot_table *named, const char *column,
                          struct ar_arena *arena)
 {
     for (size_t row = 0; row < named->csv->rows_count; row++) {
         const char **name = series_name(named, row);
-        const char *cell = ar_plot_cell(named, row, column);
+        const char *cell = ar_csv_text(named->csv, row, column);
         char text[LINE] = "";
         append_format(text, "%s", *name);
+        bool is_number = cell[strspn(cell, "0123456789.e-")] == '\0';
+        char *c = text + strlen(text);
         if (strcmp(cell, text) != 0) {
-            append_value(text, column, cell);
+            append_format(text, "%s%s%s%s", text[0] == '\0' ? "" : "+", is_number ? column : "",
+                          is_number ? "=" : "", cell[0] == '\0' ? "none" : cell);
+        }
+        for (; *c != '\0'; c++) {
+            *c = *c == ' ' ? '+' : *c < ' ' || *c > '~' || *c == '"' || *c == ',' ? '_' : *c;
         }
         *name = ar_arena_text(arena, text);
     }

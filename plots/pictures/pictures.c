@@ -91,7 +91,7 @@ static void narrow_published(const struct ar_plot_table *table, struct ar_plot_r
 {
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (ar_plot_cell(table, rows->rows[i], "fitted")[0] == '\0') {
+        if (ar_csv_text(table->csv, rows->rows[i], "fitted")[0] == '\0') {
             rows->rows[kept++] = rows->rows[i];
         }
     }
@@ -104,8 +104,8 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         bool is_last =
-            i + 1 == rows->count || strcmp(ar_plot_cell(table, rows->rows[i], "set"),
-                                           ar_plot_cell(table, rows->rows[i + 1], "set")) != 0;
+            i + 1 == rows->count || strcmp(ar_csv_text(table->csv, rows->rows[i], "set"),
+                                           ar_csv_text(table->csv, rows->rows[i + 1], "set")) != 0;
         if (is_last) {
             rows->rows[kept++] = rows->rows[i];
         }
@@ -215,15 +215,6 @@ static void count_gain(bool has_gain, double gpus, double *from_gpus)
     }
 }
 
-/* Adds a count at which both algorithms ran; counts come in rising order. */
-static void add_count(struct crossing *crossing, double gpus, double ring_s, double grid_s)
-{
-    crossing->min_gpus = crossing->min_gpus == 0 ? gpus : crossing->min_gpus;
-    crossing->max_gpus = gpus;
-    count_gain(grid_s < ring_s * (1 - AR_PLOT_SAME_FRAC), gpus, &crossing->from_gpus);
-    count_gain(grid_s * (1 + CROSSOVER_CLEAR_FRAC) <= ring_s, gpus, &crossing->clear_gpus);
-}
-
 /* Reads the crossing that begins at row `*next` of a list sorted by CROSSING_KEYS, and moves on to
  * the next one. False: fewer than two counts have both algorithms, so that nothing can be said. */
 static bool read_crossing(const struct ar_plot_table *table, struct ar_plot_rows rows, size_t *next,
@@ -236,10 +227,14 @@ static bool read_crossing(const struct ar_plot_table *table, struct ar_plot_rows
         size_t b = rows.rows[i];
         double gpus = ar_plot_value(table, b, "gpus");
         if (gpus > 1 && ar_plot_value(table, a, "gpus") == gpus) {
-            const char *name = ar_plot_cell(table, a, "algorithm");
+            const char *name = ar_csv_text(table->csv, a, "algorithm");
             bool is_swapped = strcmp(name, CROSSOVER_GRID) == 0;
-            add_count(crossing, gpus, ar_plot_value(table, is_swapped ? b : a, "iteration_s"),
-                      ar_plot_value(table, is_swapped ? a : b, "iteration_s"));
+            double ring_s = ar_plot_value(table, is_swapped ? b : a, "iteration_s");
+            double grid_s = ar_plot_value(table, is_swapped ? a : b, "iteration_s");
+            crossing->min_gpus = crossing->min_gpus == 0 ? gpus : crossing->min_gpus;
+            crossing->max_gpus = gpus;
+            count_gain(grid_s < ring_s * (1 - AR_PLOT_SAME_FRAC), gpus, &crossing->from_gpus);
+            count_gain(grid_s * (1 + CROSSOVER_CLEAR_FRAC) <= ring_s, gpus, &crossing->clear_gpus);
         }
     }
     *next = end;
@@ -253,7 +248,7 @@ static void narrow_crossover(const struct ar_plot_table *table, struct ar_plot_r
     struct crossing crossing;
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        const char *algorithm = ar_plot_cell(table, rows->rows[i], "algorithm");
+        const char *algorithm = ar_csv_text(table->csv, rows->rows[i], "algorithm");
         if (ar_text_has_word(CROSSOVER_GRID " " CROSSOVER_RING, algorithm)) {
             rows->rows[kept++] = rows->rows[i];
         }

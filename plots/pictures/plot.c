@@ -24,12 +24,6 @@ struct job {
     struct ar_plot_report report;
 };
 
-static bool is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static const char *path_in(const struct job *job, const char *directory, const char *name,
                            const char *suffix)
 {
@@ -47,7 +41,8 @@ static enum ar_status find_paths(struct job *job, struct ar_error *err)
         return ar_error_set(err, AR_NO_INPUT,
                             "the path is empty; expected a directory with sweep.csv or a CSV file");
     }
-    bool is_file = !is_directory(path);
+    struct stat info;
+    bool is_file = stat(path, &info) != 0 || !S_ISDIR(info.st_mode);
     char *slash = strrchr(input_dir, '/');
     if (is_file && slash != NULL) {
         slash[1] = '\0';
@@ -147,14 +142,6 @@ static enum ar_status write_picture(const struct job *job, const struct ar_plot_
 
 /* --- all or nothing ----------------------------------------------------------------------- */
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat a_info;
-    struct stat b_info;
-    return stat(a, &a_info) == 0 && stat(b, &b_info) == 0 && a_info.st_dev == b_info.st_dev &&
-           a_info.st_ino == b_info.st_ino;
-}
-
 /* Whether the data of a picture are an input as it is, which stays. */
 static bool is_input_drawn(const char *data)
 {
@@ -172,8 +159,10 @@ static bool is_input_drawn(const char *data)
 static enum ar_status check_target(const struct job *job, const char *data, struct ar_error *err)
 {
     const char *path = path_in(job, job->output_dir, data, ".csv");
+    struct stat target, input;
     for (size_t i = 0; i < AR_PLOT_FILES && !is_input_drawn(data); i++) {
-        if (job->paths[i] != NULL && is_same_file(path, job->paths[i])) {
+        if (job->paths[i] != NULL && stat(path, &target) == 0 && stat(job->paths[i], &input) == 0 &&
+            target.st_dev == input.st_dev && target.st_ino == input.st_ino) {
             return ar_error_set(err, AR_IO,
                                 "%s: a picture would overwrite this input; expected another name "
                                 "or another output directory",

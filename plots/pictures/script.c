@@ -51,7 +51,7 @@ void ar_plot_write_cells(FILE *file, const struct ar_plot_table *table, size_t r
     char column[AR_WORD_SIZE];
     for (const char *comma = ""; ar_next_word(&columns, column); comma = ",") {
         fputs(comma, file);
-        ar_plot_write_cell(file, row != SIZE_MAX ? ar_plot_cell(table, row, column) : "");
+        ar_plot_write_cell(file, row != SIZE_MAX ? ar_csv_text(table->csv, row, column) : "");
     }
 }
 
@@ -90,9 +90,9 @@ static bool is_fact_shown(const struct ar_plot_drawing *drawing, const struct ph
     for (size_t i = 0; i < drawing->rows.count && kind->facts != NULL && is_known && !is_axis;
          i++) {
         size_t row = drawing->rows.rows[i];
-        const char *cell = ar_plot_cell(drawing->table, row, phrase->column);
+        const char *cell = ar_csv_text(drawing->table->csv, row, phrase->column);
         const char *usual = strcmp(phrase->column, "wire") == 0
-                                ? ar_plot_cell(drawing->table, row, "precision")
+                                ? ar_csv_text(drawing->table->csv, row, "precision")
                                 : phrase->usual;
         if (cell[0] != '\0' && (usual == NULL || strcmp(cell, usual) != 0)) {
             return true;

@@ -65,16 +65,6 @@ static double grid_x(const char *shape)
     return is_grid && x > 0 && y > 0 ? x : 0;
 }
 
-/* A text as a number: the index of the first row that has it. */
-static double number_text(const struct ar_csv *csv, size_t row, size_t column)
-{
-    size_t first = 0;
-    while (strcmp(ar_csv_cell(csv, first, column), ar_csv_cell(csv, row, column)) != 0) {
-        first++;
-    }
-    return (double)first;
-}
-
 /* Whether the cells of a column are numbers: it has a unit, or it counts. */
 static bool has_numbers(const char *column)
 {
@@ -101,47 +91,17 @@ enum ar_status ar_plot_check_numbers(const struct ar_csv *csv, struct ar_error *
     return AR_OK;
 }
 
-static void read_values(const struct ar_csv *csv, double *values)
-{
-    for (size_t i = 0; i < csv->columns_count; i++) {
-        bool are_numbers = has_numbers(csv->cells[i]);
-        bool are_shapes = strcmp(csv->cells[i], "shape") == 0;
-        for (size_t row = 0; row < csv->rows_count; row++) {
-            const char *cell = ar_csv_cell(csv, row, i);
-            double number = are_shapes ? grid_x(cell) : ar_plot_number_of(cell);
-            values[row * csv->columns_count + i] =
-                are_numbers || !isnan(number) ? number : number_text(csv, row, i);
-        }
-    }
-}
-
-/* Whether a sweep is one of collectives alone: no row has a trace. */
-static bool has_no_steps(const struct ar_csv *csv)
-{
-    bool is_empty = csv->rows_count > 0 && ar_csv_has_column(csv, "trace");
-    for (size_t row = 0; row < csv->rows_count && is_empty; row++) {
-        is_empty = ar_csv_text(csv, row, "trace")[0] == '\0';
-    }
-    return is_empty;
-}
-
-/* A step without an all-reduce is named by its strategy. */
-static void name_algorithms(struct ar_csv *csv)
-{
-    size_t place = ar_csv_find_column(csv, "algorithm");
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        const char **cell = &csv->cells[(row + 1) * csv->columns_count + place];
-        *cell = (*cell)[0] != '\0' ? *cell : ar_csv_text(csv, row, "strategy");
-    }
-}
-
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err)
 {
     struct ar_plot_table result = {.csv = NULL};
     AR_TRY(ar_csv_load(path, arena, &result.csv, err));
     struct ar_csv *csv = result.csv;
-    if (*file == AR_PLOT_STEPS && has_no_steps(csv)) {
+    bool has_steps = csv->rows_count == 0 || !ar_csv_has_column(csv, "trace");
+    for (size_t row = 0; row < csv->rows_count && !has_steps; row++) {
+        has_steps = ar_csv_text(csv, row, "trace")[0] != '\0';
+    }
+    if (*file == AR_PLOT_STEPS && !has_steps) { /* a sweep of collectives alone */
         *file = AR_PLOT_COLLECTIVES;
     }
     AR_TRY(ar_csv_check(csv, ar_plot_sources[*file].columns, err));
@@ -149,12 +109,28 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, str
         AR_TRY(drop_failed_rows(csv, &result.failed_count, err));
     }
     AR_TRY(ar_plot_check_numbers(csv, err));
-    if (*file == AR_PLOT_STEPS) {
-        name_algorithms(csv);
+    size_t columns = csv->columns_count, algorithm = ar_csv_find_column(csv, "algorithm");
+    for (size_t row = 0; *file == AR_PLOT_STEPS && row < csv->rows_count; row++) {
+        const char **cell = &csv->cells[(row + 1) * columns + algorithm];
+        if ((*cell)[0] == '\0') { /* a step without an all-reduce is named by its strategy */
+            *cell = ar_csv_text(csv, row, "strategy");
+        }
     }
-    result.values =
-        ar_arena_alloc(arena, csv->rows_count * csv->columns_count + 1, sizeof *result.values);
-    read_values(csv, result.values);
+    result.values = ar_arena_alloc(arena, csv->rows_count * columns + 1, sizeof *result.values);
+    for (size_t i = 0; i < columns; i++) {
+        bool are_numbers = has_numbers(csv->cells[i]);
+        bool are_shapes = strcmp(csv->cells[i], "shape") == 0;
+        for (size_t row = 0; row < csv->rows_count; row++) {
+            const char *cell = ar_csv_cell(csv, row, i);
+            double number = are_shapes ? grid_x(cell) : ar_plot_number_of(cell);
+            size_t first = 0; /* row with this text: its index is the number of the text */
+            while (!are_numbers && isnan(number) && strcmp(ar_csv_cell(csv, first, i), cell) != 0) {
+                first++;
+            }
+            result.values[row * columns + i] =
+                are_numbers || !isnan(number) ? number : (double)first;
+        }
+    }
     *table = result;
     return AR_OK;
 }
@@ -167,11 +143,6 @@ static double value_at(const struct ar_plot_table *table, size_t row, size_t pla
 double ar_plot_value(const struct ar_plot_table *table, size_t row, const char *column)
 {
     return value_at(table, row, ar_csv_find_column(table->csv, column));
-}
-
-const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, const char *column)
-{
-    return ar_csv_text(table->csv, row, column);
 }
 
 /* --- rows --------------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ static void read_rows(void)
 
 static const char *cell(size_t i, const char *column)
 {
-    return ar_plot_cell(&table, rows.rows[i], column);
+    return ar_csv_text(table.csv, rows.rows[i], column);
 }
 
 static void pick(const char *name)

@@ -86,13 +86,6 @@ void answer_write_trust(FILE *text, const struct answer_trust *trust, const char
 
 /* --- train -------------------------------------------------------------------------------- */
 
-/* The line that sums up all phases is the last one of a run and a number of GPUs. */
-static bool is_last_phase(const struct ar_csv *csv, size_t row)
-{
-    return row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run") ||
-           is_new_in(csv, row + 1, "gpus");
-}
-
 /* Writes its time, and in brackets the algorithm and how well that scales. */
 static void write_run(FILE *text, const struct ar_csv *csv, size_t row)
 {
@@ -121,8 +114,8 @@ void answer_train(struct page_parts *parts, enum page_file file, FILE *text)
     for (size_t row = 0; row < csv->rows_count; row++) {
         bool is_end = row + 1 == csv->rows_count || is_new_in(csv, row + 1, "run");
         is_begun = is_begun && !is_new_in(csv, row, "run");
-        if (!is_last_phase(csv, row)) {
-            continue;
+        if (!is_end && !is_new_in(csv, row + 1, "gpus")) {
+            continue; /* the last line of a run and a number of GPUs sums up all phases */
         }
         answer_add_trust(&trust, ar_csv_text(csv, row, "exact"), ar_csv_text(csv, row, "engine"));
         if (!is_begun) {

@@ -149,15 +149,6 @@ static size_t count_rivals(const struct rows *rows, size_t best, size_t *next)
     return count;
 }
 
-static double largest_gpus(const struct rows *rows)
-{
-    double most = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        most = has_result(rows, i) && rows->list[i].gpus > most ? rows->list[i].gpus : most;
-    }
-    return most;
-}
-
 /* The least or the largest payload among rows of so many GPUs. */
 static double find_payload(const struct rows *rows, double gpus, bool is_least)
 {
@@ -237,19 +228,6 @@ static double row_time_s(const struct rows *rows, size_t i)
     return rows->is_step ? rows->list[i].iteration_s : rows->list[i].allreduce_s;
 }
 
-/* Writes how much faster a row is than another one. */
-static void write_less(FILE *text, const struct rows *rows, size_t best, size_t other)
-{
-    double frac = 1 - row_time_s(rows, best) / row_time_s(rows, other);
-    if (fabs(frac) < 5e-4) {
-        fputs(", as much as ", text);
-    } else {
-        fprintf(text, ", %.3g %% less than ", 100 * frac);
-    }
-    write_algorithm(text, &rows->list[other]);
-    fputs(", the next", text);
-}
-
 static void write_best_row(FILE *text, const struct rows *rows, size_t best)
 {
     char time[AR_UNIT_TEXT];
@@ -273,7 +251,14 @@ static void write_best_row(FILE *text, const struct rows *rows, size_t best)
     write_circumstances(text, rows, best);
     fprintf(text, " takes %s", ar_format_seconds(row_time_s(rows, best), time));
     if (rivals > 0) {
-        write_less(text, rows, best, next);
+        double frac = 1 - row_time_s(rows, best) / row_time_s(rows, next);
+        if (fabs(frac) < 5e-4) {
+            fputs(", as much as ", text);
+        } else {
+            fprintf(text, ", %.3g %% less than ", 100 * frac);
+        }
+        write_algorithm(text, &rows->list[next]);
+        fputs(", the next", text);
     } else if (row->algorithm[0] != '\0') {
         fputs(" with ", text);
         write_algorithm(text, row);
@@ -414,9 +399,12 @@ static size_t best_of_operation(const struct rows *rows, size_t row, double gpus
 void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
 {
     const struct rows rows = read_answer_rows(parts->files[file], parts->arena);
-    double gpus = largest_gpus(&rows);
+    double gpus = 0; /* the most that have a result */
     size_t first = SIZE_MAX;
     size_t operations = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        gpus = has_result(&rows, i) ? fmax(gpus, rows.list[i].gpus) : gpus;
+    }
     for (size_t i = 0; i < rows.count; i++) {
         size_t best = best_of_operation(&rows, i, gpus);
         if (best != SIZE_MAX) {

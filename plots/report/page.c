@@ -27,21 +27,6 @@ static const char *path_below(const struct page_parts *parts, const char *direct
 
 /* --- the directory ------------------------------------------------------------------------ */
 
-static enum ar_status check_report_directory(const char *directory, struct ar_error *err)
-{
-    struct stat info;
-    if (stat(directory, &info) != 0) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read it: %s", directory,
-                            strerror(errno));
-    }
-    return S_ISDIR(info.st_mode)
-               ? AR_OK
-               : ar_error_set(err, AR_NO_INPUT,
-                              "%.300s: found a file; expected a directory that a command left "
-                              "with --out",
-                              directory);
-}
-
 /* Finds the mark of the command (sim/cli/made_by.h) behind the command line, which may have ends of
  * lines in it. */
 static char *find_mark(char *text)
@@ -100,8 +85,18 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
 
 static enum ar_status read_directory(struct page_parts *parts, struct ar_error *err)
 {
-    const char *where = parts->request->where;
-    AR_TRY(check_report_directory(parts->request->directory, err));
+    const char *where = parts->request->where, *directory = parts->request->directory;
+    struct stat info;
+    if (stat(directory, &info) != 0) {
+        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read it: %s", directory,
+                            strerror(errno));
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        return ar_error_set(err, AR_NO_INPUT,
+                            "%.300s: found a file; expected a directory that a command left "
+                            "with --out",
+                            directory);
+    }
     AR_TRY(load_files(parts, err));
     if (where != NULL) {
         AR_TRY(ar_plot_where(where, parts->arena, parts->files, PAGE_PARAMETERS, err));
@@ -114,20 +109,6 @@ static enum ar_status read_directory(struct page_parts *parts, struct ar_error *
 }
 
 /* --- pictures ----------------------------------------------------------------------------- */
-
-static enum ar_status add_picture(struct page_parts *parts, const char *directory, const char *name,
-                                  struct page_picture ***end, struct ar_error *err)
-{
-    char *svg;
-    size_t bytes;
-    const char *path = ar_arena_format(parts->arena, "%s/%s.svg", directory, name);
-    AR_TRY(ar_file_read(path, SVG_MAX, "a picture", parts->arena, &svg, &bytes, err));
-    const char *root = strstr(svg, "<svg");
-    **end = ar_arena_alloc(parts->arena, 1, sizeof ***end);
-    ***end = (struct page_picture){.name = name, .svg = root != NULL ? root : svg};
-    *end = &(**end)->next;
-    return AR_OK;
-}
 
 /* Draws the sets of the files that are there, in a directory beside the page that ends with the
  * arena. */
@@ -160,10 +141,18 @@ static enum ar_status draw_page_pictures(struct page_parts *parts, struct ar_err
                                              is_more ? "\n" : "", report.reasons);
         }
         for (size_t k = 0; k < report.pictures_count; k++) {
-            const struct ar_plot_picture *picture = &report.pictures[k];
-            if (picture->is_drawn) {
-                AR_TRY(add_picture(parts, directory, picture->name, &end, err));
+            char *svg;
+            size_t bytes;
+            const char *name = report.pictures[k].name;
+            const char *path = ar_arena_format(parts->arena, "%s/%s.svg", directory, name);
+            if (!report.pictures[k].is_drawn) {
+                continue;
             }
+            AR_TRY(ar_file_read(path, SVG_MAX, "a picture", parts->arena, &svg, &bytes, err));
+            const char *root = strstr(svg, "<svg");
+            *end = ar_arena_alloc(parts->arena, 1, sizeof **end);
+            **end = (struct page_picture){.name = name, .svg = root != NULL ? root : svg};
+            end = &(*end)->next;
         }
     }
     return AR_OK;

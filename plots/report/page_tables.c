@@ -68,21 +68,6 @@ static int column_rank(const char *column)
     return answer_is_parameter(column) ? 0 : 1;
 }
 
-/* Lists the columns in the order in which they are shown; files without rows of steps and
- * collectives keep their own. */
-static void order_columns(const struct page_parts *parts, enum page_file which, struct shown *shown)
-{
-    const struct ar_csv *csv = parts->files[which];
-    size_t count = 0;
-    for (int rank = 0; rank <= 2; rank++) {
-        for (size_t i = 0; i < csv->columns_count; i++) {
-            if (rank == (which <= PAGE_PAYLOADS ? column_rank(csv->cells[i]) : 0)) {
-                shown[count++] = inspect_column(csv, i, parts->request);
-            }
-        }
-    }
-}
-
 static void write_hint(FILE *file, const char *name, const char *help)
 {
     ar_plot_write_between(file, " title=\"", name, help[0] != '\0' ? ": " : "");
@@ -166,7 +151,14 @@ static void write_file_table(FILE *file, const struct page_parts *parts, enum pa
     struct shown shown[AR_CSV_COLUMNS_MAX];
     size_t shown_count = 0;
     size_t same_count = 0;
-    order_columns(parts, which, shown);
+    size_t count = 0;
+    for (int rank = 0; rank <= 2; rank++) { /* files without rows of steps keep their own order */
+        for (size_t i = 0; i < csv->columns_count; i++) {
+            if (rank == (which <= PAGE_PAYLOADS ? column_rank(csv->cells[i]) : 0)) {
+                shown[count++] = inspect_column(csv, i, parts->request);
+            }
+        }
+    }
     for (size_t i = 0; i < csv->columns_count; i++) {
         shown[i].is_shown = shown[i].is_shown || which == PAGE_PARAMETERS;
         shown_count += shown[i].is_shown;

@@ -103,18 +103,6 @@ static void write_task_text(FILE *file, const struct task *task)
             ar_format_seconds(task->end_s - task->begin_s, time));
 }
 
-static void write_task_bar(FILE *file, const struct page_timeline *timeline,
-                           const struct task *task, size_t line)
-{
-    double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
-    double x = scale * task->begin_s;
-    fprintf(file,
-            "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
-            find_look(task->kind)->colour, x, line, fmax(1, scale * task->end_s - x));
-    write_task_text(file, task);
-    fputs("</title></rect>\n", file);
-}
-
 /* Writes the meaning of the colours, and the names of the lines. */
 static void write_legend(FILE *file, const struct page_timeline *timeline)
 {
@@ -153,7 +141,16 @@ void page_write_timeline(FILE *file, struct page_parts *parts)
             "style=\"--lines:%zu\" preserveAspectRatio=\"none\" data-end=\"%.9g\">\n",
             WIDTH, timeline->lines_count, timeline->lines_count, timeline->end_s);
     for (size_t i = 0; i < timeline->count; i++) {
-        write_task_bar(file, timeline, &timeline->tasks[i], find_timeline_line(timeline, i));
+        const struct task *task = &timeline->tasks[i];
+        double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
+        double x = scale * task->begin_s;
+        fprintf(file,
+                "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\">"
+                "<title>",
+                find_look(task->kind)->colour, x, find_timeline_line(timeline, i),
+                fmax(1, scale * task->end_s - x));
+        write_task_text(file, task);
+        fputs("</title></rect>\n", file);
     }
     fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
             ar_format_seconds(timeline->end_s, end));
