@@ -86,8 +86,7 @@ void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *
 /** Counts an item that is finished. */
 void ar_progress_add(struct ar_progress *progress, uint32_t item);
 
-/** Draws the line, if it is time to; removes it. */
-void ar_progress_draw(struct ar_progress *progress);
+/** Removes the line that is drawn now and then. */
 void ar_progress_end(const struct ar_progress *progress);
 
 /** Computes all items of a queue in up to `jobs` processes. SIGINT, SIGTERM or SIGHUP end it

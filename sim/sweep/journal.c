@@ -31,16 +31,6 @@ uint32_t journal_format(const struct ar_row *row, char line[JOURNAL_LINE_MAX])
     return (uint32_t)length;
 }
 
-static void head_format(const char *mark, char head[JOURNAL_LINE_MAX])
-{
-    FILE *file = text_open(head);
-    struct ar_records records;
-    fprintf(file, "# allreckon %s\npoint,", mark);
-    ar_records_begin(&records, file, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
-    ar_records_end(&records);
-    fclose(file);
-}
-
 size_t journal_rows(const struct journal *journal)
 {
     size_t count = 0;
@@ -147,7 +137,12 @@ static enum ar_status file_open(const struct journal_request *request, struct jo
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char head[JOURNAL_LINE_MAX];
     struct stat info;
-    head_format(request->mark, head);
+    FILE *text = text_open(head);
+    struct ar_records records;
+    fprintf(text, "# allreckon %s\npoint,", request->mark);
+    ar_records_begin(&records, text, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
+    ar_records_end(&records);
+    fclose(text);
     journal->path = ar_arena_format(journal->arena, "%s/sweep.journal", request->directory);
     journal->file = fopen(journal->path, "a+e");
     if (journal->file == NULL || fstat(fileno(journal->file), &info) != 0) {

@@ -109,22 +109,8 @@ uint32_t ar_pool_queue_take(struct ar_pool_queue *queue, const struct ar_pool_wo
     return count;
 }
 
-void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *work,
-                       const struct ar_pool_queue *queue)
-{
-    *progress = (struct ar_progress){
-        .work = work, .count = queue->count, .cost_s = queue->cost_s, .began_s = ar_clock_s()};
-    ar_progress_draw(progress);
-}
-
-void ar_progress_add(struct ar_progress *progress, uint32_t item)
-{
-    progress->finished++;
-    progress->finished_cost_s += item_cost_s(progress->work, item);
-    ar_progress_draw(progress);
-}
-
-void ar_progress_draw(struct ar_progress *progress)
+/* Draws the line, if it is time to. */
+static void progress_draw(struct ar_progress *progress)
 {
     static const double every_s = 0.2;
     char left[AR_UNIT_TEXT] = "";
@@ -141,6 +127,21 @@ void ar_progress_draw(struct ar_progress *progress)
         fprintf(stderr, ", about %s left    ",
                 ar_format_duration(left_frac * (now_s - progress->began_s), left));
     }
+}
+
+void ar_progress_begin(struct ar_progress *progress, const struct ar_pool_work *work,
+                       const struct ar_pool_queue *queue)
+{
+    *progress = (struct ar_progress){
+        .work = work, .count = queue->count, .cost_s = queue->cost_s, .began_s = ar_clock_s()};
+    progress_draw(progress);
+}
+
+void ar_progress_add(struct ar_progress *progress, uint32_t item)
+{
+    progress->finished++;
+    progress->finished_cost_s += item_cost_s(progress->work, item);
+    progress_draw(progress);
 }
 
 void ar_progress_end(const struct ar_progress *progress)
@@ -379,7 +380,7 @@ static enum ar_status pool_step(struct ar_pool *pool, const struct timespec *pat
                                 struct ar_error *err)
 {
     AR_TRY(workers_give(pool, err));
-    ar_progress_draw(&pool->progress);
+    progress_draw(&pool->progress);
     AR_TRY(workers_wait(pool, patience, err));
     if (ar_signals_arrived()) {
         return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",

@@ -241,29 +241,20 @@ static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
     return AR_OK;
 }
 
-/* One operation at one number of GPUs, all payloads and algorithms. */
-static enum ar_status add_collectives(struct adding *adding, const struct ar_operation *operation,
-                                      uint64_t gpus, struct ar_error *err)
-{
-    struct ar_scenario scenario = *adding->variant;
-    scenario.operation = operation;
-    scenario.gpus = (uint32_t)gpus;
-    if (operation->has_root) {
-        AR_TRY(ar_scenario_check_gpus(&scenario, err));
-    }
-    adding->operation = operation;
-    return add_algorithms(adding, ar_scenario_group_ranks(&scenario), err);
-}
-
+/* Each operation at each number of GPUs, all payloads and algorithms. */
 static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
 {
     struct space *space = adding->space;
     size_t before = space->bare.count;
     adding->points = &space->bare;
-    for (size_t i = 0; i < space->operations_count; i++) {
-        for (size_t j = 0; j < space->gpus_count; j++) {
-            AR_TRY(add_collectives(adding, space->operations[i], space->gpus[j], err));
+    for (size_t i = 0; i < space->operations_count * space->gpus_count; i++) {
+        struct ar_scenario scenario = *adding->variant;
+        scenario.operation = adding->operation = space->operations[i / space->gpus_count];
+        scenario.gpus = (uint32_t)space->gpus[i % space->gpus_count];
+        if (scenario.operation->has_root) {
+            AR_TRY(ar_scenario_check_gpus(&scenario, err));
         }
+        AR_TRY(add_algorithms(adding, ar_scenario_group_ranks(&scenario), err));
     }
     return check_taken(adding, space->bare.count - before, err);
 }
@@ -291,17 +282,6 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
     return AR_OK;
 }
 
-static enum ar_status check_payloads(const struct space *space, const struct ar_scenario *variant,
-                                     struct ar_error *err)
-{
-    struct ar_scenario scenario = *variant;
-    for (size_t i = 0; i < space->sizes_count; i++) {
-        scenario.payload_bytes = space->sizes[i];
-        AR_TRY(ar_scenario_check_payload(&scenario, err));
-    }
-    return AR_OK;
-}
-
 static enum ar_status add_variant(struct space *space, uint32_t number,
                                   struct refused_points *refused, struct ar_error *err)
 {
@@ -322,7 +302,11 @@ static enum ar_status add_variant(struct space *space, uint32_t number,
     if (space->sizes_count == 0 || variants_repeats_bare(&space->variants, number)) {
         return AR_OK;
     }
-    AR_TRY(check_payloads(space, adding.variant, err));
+    struct ar_scenario scenario = *adding.variant;
+    for (size_t i = 0; i < space->sizes_count; i++) {
+        scenario.payload_bytes = space->sizes[i];
+        AR_TRY(ar_scenario_check_payload(&scenario, err));
+    }
     adding.payloads_bytes = space->sizes;
     adding.payloads_count = space->sizes_count;
     return space->has_steps ? add_payloads(&adding, err) : add_bare(&adding, err);
@@ -479,22 +463,6 @@ static enum ar_status check_memory(struct space *space, const struct ar_scenario
     return ar_error_set(err, AR_USAGE, "--mesh: found a layout that does not fit");
 }
 
-/* Of layouts that divide the model none fits: the smallest, and what would make some fit. */
-static enum ar_status report_unfit(const struct unfit *unfit, struct ar_error *err)
-{
-    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs, stages or sharding";
-    if (unfit->fit_recomputed > 0) {
-        snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
-                 unfit->fit_recomputed);
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--mesh: no layout fits: %zu divide the model, of which the smallest (%s, "
-                        "%s) takes %s on the fullest GPU; expected at most %s, gpu.memory: try %s",
-                        unfit->count, unfit->least_mesh, unfit->least_strategy,
-                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
-                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
-}
-
 /* Of all meshes those are tried that are usual: stages of as many layers each, and no pipeline
  * whose micro-batches gather all parameters again. Others are asked for by name. */
 static enum ar_status check_usual(const struct space *space, const struct ar_layout *layout,
@@ -555,10 +523,21 @@ static enum ar_status add_layouts(struct space *space, struct ar_error *err)
         }
     }
     space->steps_count = space->steps.count;
-    if (space->steps.count > 0) {
-        return AR_OK;
+    const struct unfit *unfit = &space->unfit;
+    if (space->steps.count > 0 || unfit->count == 0) {
+        return space->steps.count > 0 ? AR_OK : err->status;
     }
-    return space->unfit.count > 0 ? report_unfit(&space->unfit, err) : err->status;
+    char least[AR_UNIT_TEXT], room[AR_UNIT_TEXT], hint[120] = "more GPUs, stages or sharding";
+    if (unfit->fit_recomputed > 0) {
+        snprintf(hint, sizeof hint, "--recompute full, with which %zu of them fit",
+                 unfit->fit_recomputed);
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "--mesh: no layout fits: %zu divide the model, of which the smallest (%s, "
+                        "%s) takes %s on the fullest GPU; expected at most %s, gpu.memory: try %s",
+                        unfit->count, unfit->least_mesh, unfit->least_strategy,
+                        ar_format_bytes((uint64_t)unfit->least_bytes, least),
+                        ar_format_bytes((uint64_t)unfit->room_bytes, room), hint);
 }
 
 /* --- the space -------------------------------------------------------------------------------- */

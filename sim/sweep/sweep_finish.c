@@ -221,14 +221,6 @@ struct row_printer {
     bool is_bare; /* of the table that was begun last */
 };
 
-/* A table has a column in front for every axis with several values, but for the engine, which it
- * has anyway. Layouts have these columns anyway. */
-static bool is_in_front(const struct sweep *sweep, const struct axis *axis)
-{
-    return is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE &&
-           !kind_of(sweep)->is_ranked;
-}
-
 static void table_begin(struct row_printer *printer, bool is_bare)
 {
     const struct sweep *sweep = printer->sweep;
@@ -249,13 +241,17 @@ static void table_begin(struct row_printer *printer, bool is_bare)
         printer->columns[count++] = (struct ar_column)AR_COLUMN(
             text, struct shown_row, row.operation, "operation", "", .heading = "operation");
     }
+    /* A table has a column in front for every axis with several values, but for the engine, which
+     * it has anyway. Layouts have these columns anyway. */
     for (size_t i = 0; i < variants->axes_count; i++) {
-        if (is_in_front(sweep, &variants->axes[i])) {
-            printer->columns[count++] = (struct ar_column){.name = variants->axes[i].name,
+        const struct axis *axis = &variants->axes[i];
+        if (is_table(sweep) && axis->count > 1 && axis->key != AR_KEY_ENGINE &&
+            !kind_of(sweep)->is_ranked) {
+            printer->columns[count++] = (struct ar_column){.name = axis->name,
                                                            .kind = AR_COLUMN_string,
                                                            .offset = i * sizeof(const char *),
                                                            .size = sizeof(const char *),
-                                                           .heading = variants->axes[i].name};
+                                                           .heading = axis->name};
         }
     }
     struct ar_columns in_front = {printer->columns, count};
