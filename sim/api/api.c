@@ -32,7 +32,7 @@ struct allreckon *allreckon_create(void)
 {
     struct allreckon *prediction = calloc(1, sizeof *prediction);
     if (prediction != NULL) {
-        ar_row_clear(&prediction->row);
+        ar_record_clear(ar_row_columns, &prediction->row);
     }
     return prediction;
 }
@@ -164,7 +164,7 @@ int allreckon_run(struct allreckon *prediction)
 {
     struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
     forget_notes(prediction);
-    ar_row_clear(&prediction->row);
+    ar_record_clear(ar_row_columns, &prediction->row);
     FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
     if (notes == NULL) {
         return return_code(prediction, ar_error_set(&prediction->err, AR_NO_MEMORY,

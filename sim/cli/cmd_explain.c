@@ -112,7 +112,7 @@ static enum ar_status add_buckets_load(const struct ar_scenario *scenario,
 {
     const struct ar_job job = ar_scenario_job(scenario);
     struct ar_workload *workload;
-    AR_TRY(ar_job_workload(&job, scenario->arena, &workload, err));
+    AR_TRY(ar_job_workload(&job, NULL, scenario->arena, &workload, err));
     uint32_t count = workload->buckets_count;
     uint64_t *elements = ar_arena_alloc(scenario->arena, count, sizeof *elements);
     for (uint32_t i = 0; i < count; i++) {

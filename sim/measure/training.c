@@ -222,14 +222,14 @@ static enum ar_status training_begin(const struct training_file *file,
     AR_TRY(check_keys(file, scenario, needs_algorithm, err));
     for (int i = 0; i < 2 && !needs_algorithm; i++) {
         if (!ar_scenario_has(given, of_algorithm[i])) { /* the file's are for other strategies */
-            ar_scenario_unset(scenario, of_algorithm[i]);
+            scenario->origins[of_algorithm[i]] = (struct ar_origin){.where = NULL};
         }
     }
     training->is_shape_dropped = !ar_scenario_has(given, AR_KEY_SHAPE) &&
                                  ar_scenario_has(scenario, AR_KEY_SHAPE) && file->gpus > 0 &&
                                  scenario->gpus != file->gpus;
     if (training->is_shape_dropped) {
-        ar_scenario_unset(scenario, AR_KEY_SHAPE);
+        scenario->origins[AR_KEY_SHAPE] = (struct ar_origin){.where = NULL};
     }
     AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     training->phases =

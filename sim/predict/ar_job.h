@@ -76,6 +76,7 @@ struct ar_mesh ar_layout_mesh(const struct ar_layout *layout, uint32_t axes);
  * refer to the cluster. */
 struct ar_hops ar_cluster_hops(const struct ar_cluster *cluster);
 
-/** The buckets of a step of a trace, without slowdown. */
-enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
-                               struct ar_workload **workload, struct ar_error *err);
+/** The buckets of a step of a trace; computations are slowed down (NULL: are not). */
+enum ar_status ar_job_workload(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                               struct ar_arena *arena, struct ar_workload **workload,
+                               struct ar_error *err);

@@ -62,11 +62,6 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row);
 /** Computes a row. On failure the row has the parameters and the error as its status. */
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err);
 
-/** The same of a bare collective that is run at several payloads: what does not depend on them is
- * kept in `*kept`, NULL at first, which the caller destroys. Steps leave it. */
-enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows **kept,
-                           struct ar_row *row, struct ar_error *err);
-
 /** Answers the job of a scenario, which may ask for a timeline, and fills the row. */
 enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_job *job,
                           struct ar_arena *arena, struct ar_timing *timing, struct ar_row *row,

@@ -147,8 +147,5 @@ struct ar_row_table {
 };
 void ar_row_table_make(enum ar_row_kind kind, struct ar_row_table *table);
 
-/** Makes a row in which nothing applies yet. */
-void ar_row_clear(struct ar_row *row);
-
 /** Writes rows of one kind to a file; write errors are left for ferror(). */
 void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count);

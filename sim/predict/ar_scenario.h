@@ -125,9 +125,6 @@ bool ar_setting_is_same(const char *text, const char *other);
 /** The setting of the KEY of `text`; NULL: none. */
 const struct ar_setting *ar_settings_find(const struct ar_settings *settings, const char *text);
 
-/** Unsets a key: what follows from the inputs counts again. */
-void ar_scenario_unset(struct ar_scenario *scenario, enum ar_key key);
-
 /** Refuses a value that does not fit the others: `where: ` and the text, with the origin's status.
  * A key that was not set is named as on the command line. */
 enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_key key,
@@ -158,9 +155,6 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
  * shape, and what cannot run is refused. Objects lie in the scenario's arena or in `inputs`. */
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err);
-
-/** Whether a key, which may be one of servers or units, has a meaning with a strategy. */
-bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy);
 
 /** Whether something is drawn, so that another seed gives another result; of a scenario that is
  * loaded. */

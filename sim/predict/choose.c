@@ -14,11 +14,6 @@ struct choice {
     double best_s;
 };
 
-static bool wants_algorithm(const struct ar_scenario *scenario)
-{
-    return scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
-}
-
 /* Runs one candidate; one that cannot run is left out, and the error says why. */
 static enum ar_status try_one(const struct ar_scenario *candidate, struct choice *choice,
                               struct ar_error *err)
@@ -69,14 +64,14 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
 {
     struct choice choice = {.count = 0};
     char text[AR_SHAPE_TEXT];
-    if (!scenario->has_best_shape && !wants_algorithm(scenario)) {
+    bool is_free = scenario->algorithm == NULL && !ar_engine_times_calls(scenario->engine);
+    if (!scenario->has_best_shape && !is_free) {
         return ar_scenario_check(scenario, err);
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     if (ar_scenario_kind(scenario)->is_collective && scenario->payload_bytes == 0) {
         return AR_OK; /* there is nothing to be fast at yet */
     }
-    bool is_free = wants_algorithm(scenario);
     if (scenario->algorithm == NULL && !is_free) {
         return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
                                   "found best with the algorithm that engine %s chooses; expected "

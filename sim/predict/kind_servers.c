@@ -15,7 +15,8 @@ static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, 
                                           AR_KEY_BACKUPS,    AR_KEY_TAIL};
 enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
-bool ar_key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
+/* Whether a key, which may be one of servers or units, has a meaning with a strategy. */
+static bool key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
 {
     int i = 0;
     while (i < ALL_KEYS && server_keys[i] != key) {
@@ -40,7 +41,7 @@ enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_
     for (int i = 0; i < ALL_KEYS; i++) {
         enum ar_key key = server_keys[i];
         checks[i] = (struct ar_key_check){
-            .is_wrong = ar_scenario_has(scenario, key) && !ar_key_is_of_strategy(key, strategy),
+            .is_wrong = ar_scenario_has(scenario, key) && !key_is_of_strategy(key, strategy),
             .key = key,
             .expected = i < SERVER_KEYS ? "it with ps-sync, ps-async, ssp:S or work-units"
                                         : "it with work-units"};
@@ -48,9 +49,12 @@ enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_
     return ar_scenario_check_strategy(scenario, checks, ALL_KEYS, err);
 }
 
-static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error *err)
+static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                   struct ar_error *err)
 {
     const struct ar_layout *layout = &scenario->layout;
+    AR_TRY(ar_scenario_kind(scenario)->has_layout ? transformer_load(scenario, inputs, err)
+                                                  : trace_load_buckets(scenario, inputs, err));
     bool is_split = layout->model != NULL && layout->sizes[AR_AXIS_DP] != ar_layout_gpus(layout);
     const struct ar_key_check checks[] = {
         {ar_scenario_has(scenario, AR_KEY_ALGORITHM), AR_KEY_ALGORITHM,
@@ -67,20 +71,6 @@ static enum ar_status servers_load(struct ar_scenario *scenario, struct ar_error
     }
     scenario->algorithm = &ar_algorithm_ring; /* of the node that is 100 % */
     return scenario->gpus > 0 ? ar_scenario_settle_servers(scenario, err) : AR_OK;
-}
-
-static enum ar_status servers_load_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                         struct ar_error *err)
-{
-    AR_TRY(trace_load_buckets(scenario, inputs, err));
-    return servers_load(scenario, err);
-}
-
-static enum ar_status servers_load_layout(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                          struct ar_error *err)
-{
-    AR_TRY(transformer_load(scenario, inputs, err));
-    return servers_load(scenario, err);
 }
 
 /* The run, and the units, with what follows where no key says; `gpus` is set. */
@@ -128,6 +118,11 @@ enum ar_status ar_scenario_settle_servers(struct ar_scenario *scenario, struct a
 static void servers_note(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_async run = scenario_async(scenario);
+    if (scenario->trace != NULL) {
+        ar_note_trace(notes, scenario);
+    } else {
+        transformer_note(notes, scenario);
+    }
     ar_note(notes,
             "%" PRIu32 " workers, one on each %s (--worker); %" PRIu32 " servers (--servers) at %s "
             "(--servers-at), which add and store in no time; the optimizer's time counts at the "
@@ -415,35 +410,23 @@ static void servers_complete_job(const struct ar_scenario *scenario, struct ar_j
     }
 }
 
-static void note_servers_of_trace(FILE *notes, const struct ar_scenario *scenario)
-{
-    ar_note_trace(notes, scenario);
-    servers_note(notes, scenario);
-}
-
-static void note_servers_of_layout(FILE *notes, const struct ar_scenario *scenario)
-{
-    transformer_note(notes, scenario);
-    servers_note(notes, scenario);
-}
-
 const struct ar_kind ar_kind_servers_of_trace = {.name = "servers",
                                                  .keys = AR_KEY_OF_STEP,
                                                  .has_wire = true,
                                                  .has_baseline = true,
-                                                 .load = servers_load_trace,
+                                                 .load = servers_load,
                                                  .job = servers_complete_job,
                                                  .describe = trace_describe,
                                                  .fill = trace_fill,
-                                                 .note = note_servers_of_trace,
+                                                 .note = servers_note,
                                                  .cost_s = trace_cost_s};
 
 const struct ar_kind ar_kind_servers_of_layout = {.name = "servers",
                                                   .keys = AR_KEY_OF_LAYOUT,
                                                   .has_layout = true,
-                                                  .load = servers_load_layout,
+                                                  .load = servers_load,
                                                   .job = servers_complete_job,
                                                   .describe = layout_describe,
                                                   .fill = layout_fill,
-                                                  .note = note_servers_of_layout,
+                                                  .note = servers_note,
                                                   .cost_s = layout_cost_s};

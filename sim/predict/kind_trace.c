@@ -212,9 +212,9 @@ uint32_t job_fused_bytes(const struct ar_job *job)
     return job->fused_bytes > 0 ? job->fused_bytes : job->collective.element_bytes;
 }
 
-static enum ar_status make_workload(const struct ar_job *job, const struct ar_slowdown *slowdown,
-                                    struct ar_arena *arena, struct ar_workload **workload,
-                                    struct ar_error *err)
+enum ar_status ar_job_workload(const struct ar_job *job, const struct ar_slowdown *slowdown,
+                               struct ar_arena *arena, struct ar_workload **workload,
+                               struct ar_error *err)
 {
     struct ar_workload_request request = {
         .trace = job->trace, .fusion = &job->fusion, .element_bytes = job_fused_bytes(job)};
@@ -231,12 +231,6 @@ static enum ar_status make_workload(const struct ar_job *job, const struct ar_sl
     return ar_workload_make(&request, arena, workload, err);
 }
 
-enum ar_status ar_job_workload(const struct ar_job *job, struct ar_arena *arena,
-                               struct ar_workload **workload, struct ar_error *err)
-{
-    return make_workload(job, NULL, arena, workload, err);
-}
-
 /* The buckets of the trace, with the time to pack and unpack each, and a replica on each rank. */
 static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar_slowdown *slowdown,
                                        struct ar_timing *timing, struct ar_error *err)
@@ -248,7 +242,7 @@ static enum ar_status trace_make_graph(const struct ar_job *job, const struct ar
         AR_TRY(ar_framework_memory_rate(job->framework, job->trace, AR_TERM_FUSION_PASSES,
                                         &rate_Bps, err));
     }
-    AR_TRY(make_workload(job, slowdown, timing->arena, &workload, err));
+    AR_TRY(ar_job_workload(job, slowdown, timing->arena, &workload, err));
     for (uint32_t i = 0; i < workload->buckets_count && ranks > 1; i++) {
         struct ar_bucket *bucket = &workload->buckets[i];
         double bytes = (double)bucket->elements * element_bytes;

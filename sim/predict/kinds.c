@@ -3,9 +3,10 @@
 #include "kinds.h"
 #include "ar_inputs.h"
 
-/* The kind by the keys alone, before anything is loaded. */
-static const struct ar_kind *find_kind_by_keys(const struct ar_scenario *scenario)
+/* By the keys alone, before anything is loaded. */
+const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
 {
+    bool has_trace = scenario->trace != NULL || ar_scenario_has(scenario, AR_KEY_TRACE);
     const struct ar_strategy *strategy = scenario->layout.strategy;
     if (scenario->operators_name != NULL || strategy->operators != NULL) {
         return &ar_kind_operators;
@@ -15,17 +16,10 @@ static const struct ar_kind *find_kind_by_keys(const struct ar_scenario *scenari
                : strategy->is_asynchronous ? &ar_kind_servers_of_layout
                                            : &ar_kind_transformer;
     }
-    if (scenario->trace == NULL && !ar_scenario_has(scenario, AR_KEY_TRACE)) {
+    if (!has_trace || scenario->payload_bytes > 0) {
         return &ar_kind_collective;
     }
     return strategy->is_asynchronous ? &ar_kind_servers_of_trace : &ar_kind_trace;
-}
-
-const struct ar_kind *ar_scenario_kind(const struct ar_scenario *scenario)
-{
-    const struct ar_kind *kind = find_kind_by_keys(scenario);
-    bool is_of_trace = kind == &ar_kind_trace || kind == &ar_kind_servers_of_trace;
-    return is_of_trace && scenario->payload_bytes > 0 ? &ar_kind_collective : kind;
 }
 
 struct ar_job ar_scenario_job(const struct ar_scenario *scenario)
@@ -92,7 +86,7 @@ static double count_buckets(const struct ar_scenario *scenario)
     struct ar_workload *workload;
     struct ar_error ignored;
     const struct ar_job job = ar_scenario_job(scenario);
-    bool is_made = ar_job_workload(&job, &arena, &workload, &ignored) == AR_OK;
+    bool is_made = ar_job_workload(&job, NULL, &arena, &workload, &ignored) == AR_OK;
     return is_made ? workload->buckets_count : scenario->buckets_count;
 }
 

@@ -58,18 +58,6 @@ void note_sparse(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-static void note_algorithm(FILE *notes, const struct ar_scenario *scenario)
-{
-    if (!scenario->layout.strategy->sends_buckets && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
-        ar_note(notes,
-                "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
-                "%s",
-                scenario->layout.strategy->name,
-                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
-                                                        : "the first algorithm of its operation");
-    }
-}
-
 void note_end_of_run(FILE *notes, const struct ar_scenario *scenario)
 {
     if (scenario->layout.strategy->ends_runs) {
@@ -292,7 +280,14 @@ void collective_note(FILE *notes, const struct ar_scenario *scenario)
 void trace_note(FILE *notes, const struct ar_scenario *scenario)
 {
     ar_note_framework(notes, scenario);
-    note_algorithm(notes, scenario);
+    if (!scenario->layout.strategy->sends_buckets && ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
+        ar_note(notes,
+                "--algorithm changes nothing with strategy %s, which has no all-reduces: all takes "
+                "%s",
+                scenario->layout.strategy->name,
+                ar_engine_times_calls(scenario->engine) ? "the choice of the library"
+                                                        : "the first algorithm of its operation");
+    }
     note_end_of_run(notes, scenario);
     ar_note_trace(notes, scenario);
     ar_note_ideal(notes, scenario);

@@ -67,7 +67,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
     const struct ar_kind *kind = ar_scenario_kind(scenario);
     bool has_shape = ar_shape_ranks(&scenario->shape) > 0;
-    ar_row_clear(row);
+    ar_record_clear(ar_row_columns, row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_names[scenario->precision]);
     row->gpus = scenario->gpus;
@@ -104,17 +104,10 @@ enum ar_status ar_run_job(const struct ar_scenario *scenario, const struct ar_jo
     return status;
 }
 
-enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_flows **kept,
-                           struct ar_row *row, struct ar_error *err)
+enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct ar_timing timing;
-    struct ar_job job = ar_scenario_job(scenario);
-    job.kept = kept;
+    const struct ar_job job = ar_scenario_job(scenario);
     return ar_run_job(scenario, &job, &arena, &timing, row, err);
-}
-
-enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
-{
-    return ar_run_kept(scenario, NULL, row, err);
 }

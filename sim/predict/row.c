@@ -137,11 +137,6 @@ enum ar_row_kind ar_row_kind_of(const struct ar_row *row)
                                                   : AR_ROW_STEP;
 }
 
-void ar_row_clear(struct ar_row *row)
-{
-    ar_record_clear(ar_row_columns, row);
-}
-
 void ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows, size_t count)
 {
     struct ar_row_table table;

@@ -58,11 +58,6 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
     return AR_OK;
 }
 
-void ar_scenario_unset(struct ar_scenario *scenario, enum ar_key key)
-{
-    scenario->origins[key] = (struct ar_origin){.where = NULL};
-}
-
 const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key)
 {
     return ar_scenario_has(scenario, key) ? scenario->origins[key].where : ar_keys[key].option;

@@ -23,7 +23,7 @@ static char *written(enum ar_format format, const struct ar_row *rows, size_t co
 static struct ar_row row_named(const char *name)
 {
     struct ar_row row;
-    ar_row_clear(&row);
+    ar_record_clear(ar_row_columns, &row);
     snprintf(row.cluster, sizeof row.cluster, "%s", name);
     snprintf(row.status, sizeof row.status, "ok");
     return row;
@@ -44,7 +44,7 @@ Test(row, a_note_is_one_line_whatever_it_quotes)
 Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
 {
     struct ar_row row;
-    ar_row_clear(&row);
+    ar_record_clear(ar_row_columns, &row);
     char *csv = written(AR_FORMAT_CSV, &row, 1);
     char *json = written(AR_FORMAT_JSON, &row, 1);
     const char *line = strchr(csv, '\n') + 1;

@@ -162,23 +162,6 @@ static enum ar_status time_work(struct timer *timer, uint32_t number, struct ar_
     return AR_OK;
 }
 
-/* Times what is not sent in series and has no time yet; `has_clocks`: ranks are looked at one by
- * one, so that what runs beside computations is timed in series. */
-static enum ar_status time_works(struct timer *timer, bool has_clocks, struct ar_error *err)
-{
-    struct ar_graph *graph = timer->timing->graph;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        struct ar_work *work = &graph->works[graph->tasks[i].work];
-        bool may_be_of_series = has_clocks && timer->overlap.sendings == NULL &&
-                                work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
-                                graph->tasks[i].stream != AR_STREAM_COMPUTE;
-        if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
-            AR_TRY(time_work(timer, graph->tasks[i].work, err));
-        }
-    }
-    return AR_OK;
-}
-
 /* --- series ----------------------------------------------------------------------------------- */
 
 /* Ranks of a role. */
@@ -385,7 +368,18 @@ enum ar_status timer_schedule(struct timer *timer, bool has_ranks, struct ar_err
                                              .time_series = time_series,
                                              .context = timer};
     if (!timer_runs_ranks(timer)) {
-        AR_TRY(time_works(timer, has_clocks, err));
+        /* What has no time yet is timed, but for the collectives of series: those beside
+         * computations where ranks are looked at one by one. */
+        for (uint32_t i = 0; i < timing->graph->tasks_count; i++) {
+            const struct ar_task *task = &timing->graph->tasks[i];
+            const struct ar_work *work = &timing->graph->works[task->work];
+            bool may_be_of_series = has_clocks && overlap->sendings == NULL &&
+                                    work->kind == AR_TASK_COLLECTIVE && work->every == 0 &&
+                                    task->stream != AR_STREAM_COMPUTE;
+            if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
+                AR_TRY(time_work(timer, task->work, err));
+            }
+        }
         timing->messages_count = timer->works_messages;
         return ar_graph_schedule_with(timing->graph, &request, err);
     }
@@ -492,19 +486,34 @@ static enum ar_status prepare_timer(struct timer *timer, struct ar_error *err)
     return AR_OK;
 }
 
-/* Runs the steps one after the other; in the timing are then means over them. */
-static enum ar_status run_steps(struct timer *timer, struct ar_error *err)
+enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
+                        struct ar_error *err)
 {
-    const struct ar_job *job = timer->job;
-    struct ar_timing *timing = timer->timing;
+    double began_s = ar_clock_s();
+    bool is_uneven = job_is_uneven(job);
     uint32_t count = job->iterations_count, ranks = ar_job_ranks(job);
-    bool has_ranks = job_is_uneven(job);
-    struct ar_draw *draw = ar_draw_create(job->seed, NULL, timing->arena);
-    struct ar_graph_split *splits = ar_arena_alloc(timing->arena, count, sizeof *splits);
+    *timing = (struct ar_timing){.job = job,
+                                 .arena = arena,
+                                 .exact = true,
+                                 .layout = job->layout,
+                                 .samples_per_s = NAN,
+                                 .efficiency_frac = NAN,
+                                 .low_s = NAN,
+                                 .high_s = NAN};
+    if (job->kind->graph == NULL) {
+        return servers_run(job, timing, err);
+    }
+    struct timer timer = {.job = job, .timing = timing};
+    AR_TRY(prepare_timer(&timer, err));
+    AR_TRY(timer_find_overlap(&timer, err));
+    timing->contention_s = timer.overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
+    /* Run the steps one after the other; in the timing are then means over them. */
+    struct ar_draw *draw = ar_draw_create(job->seed, NULL, arena);
+    struct ar_graph_split *splits = ar_arena_alloc(arena, count, sizeof *splits);
     double busy_sum_s = 0, deviations = 0; /* squared ones from the mean exposed_s, after Welford */
-    timer->timeline = job->timeline;
+    timer.timeline = job->timeline;
     for (uint32_t i = 0; i < count; i++) {
-        if (has_ranks) {
+        if (is_uneven) {
             /* Draw how fast ranks are, and let each begin where it ended the last step, the first
              * of them at 0. Those of a pipeline begin it together. */
             double first_s = INFINITY;
@@ -520,8 +529,8 @@ static enum ar_status run_steps(struct timer *timer, struct ar_error *err)
                 timing->rank_start_s[rank] = is_alone ? timing->rank_end_s[rank] - first_s : 0;
             }
         }
-        if (has_ranks || job->timeline != NULL || !timer->overlap.is_scheduled) {
-            AR_TRY(timer_schedule(timer, has_ranks, err));
+        if (is_uneven || job->timeline != NULL || !timer.overlap.is_scheduled) {
+            AR_TRY(timer_schedule(&timer, is_uneven, err));
         }
         splits[i] = split_step(timing);
         double exposed_s = find_exposed(timing, &splits[i]);
@@ -541,38 +550,14 @@ static enum ar_status run_steps(struct timer *timer, struct ar_error *err)
     timing->split = ar_graph_split_mean(splits, count);
     timing->allreduce_s = busy_sum_s / count;
     timing->iteration_ci95_s = ar_confidence95(deviations, count);
-    return AR_OK;
-}
-
-enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct ar_timing *timing,
-                        struct ar_error *err)
-{
-    double began_s = ar_clock_s();
-    *timing = (struct ar_timing){.job = job,
-                                 .arena = arena,
-                                 .exact = true,
-                                 .layout = job->layout,
-                                 .samples_per_s = NAN,
-                                 .efficiency_frac = NAN,
-                                 .low_s = NAN,
-                                 .high_s = NAN};
-    if (job->kind->graph == NULL) {
-        return servers_run(job, timing, err);
-    }
-    struct timer timer = {.job = job, .timing = timing};
-    AR_TRY(prepare_timer(&timer, err));
-    AR_TRY(timer_find_overlap(&timer, err));
-    timing->contention_s = timer.overlap.slowdowns != NULL ? split_step(timing).longer_s : 0;
-    AR_TRY(run_steps(&timer, err));
-    if (timer_runs_ranks(&timer) && !job_is_uneven(job)) {
+    if (timer_runs_ranks(&timer) && !is_uneven) {
         timing->contention_s = timing->split.longer_s;
     }
     timing->compute_s = find_compute(timing, &timing->split);
     timing->bubble_s = timing->split.bubble_s;
     timing->bubble_frac = timing->bubble_s / timing->compute_s;
-    if (!job_is_uneven(job)) {
-        timing->slowest_s =
-            timing->compute_s * (ar_jitter_slowest(job->spread_frac, ar_job_ranks(job)) - 1);
+    if (!is_uneven) {
+        timing->slowest_s = timing->compute_s * (ar_jitter_slowest(job->spread_frac, ranks) - 1);
         timing->bubble_s += timing->slowest_s;
     }
     double wanted_s = timing->compute_s + timing->exposed_s + timing->bubble_s;
@@ -588,7 +573,7 @@ enum ar_status job_time(const struct ar_job *job, struct ar_arena *arena, struct
     timing->allreduce_s += timing->statistics_s;
     timing->payload_bytes = job->elements * job->collective.element_bytes;
     if (job->kind->has_baseline) {
-        timing->samples_per_s = (double)job->trace->batch * ar_job_ranks(job) / timing->iteration_s;
+        timing->samples_per_s = (double)job->trace->batch * ranks / timing->iteration_s;
     }
     timing->wall_s = ar_clock_s() - began_s;
     return AR_OK;

@@ -13,31 +13,31 @@ enum { LONG_S = 30 };
 
 /* --- the points as the work of a pool --------------------------------------------------------- */
 
-/* Keeps the resolved messages of the last point for this one, if they differ in the payload alone.
- */
-static void messages_keep(struct sweep *sweep, const struct point *point)
-{
-    const struct point *last = &sweep->kept_of;
-    bool is_same = last->algorithm == point->algorithm && last->operation == point->operation &&
-                   last->variant == point->variant && last->payload_bytes > 0 &&
-                   ar_shape_equal(&last->shape, &point->shape);
-    if (!is_same) {
-        ar_flows_destroy(sweep->kept);
-        sweep->kept = NULL;
-    }
-    sweep->kept_of = *point;
-}
-
+/* Keeps the resolved messages of the last point if this one differs in the payload alone. */
 static uint32_t point_compute(void *context, uint32_t number, char *answer)
 {
     struct sweep *sweep = context;
     struct ar_row row;
     struct ar_error err = {.status = AR_OK};
     struct ar_scenario scenario;
-    ar_row_clear(&row);
-    messages_keep(sweep, &sweep->space->points[number]);
-    if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &err) == AR_OK) {
-        (void)ar_run_kept(&scenario, &sweep->kept, &row, &err); /* the row says how it went */
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_timing timing;
+    const struct point *point = &sweep->space->points[number], *last = &sweep->kept_of;
+    bool has_same_messages = last->algorithm == point->algorithm &&
+                             last->operation == point->operation &&
+                             last->variant == point->variant && last->payload_bytes > 0 &&
+                             ar_shape_equal(&last->shape, &point->shape);
+    if (!has_same_messages) {
+        ar_flows_destroy(sweep->kept);
+        sweep->kept = NULL;
+    }
+    sweep->kept_of = *point;
+    ar_record_clear(ar_row_columns, &row);
+    if (space_scenario(sweep->space, point, &scenario, &err) == AR_OK) {
+        struct ar_job job = ar_scenario_job(&scenario);
+        job.kept = &sweep->kept;
+        (void)ar_run_job(&scenario, &job, &arena, &timing, &row,
+                         &err); /* the row says how it went */
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
     }
@@ -57,7 +57,7 @@ static enum ar_status row_take(void *context, const struct ar_pool_answer *answe
         return journal_add(&sweep->journal, answer->item, answer->bytes + 1,
                            (enum ar_status)answer->bytes[0], err);
     }
-    ar_row_clear(&row); /* the worker died */
+    ar_record_clear(ar_row_columns, &row); /* the worker died */
     const struct point *point = &sweep->space->points[answer->item];
     if (space_scenario(sweep->space, point, &scenario, &ignored) == AR_OK) {
         ar_run_describe(&scenario, &row);

@@ -94,16 +94,6 @@ static enum ar_status add_setting(struct variants *variants, size_t index, struc
     return add_axis(variants, axis, prefix_length, setting.text, err);
 }
 
-static const struct axis *find_axis(const struct variants *variants, enum ar_key key)
-{
-    for (size_t i = 0; i < variants->axes_count; i++) {
-        if (variants->axes[i].key == key) {
-            return &variants->axes[i];
-        }
-    }
-    return NULL;
-}
-
 static bool is_zero(const char *number)
 {
     char *end;
@@ -196,7 +186,8 @@ static enum ar_status apply_values(const struct variants *variants, uint32_t var
             AR_TRY(ar_scenario_set(scenario, axis->key, NULL, value, err));
         }
         if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
-            ar_scenario_unset(scenario, AR_KEY_ITERATIONS); /* those of values that have jitter */
+            /* those of values that have jitter */
+            scenario->origins[AR_KEY_ITERATIONS] = (struct ar_origin){.where = NULL};
         }
     }
     return AR_OK;
@@ -215,8 +206,11 @@ bool variants_repeats_bare(const struct variants *variants, uint32_t variant)
 
 size_t variants_seed(const struct variants *variants, uint32_t variant)
 {
-    const struct axis *seed = find_axis(variants, AR_KEY_SEED);
-    return seed != NULL ? index_of(variants, (size_t)(seed - variants->axes), variant) : 0;
+    size_t axis = 0;
+    while (axis < variants->axes_count && variants->axes[axis].key != AR_KEY_SEED) {
+        axis++;
+    }
+    return axis < variants->axes_count ? index_of(variants, axis, variant) : 0;
 }
 
 uint32_t variants_condition(const struct variants *variants, uint32_t variant)
