@@ -96,13 +96,6 @@ static enum ar_status predict_as_new(struct predicted_set *sets, size_t count,
  * is crossed; of calls, then of messages. */
 enum { LEFT_MORE_NODES = 0, LEFT_NEW = 2 };
 
-static uint32_t new_kind(const struct ar_measured_row *row)
-{
-    uint32_t kind = row->is_call ? LEFT_NEW : LEFT_NEW + 4;
-    kind += row->call.run.nodes > 1 ? 2 : 0;
-    return kind + (row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES ? 1 : 0);
-}
-
 /* Gives rows on more nodes, and those of new machines, the bands that other machines tell. */
 static void band_sets(const struct predicted_set *sets, size_t count, FILE *notes)
 {
@@ -124,9 +117,12 @@ static void band_sets(const struct predicted_set *sets, size_t count, FILE *note
             double scatter = log(prediction->high_s / prediction->time_s) / AR_BAND95_DEVIATIONS;
             if ((is_new || row->call.run.nodes > set->fitted_nodes_max) &&
                 row->call.run.bytes >= AR_ACCURACY_BYTES_MIN) {
+                uint32_t new_kind = row->is_call ? LEFT_NEW : LEFT_NEW + 4;
+                new_kind += row->call.run.nodes > 1 ? 2 : 0;
+                new_kind += row->call.run.bytes >= AR_ACCURACY_LARGE_BYTES ? 1 : 0;
                 left[left_count++] = (struct ar_left_out){
                     .machine = known->machine[0] != '\0' ? known->machine : known->cluster,
-                    .kind = is_new ? new_kind(row) : LEFT_MORE_NODES + !row->is_call,
+                    .kind = is_new ? new_kind : LEFT_MORE_NODES + !row->is_call,
                     .measured_s = row->call.time_s,
                     .scatter = is_new ? 1 : scatter,
                     .prediction = prediction};
@@ -336,15 +332,6 @@ static const char *const groups[] = {"all_of_nccl_and_rccl", "all_of_mpi_to_64_n
                                      "all_of_3_node_counts", "all_unseen", "all"};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static bool is_in_group(const struct predicted_set *set, size_t group)
-{
-    const struct ar_measured_set *measured = set->rows->set;
-    const bool is_in[GROUPS] = {
-        ar_engine_times_calls(set->rows->scenario.engine), measured->fitted_nodes_max == 64,
-        set->rows->measured->nodes.count >= 3, measured->seen[0] == '\0', true};
-    return is_in[group];
-}
-
 enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
                                size_t names_count, const struct ar_scenario *scenario,
                                struct ar_inputs *inputs, FILE *notes, struct ar_arena *arena,
@@ -391,7 +378,11 @@ enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char
     for (size_t k = 0; k < GROUPS; k++) {
         size_t chosen_count = 0;
         for (size_t i = 0; i < count; i++) {
-            if (is_in_group(&sets[i], k)) {
+            const struct ar_measured_set *set = sets[i].rows->set;
+            const bool is_in[GROUPS] = {
+                ar_engine_times_calls(sets[i].rows->scenario.engine), set->fitted_nodes_max == 64,
+                sets[i].rows->measured->nodes.count >= 3, set->seen[0] == '\0', true};
+            if (is_in[k]) {
                 chosen[chosen_count++] = &sets[i];
             }
         }

@@ -26,7 +26,3 @@ struct ar_left_out {
 /** Gives every prediction a band from the rows of other machines. Where fewer than 19 rows of its
  * kind are known, the ends are NAN: 95 % cannot be had. */
 void ar_conformal_bands(struct ar_left_out *rows, size_t count);
-
-/** The reach by all rows of a kind, for a machine that is none of them. */
-double ar_conformal_reach(const struct ar_left_out *rows, size_t count, uint32_t kind,
-                          const char *without);

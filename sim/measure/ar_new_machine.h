@@ -71,9 +71,3 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
 /** The factors of a machine of these GPUs and HCAs. */
 struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_factors *factors,
                                                     const struct ar_cluster_facts *facts);
-
-/** Reads the factors of a machine of these GPUs and HCAs from a file that `accuracy --out` wrote,
- * such as the shipped validate/data/factors.csv. AR_BAD_DATA, a line with the file, for a factor
- * that is missing or not above zero; `*factors` is left as it was. */
-enum ar_status ar_machine_factors_read(const char *path, const struct ar_cluster_facts *facts,
-                                       struct ar_machine_factors *factors, struct ar_error *err);

@@ -314,43 +314,39 @@ struct line {
     struct ar_compared_error error;
 };
 
-static void print_lines(const struct calibration *calibration, const struct ar_view *view)
+static void print_calibration(const struct calibration *calibration, const struct ar_view *view)
 {
+    const struct ar_comparison *compared = &calibration->compared;
     struct ar_column list[PARAMETER_COLUMNS + AR_COMPARED_ERROR_COLUMNS];
     struct line empty;
     struct ar_records records;
-    memcpy(list, columns, sizeof columns);
-    ar_compared_error_columns(calibration->compared.is_by_gpus, offsetof(struct line, error),
-                              list + PARAMETER_COLUMNS);
-    memset(&empty, 0, sizeof empty);
-    ar_record_clear(AR_COLUMNS(list), &empty);
-    empty.error.set = AR_COMPARED_SETS;
-    ar_records_begin(&records, stdout, view, AR_COLUMNS(list));
-    for (size_t i = 0; i < calibration->parameters_count; i++) {
-        struct line line = {.parameter = calibration->parameters[i], .error = empty.error};
-        ar_records_add(&records, &line);
-    }
-    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
-        struct line line = {.parameter = empty.parameter, .error = calibration->compared.errors[i]};
-        line.parameter.kind = "accuracy";
-        ar_records_add(&records, &line);
-    }
-    ar_records_end(&records);
-}
-
-static void print_calibration(const struct calibration *calibration, const struct ar_view *view)
-{
     if (view->format != AR_FORMAT_TABLE) {
-        print_lines(calibration, view);
+        memcpy(list, columns, sizeof columns);
+        ar_compared_error_columns(compared->is_by_gpus, offsetof(struct line, error),
+                                  list + PARAMETER_COLUMNS);
+        memset(&empty, 0, sizeof empty);
+        ar_record_clear(AR_COLUMNS(list), &empty);
+        empty.error.set = AR_COMPARED_SETS;
+        ar_records_begin(&records, stdout, view, AR_COLUMNS(list));
+        for (size_t i = 0; i < calibration->parameters_count; i++) {
+            struct line line = {.parameter = calibration->parameters[i], .error = empty.error};
+            ar_records_add(&records, &line);
+        }
+        for (size_t i = 0; i < compared->errors_count; i++) {
+            struct line line = {.parameter = empty.parameter, .error = compared->errors[i]};
+            line.parameter.kind = "accuracy";
+            ar_records_add(&records, &line);
+        }
+        ar_records_end(&records);
         return;
     }
     printf("%s; %" PRIu64 " rows fitted, residual %.2f %%\n\n", calibration->model,
            calibration->rows_count, calibration->residual_frac * 100);
     ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
                      calibration->parameters_count, sizeof *calibration->parameters);
-    if (calibration->compared.errors_count > 0) {
+    if (compared->errors_count > 0) {
         printf("\n");
-        ar_comparison_write_errors(stdout, view, &calibration->compared);
+        ar_comparison_write_errors(stdout, view, compared);
     }
 }
 
@@ -482,24 +478,6 @@ static const char *fitted_text(const struct calibration *calibration, struct ar_
     return has_room ? ar_arena_format(arena, "%s of%s", text, algorithms) : text;
 }
 
-/* Sets the fitted numbers of links, and the rows that they were fitted to. */
-static enum ar_status set_links(const struct calibration *calibration, struct ar_topo *topo,
-                                struct ar_arena *arena, struct ar_error *err)
-{
-    AR_TRY(ar_topo_set(topo, "links.fitted", fitted_text(calibration, arena), AT_THE_HEAD, err));
-    for (size_t i = 0; i < calibration->parameters_count; i++) {
-        const struct fitted_parameter *parameter = &calibration->parameters[i];
-        if (isfinite(parameter->relative_standard_error)) {
-            const char *text = ar_arena_format(
-                arena, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
-                parameter->relative_standard_error * 100,
-                parameter->identified ? "" : ", not identified by the rows", parameter->prior_text);
-            AR_TRY(ar_topo_set(topo, parameter->parameter, parameter->value_text, text, err));
-        }
-    }
-    return AR_OK;
-}
-
 /* The file of the cluster with the settings of the request, another name, `..., NCCL fitted to 72
  * rows` in its description in place of one from earlier, and what was fitted. */
 static enum ar_status make_copy(const struct calibration *calibration,
@@ -529,8 +507,20 @@ static enum ar_status make_copy(const struct calibration *calibration,
              description, mark, calibration->rows_count);
     AR_TRY(ar_topo_set(topo, "description", text + (length == 0 ? 2 : 0), "'allreckon calibrate'",
                        err));
-    if (calibration->table == NULL) {
-        return set_links(calibration, topo, arena, err);
+    if (calibration->table == NULL) { /* the numbers of links, and the rows they were fitted to */
+        AR_TRY(
+            ar_topo_set(topo, "links.fitted", fitted_text(calibration, arena), AT_THE_HEAD, err));
+        for (size_t i = 0; i < calibration->parameters_count; i++) {
+            const struct fitted_parameter *parameter = &calibration->parameters[i];
+            const char *source = ar_arena_format(
+                arena, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
+                parameter->relative_standard_error * 100,
+                parameter->identified ? "" : ", not identified by the rows", parameter->prior_text);
+            if (isfinite(parameter->relative_standard_error)) {
+                AR_TRY(ar_topo_set(topo, parameter->parameter, parameter->value_text, source, err));
+            }
+        }
+        return AR_OK;
     }
     AR_TRY(ar_topo_set(topo, "library.cost_table", request->name, AT_THE_HEAD, err));
     return scenario->release == NULL ? AR_OK

@@ -387,8 +387,7 @@ static const struct ar_column row_columns[] = {
         .priority = 9),
 };
 
-const struct ar_columns ar_comparison_columns = {row_columns,
-                                                 sizeof row_columns / sizeof row_columns[0]};
+const struct ar_columns ar_comparison_columns = AR_COLUMNS(row_columns);
 
 static const struct ar_column error_columns[AR_COMPARED_ERROR_COLUMNS] = {
     ERROR(choice, set, "set", "what the rows were to the fit", .heading = "rows",

@@ -272,11 +272,6 @@ static const char *format_power(uint64_t bytes, struct ar_arena *arena)
                         : ar_arena_text(arena, ar_format_bytes(bytes, text));
 }
 
-static const char *operation_title(const struct ar_expected *row)
-{
-    return row->compared->measured->operation->name;
-}
-
 static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_verdict verdict)
 {
     size_t count = 0;
@@ -314,7 +309,7 @@ static const char *describe_first(const struct ar_expectation *expectation, stru
 static const char *describe_slow(const struct slow_part *slow, const char *suspect,
                                  struct ar_arena *arena)
 {
-    const char *title = operation_title(slow->first);
+    const char *title = slow->first->compared->measured->operation->name;
     const char *first = format_power(slow->first->payload_bytes, arena);
     const char *last = format_power(slow->last->payload_bytes, arena);
     const char *range = slow->is_to_end    ? ar_arena_format(arena, "from %s on", first)
@@ -451,8 +446,7 @@ static const struct ar_column row_columns[] = {
         .is_rare = true, .priority = 5),
 };
 
-const struct ar_columns ar_expect_columns = {row_columns,
-                                             sizeof row_columns / sizeof row_columns[0]};
+const struct ar_columns ar_expect_columns = AR_COLUMNS(row_columns);
 
 static const struct ar_column suspicion_columns[] = {
     SUSPICION(string, name, "suspect", "a name", .heading = "suspect"),
@@ -469,15 +463,6 @@ static const struct ar_column suspicion_columns[] = {
     SUSPICION(string, source, "source", "where that is documented"),
 };
 
-static void write_suspicions(FILE *file, const struct ar_view *view,
-                             const struct ar_expectation *expectation, size_t count_max)
-{
-    size_t count =
-        expectation->suspicions_count < count_max ? expectation->suspicions_count : count_max;
-    ar_records_write(file, view, AR_COLUMNS(suspicion_columns), expectation->suspicions, count,
-                     sizeof *expectation->suspicions);
-}
-
 void ar_expect_write(FILE *file, const struct ar_view *view,
                      const struct ar_expectation *expectation)
 {
@@ -490,8 +475,11 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
                      sizeof *expectation->rows);
     if (is_table) {
         fputc('\n', file);
-        write_suspicions(file, AR_VIEW(AR_FORMAT_TABLE), expectation, SHOWN);
-        for (size_t i = 0; i < expectation->suspicions_count && i < SHOWN; i++) {
+        size_t count =
+            expectation->suspicions_count < SHOWN ? expectation->suspicions_count : SHOWN;
+        ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(suspicion_columns),
+                         expectation->suspicions, count, sizeof *expectation->suspicions);
+        for (size_t i = 0; i < count; i++) {
             const struct ar_suspicion *suspicion = &expectation->suspicions[i];
             if (suspicion->look[0] != '\0') {
                 fprintf(file, "%s: %s (%s)\n", suspicion->name, suspicion->look, suspicion->source);

@@ -34,9 +34,18 @@ static bool is_of(const struct reproduce_family *family, const struct published 
            strcmp(family->range, range_of(row)) == 0;
 }
 
-/* Sums up the errors of times, which are sorted in place. */
-static void sum_up(struct reproduce_family *family, double *errors, size_t count)
+/* Sums up the errors of times of a family, of all rows if it has no GPU. */
+static void fill_family(const struct published_rows *rows, double *errors,
+                        struct reproduce_family *family)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        if (is_counted(row) && (family->gpu == NULL || is_of(family, row))) {
+            errors[count++] = row->predicted_s / row->measured_s - 1;
+            family->misfits += row->fits != NULL && strcmp(row->fits, "no") == 0;
+        }
+    }
     double sum = 0;
     size_t met = 0;
     family->rows = count;
@@ -52,21 +61,6 @@ static void sum_up(struct reproduce_family *family, double *errors, size_t count
     family->mean_frac = sum / (double)count;
     family->worst_frac = errors[count - 1];
     family->within_frac = (double)met / (double)count;
-}
-
-/* Takes the rows of a family, all of them if it has no table. */
-static void fill_family(const struct published_rows *rows, double *errors,
-                        struct reproduce_family *family)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct published *row = &rows->rows[i];
-        if (is_counted(row) && (family->gpu == NULL || is_of(family, row))) {
-            errors[count++] = row->predicted_s / row->measured_s - 1;
-            family->misfits += row->fits != NULL && strcmp(row->fits, "no") == 0;
-        }
-    }
-    sum_up(family, errors, count);
 }
 
 void reproduce_families(const struct published_rows *rows, struct ar_arena *arena,

@@ -96,11 +96,3 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
     }
     return AR_OK;
 }
-
-enum ar_status key_text_set(struct ar_scenario *scenario, enum ar_key key, const char *text,
-                            struct ar_error *err)
-{
-    const struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_BAD_DATA};
-    return ar_key_is(key, AR_KEY_REPEATS) ? ar_scenario_replace(scenario, key, &origin, text, err)
-                                          : ar_scenario_set(scenario, key, &origin, text, err);
-}

@@ -24,8 +24,3 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
  * of a run file, beside which relative paths lie; without a file, with the option. */
 enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struct ar_csv *file,
                              struct ar_scenario *scenario, struct ar_error *err);
-
-/** Sets a key, whether the scenario has it or not, a setting or a term in place of one of the same
- * KEY. Error lines begin with the option; the value is data. */
-enum ar_status key_text_set(struct ar_scenario *scenario, enum ar_key key, const char *text,
-                            struct ar_error *err);

@@ -18,22 +18,20 @@
 
 /* --- rows by closed form ------------------------------------------------------------------ */
 
-static bool is_same_collective(const struct ar_collective *a, const struct ar_collective *b)
-{
-    return a->cluster == b->cluster && a->operation == b->operation &&
-           a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
-           a->root == b->root && a->channels == b->channels && a->window == b->window &&
-           a->element_bytes == b->element_bytes;
-}
-
 /* The rows of one collective that follow each other share a closed form. */
 static size_t group_end(const struct ar_link_row *rows, size_t count, size_t first)
 {
-    size_t end = first;
-    while (end < count && is_same_collective(&rows[end].collective, &rows[first].collective)) {
-        end++;
+    const struct ar_collective *a = &rows[first].collective;
+    for (size_t end = first + 1; end < count; end++) {
+        const struct ar_collective *b = &rows[end].collective;
+        if (a->cluster != b->cluster || a->operation != b->operation ||
+            a->algorithm != b->algorithm || !ar_shape_equal(&a->shape, &b->shape) ||
+            a->root != b->root || a->channels != b->channels || a->window != b->window ||
+            a->element_bytes != b->element_bytes) {
+            return end;
+        }
     }
-    return end;
+    return count;
 }
 
 static void evaluate_rows(const struct ar_flows *closed, const struct ar_link_row *rows,

@@ -396,18 +396,12 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
 
 /* --- all logs ------------------------------------------------------------------------------ */
 
-/* Gives a run the nodes and ranks that the request knows and the log does not say. */
-static void complete_run(const struct ar_measured_request *request, struct ar_log *run)
-{
-    uint32_t gpus = ar_cluster_facts(request->scenario->cluster)->gpus_per_node;
-    run->nodes = run->nodes > 0 ? run->nodes : request->nodes;
-    run->ranks = run->ranks > 0 ? run->ranks : request->nodes * gpus;
-}
-
-/* Reads the logs, once, since they may be pipes. */
+/* Reads the logs, once, since they may be pipes. Gives runs the nodes and ranks that the request
+ * knows and the log does not say. */
 static enum ar_status load_logs(const struct ar_measured_request *request, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err)
 {
+    uint32_t gpus = ar_cluster_facts(request->scenario->cluster)->gpus_per_node;
     size_t runs = 0;
     struct ar_measured *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (request->paths_count == 0) {
@@ -430,8 +424,10 @@ static enum ar_status load_logs(const struct ar_measured_request *request, struc
         AR_TRY(ar_logs_load(request->paths[i], arena, &logs, err));
         made->logs[i] = logs;
         for (size_t k = 0; k < logs->runs_count; k++) {
-            complete_run(request, &logs->runs[k]);
-            made->rows_capacity += logs->runs[k].rows_count;
+            struct ar_log *run = &logs->runs[k];
+            run->nodes = run->nodes > 0 ? run->nodes : request->nodes;
+            run->ranks = run->ranks > 0 ? run->ranks : request->nodes * gpus;
+            made->rows_capacity += run->rows_count;
         }
         runs += logs->runs_count;
     }

@@ -234,21 +234,6 @@ struct ar_machine_factors ar_learnt_machine_factors(const struct ar_learnt_facto
 
 static const char *const part_names[] = {"calls", "messages"};
 
-static const char *parameter_name(enum ar_learnt_part part, size_t parameter)
-{
-    return part == AR_LEARNT_CALLS ? ar_library_parameters[parameter].name
-                                   : ar_link_cost_key((enum ar_link_cost)parameter);
-}
-
-/* NULL: there is no such class. */
-static const char *class_name(enum ar_learnt_part part, size_t parameter, uint32_t class)
-{
-    bool is_net = is_of_net(part, parameter);
-    uint32_t count = is_net ? (uint32_t)AR_HCA_KINDS_COUNT : (uint32_t)AR_GPU_GENERATIONS_COUNT;
-    const char *const *names = is_net ? ar_hca_kind_names : ar_gpu_generation_names;
-    return class < count ? names[class] : NULL;
-}
-
 struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
                                         const struct ar_learnt_factors *factors,
                                         struct ar_arena *arena, size_t *count)
@@ -260,23 +245,24 @@ struct ar_learnt_factor *ar_learnt_list(const struct ar_learnt *learnt,
         enum ar_learnt_part part = (enum ar_learnt_part)i;
         bool is_calls = part == AR_LEARNT_CALLS;
         for (size_t k = 0; k < parameters_of(part); k++) {
+            bool is_net = is_of_net(part, k);
+            uint32_t classes =
+                is_net ? (uint32_t)AR_HCA_KINDS_COUNT : (uint32_t)AR_GPU_GENERATIONS_COUNT;
             uint64_t sets[AR_HIERARCHY_CLASSES] = {0};
             for (size_t m = 0; m < learnt->sets_count; m++) {
                 const struct ar_learnt_set *set = &learnt->sets[m];
                 sets[class_of(part, k, facts_of(set))] +=
                     is_calls ? set->calls_count > 0 : set->has_messages;
             }
-            for (uint32_t c = 0; c < AR_HIERARCHY_CLASSES; c++) {
-                const char *class = class_name(part, k, c);
-                if (class != NULL) {
-                    list[(*count)++] =
-                        (struct ar_learnt_factor){.part = part_names[i],
-                                                  .parameter = parameter_name(part, k),
-                                                  .class = class,
-                                                  .factor = exp(factors->parts[i].factors[k][c]),
-                                                  .error_frac = factors->parts[i].errors[k][c],
-                                                  .sets = sets[c]};
-                }
+            for (uint32_t c = 0; c < classes; c++) {
+                list[(*count)++] = (struct ar_learnt_factor){
+                    .part = part_names[i],
+                    .parameter = is_calls ? ar_library_parameters[k].name
+                                          : ar_link_cost_key((enum ar_link_cost)k),
+                    .class = (is_net ? ar_hca_kind_names : ar_gpu_generation_names)[c],
+                    .factor = exp(factors->parts[i].factors[k][c]),
+                    .error_frac = factors->parts[i].errors[k][c],
+                    .sets = sets[c]};
             }
         }
     }
@@ -295,41 +281,4 @@ static const struct ar_column factor_columns[] = {
     FACTOR(count, sets, "sets", "measured ones of the class"),
 };
 
-const struct ar_columns ar_learnt_factor_columns = {factor_columns, sizeof factor_columns /
-                                                                        sizeof factor_columns[0]};
-
-enum ar_status ar_machine_factors_read(const char *path, const struct ar_cluster_facts *facts,
-                                       struct ar_machine_factors *factors, struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {NULL};
-    struct ar_csv *csv;
-    struct ar_machine_factors found;
-    AR_TRY(ar_csv_load(path, &arena, &csv, err));
-    struct ar_learnt_factor *rows = ar_arena_alloc(&arena, csv->rows_count + 1, sizeof *rows);
-    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(factor_columns), rows, sizeof *rows, err));
-    for (int i = 0; i < AR_LEARNT_PARTS; i++) {
-        enum ar_learnt_part part = (enum ar_learnt_part)i;
-        double *logs = part == AR_LEARNT_CALLS ? found.calls.logs : found.messages;
-        for (size_t k = 0; k < parameters_of(part); k++) {
-            const char *class = class_name(part, k, class_of(part, k, facts));
-            size_t row = 0;
-            while (row < csv->rows_count && (strcmp(rows[row].part, part_names[i]) != 0 ||
-                                             strcmp(rows[row].parameter, parameter_name(part, k)) ||
-                                             strcmp(rows[row].class, class) != 0)) {
-                row++;
-            }
-            if (row == csv->rows_count) {
-                return ar_error_set(err, AR_BAD_DATA,
-                                    "%.200s: found no factor of %s %s for %s; expected all that "
-                                    "'allreckon accuracy --out' writes",
-                                    path, part_names[i], parameter_name(part, k), class);
-            }
-            logs[k] = log(rows[row].factor);
-        }
-    }
-    for (size_t k = 0; k < AR_LIBRARY_PARAMETERS_COUNT; k++) {
-        found.calls.spreads[k] = ar_library_parameters[k].spread;
-    }
-    *factors = found;
-    return AR_OK;
-}
+const struct ar_columns ar_learnt_factor_columns = AR_COLUMNS(factor_columns);

@@ -124,7 +124,10 @@ static enum ar_status predict(const struct prediction *prediction, struct ar_inp
             value = range->setting == NULL
                         ? value
                         : ar_arena_format(&arena, "%s=%s", range->setting, value);
-            AR_TRY(key_text_set(&scenario, range->key, value, err));
+            const struct ar_origin origin = {.where = ar_keys[range->key].option,
+                                             .status = AR_BAD_DATA};
+            AR_TRY((range->setting != NULL ? ar_scenario_replace : ar_scenario_set)(
+                &scenario, range->key, &origin, value, err));
         }
     }
     AR_TRY(row->quantity == QUANTITY_TRAIN_S
@@ -234,19 +237,6 @@ static void add_draws(struct published *row, struct predictions *draws)
     }
 }
 
-/* Fills in the band of a row from its draws, which follow each other. */
-static void take_draws(const struct prediction *first, size_t count, struct ar_arena *arena)
-{
-    struct published *row = first->row;
-    double *draws = ar_arena_alloc(arena, count, sizeof *draws);
-    for (size_t i = 0; i < count; i++) {
-        draws[i] = first[i].answer.value;
-    }
-    ar_sort(draws, count);
-    row->low = fmin(row->predicted, ar_quantile(draws, count, BAND_LOW_FRAC));
-    row->high = fmax(row->predicted, ar_quantile(draws, count, BAND_HIGH_FRAC));
-}
-
 /* A rate that is too high is a time that is too short. */
 static void take_times(struct published *row, const struct answer *answer)
 {
@@ -289,7 +279,14 @@ enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error 
     }
     AR_TRY(compute_all(&draws, err));
     for (size_t i = 0; i < draws.count; i += samples) {
-        take_draws(&draws.list[i], samples, arena);
+        struct published *row = draws.list[i].row; /* its draws follow each other */
+        double *values = ar_arena_alloc(arena, samples, sizeof *values);
+        for (size_t k = 0; k < samples; k++) {
+            values[k] = draws.list[i + k].answer.value;
+        }
+        ar_sort(values, samples);
+        row->low = fmin(row->predicted, ar_quantile(values, samples, BAND_LOW_FRAC));
+        row->high = fmax(row->predicted, ar_quantile(values, samples, BAND_HIGH_FRAC));
     }
     for (size_t i = 0; i < count; i++) {
         struct published *row = &rows[i];

@@ -211,17 +211,6 @@ static enum ar_status suspect_rates(const struct ar_measured_request *request,
 
 /* --- a suspect as a library ---------------------------------------------------------------- */
 
-/* Leaves those choices alone, where a call has any of them. */
-static void keep_choices(uint32_t choices, struct ar_arena *arena, struct ar_tuning *tuning)
-{
-    struct ar_release *release = ar_arena_alloc(arena, 1, sizeof *release);
-    *release = *tuning->release;
-    uint32_t sums = release->all_reduces & choices, halves = release->halves & choices;
-    release->all_reduces = sums != 0 ? sums : release->all_reduces;
-    release->halves = halves != 0 ? halves : release->halves;
-    tuning->release = release;
-}
-
 static void change_library(const struct suspect *suspect, double factor, double node, double net,
                            struct ar_arena *arena, struct ar_library *library)
 {
@@ -249,40 +238,18 @@ static void change_library(const struct suspect *suspect, double factor, double 
     if (suspect->collnet != 0) {
         tuning->has_collnet = suspect->collnet > 0;
     }
-    if (suspect->choices != 0) {
-        keep_choices(suspect->choices, arena, tuning);
+    if (suspect->choices != 0) { /* leaves those alone, where a call has any of them */
+        struct ar_release *release = ar_arena_alloc(arena, 1, sizeof *release);
+        *release = *tuning->release;
+        uint32_t sums = release->all_reduces & suspect->choices;
+        uint32_t halves = release->halves & suspect->choices;
+        release->all_reduces = sums != 0 ? sums : release->all_reduces;
+        release->halves = halves != 0 ? halves : release->halves;
+        tuning->release = release;
     }
 }
 
 /* --- predictions --------------------------------------------------------------------------- */
-
-/* How much longer a row's time was written down than it took; only tables are written by hand. */
-static double written_factor(const struct suspect *suspect, double factor,
-                             const struct ar_measured_row *row)
-{
-    bool is_table = row->run->format == AR_LOG_PUBLISHED || row->run->format == AR_LOG_HARNESS;
-    return !is_table                         ? 1 /* the reader has checked rates against times */
-           : suspect->target == SUSPECT_TIME ? factor
-           : suspect->target == SUSPECT_AS_BUSBW
-               ? 1 / ar_operation_busbw_Bps(row->operation, 1, row->call.run.ranks)
-               : 1;
-}
-
-/* The rows with their messages on the changed cluster; those of other machines stay. */
-static struct ar_measured *move_rows(const struct ar_measured *measured,
-                                     const struct ar_cluster *from, const struct ar_cluster *to,
-                                     struct ar_arena *arena)
-{
-    struct ar_measured *moved = ar_arena_alloc(arena, 1, sizeof *moved);
-    *moved = *measured;
-    moved->rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved->rows);
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        struct ar_collective *collective = &moved->rows[i].messages.collective;
-        moved->rows[i] = measured->rows[i];
-        collective->cluster = collective->cluster == from ? to : collective->cluster;
-    }
-    return moved;
-}
 
 enum ar_status suspect_predict(const struct ar_measured_request *request,
                                const struct ar_measured *measured, const struct suspect *suspect,
@@ -315,13 +282,29 @@ enum ar_status suspect_predict(const struct ar_measured_request *request,
     }
     changed.scenario = &scenario;
     changed.notes = NULL;
-    struct ar_measured *moved = move_rows(measured, request->scenario->cluster, cluster, arena);
-    AR_TRY(ar_comparison_run(&changed, moved, arena, &comparison, err));
+    /* Rows have their messages on the changed cluster; those of other machines stay. */
+    struct ar_measured moved = *measured;
+    moved.rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *moved.rows);
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        struct ar_collective *collective = &moved.rows[i].messages.collective;
+        moved.rows[i] = measured->rows[i];
+        bool is_moved = collective->cluster == request->scenario->cluster;
+        collective->cluster = is_moved ? cluster : collective->cluster;
+    }
+    AR_TRY(ar_comparison_run(&changed, &moved, arena, &comparison, err));
     *times_s = ar_arena_alloc(arena, measured->rows_count + 1, sizeof **times_s);
     for (size_t i = 0; i < comparison.rows_count; i++) {
         const struct ar_compared *row = &comparison.rows[i];
-        (*times_s)[row->measured - moved->rows] =
-            row->prediction.time_s * written_factor(suspect, factor, row->measured);
+        const struct ar_measured_row *of = row->measured;
+        /* Only tables are written by hand; else the reader has checked rates against times. */
+        bool is_table = of->run->format == AR_LOG_PUBLISHED || of->run->format == AR_LOG_HARNESS;
+        double written = 1; /* how much longer the time was written down than it took */
+        if (is_table && suspect->target == SUSPECT_TIME) {
+            written = factor;
+        } else if (is_table && suspect->target == SUSPECT_AS_BUSBW) {
+            written = 1 / ar_operation_busbw_Bps(of->operation, 1, of->call.run.ranks);
+        }
+        (*times_s)[of - moved.rows] = row->prediction.time_s * written;
     }
     return AR_OK;
 }

@@ -1,45 +1,39 @@
 /* The shipped factors of new machines. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "ar_csv.h"
 #include "ar_new_machine.h"
 
-#define SHIPPED AR_TEST_SOURCE_DIR "/validate/data/factors.csv"
-
-static const struct ar_cluster_facts hopper = {.gpu_generation = AR_GPU_HOPPER,
-                                               .hca_kind = AR_HCA_INFINIBAND};
+static const struct ar_learnt_factor *find_factor(const struct ar_learnt_factor *rows, size_t count,
+                                                  const char *parameter, const char *class)
+{
+    size_t i = 0;
+    while (i < count &&
+           (strcmp(rows[i].parameter, parameter) != 0 || strcmp(rows[i].class, class) != 0)) {
+        i++;
+    }
+    cr_assert_lt(i, count, "%s of %s", parameter, class);
+    return &rows[i];
+}
 
 Test(new_machine, shipped_factors_are_those_of_the_gpus)
 {
-    struct ar_cluster_facts blackwell = {.gpu_generation = AR_GPU_BLACKWELL};
-    struct ar_machine_factors found, other;
+    struct ar_arena arena AR_ENDS_HERE = {NULL};
+    struct ar_csv *csv;
     struct ar_error err = {.text = ""};
-    cr_assert_eq(ar_machine_factors_read(SHIPPED, &hopper, &found, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(ar_machine_factors_read(SHIPPED, &blackwell, &other, &err), AR_OK);
-    cr_expect_float_eq(found.calls.logs[AR_NODE_BANDWIDTH], 0, 0.1, "NCCL's rings are reached");
-    cr_expect_lt(other.calls.logs[AR_NODE_BANDWIDTH], found.calls.logs[AR_NODE_BANDWIDTH]);
-    cr_expect_float_eq(found.calls.logs[AR_NET_LATENCY], other.calls.logs[AR_NET_LATENCY], 1e-12,
-                       "of the HCAs, not of the GPUs");
-    cr_expect_gt(found.calls.spreads[AR_NET_LATENCY], 0);
-}
-
-Test(new_machine, a_file_without_a_factor_is_one_clear_line)
-{
-    char path[256];
-    struct ar_machine_factors found;
-    struct ar_error err = {.text = ""};
-    snprintf(path, sizeof path, "%s/%d-factors.csv", AR_TEST_BINARY_DIR, (int)getpid());
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    fputs("part,parameter,class,factor,relative_standard_error,sets\n"
-          "calls,ll.base,hopper,1,0.1,3\n",
-          file);
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_eq(ar_machine_factors_read(path, &hopper, &found, &err), AR_BAD_DATA);
-    cr_expect_not_null(strstr(err.text, "found no factor of calls ll128.base for hopper"), "%s",
-                       err.text);
-    remove(path);
+    const char *path = AR_TEST_SOURCE_DIR "/validate/data/factors.csv";
+    cr_assert_eq(ar_csv_load(path, &arena, &csv, &err), AR_OK, "%s", err.text);
+    struct ar_learnt_factor *rows = ar_arena_alloc(&arena, csv->rows_count + 1, sizeof *rows);
+    cr_assert_eq(ar_csv_read_rows(csv, ar_learnt_factor_columns, rows, sizeof *rows, &err), AR_OK,
+                 "%s", err.text);
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        bool is_of_net = ar_library_parameter_is_of_net((enum ar_library_parameter)i);
+        const char *class = is_of_net ? "infiniband" : "hopper";
+        (void)find_factor(rows, csv->rows_count, ar_library_parameters[i].name, class);
+    }
+    const char *rings = ar_library_parameters[AR_NODE_BANDWIDTH].name;
+    double hopper = find_factor(rows, csv->rows_count, rings, "hopper")->factor;
+    cr_expect_float_eq(hopper, 1, 0.1, "NCCL's rings are reached");
+    cr_expect_lt(find_factor(rows, csv->rows_count, rings, "blackwell")->factor, hopper);
 }

@@ -264,42 +264,39 @@ static double evaluations_until(double epoch, double every)
     return every > 0 ? floor(epoch / every * (1 + 1e-12)) : 0;
 }
 
-/* Fills in the steps, evaluations and times of a phase. */
-static void fill_phase(const struct training_file *file, struct training_phase *phase)
-{
-    const struct ar_row *row = &phase->row;
-    double epochs = phase->last_epoch - phase->first_epoch;
-    uint64_t whole = file->images / phase->batch_total;
-    bool has_partial = file->keeps_partial && file->images % phase->batch_total != 0;
-    double pass_s = ceil((double)file->eval_images / (double)phase->batch_total) * row->forward_s;
-    double other_s = row->iteration_s - row->compute_s - row->exposed_s;
-    bool is_rounding = fabs(other_s) < ROUNDING_FRAC * row->iteration_s;
-    phase->steps_count = epochs * (double)(whole + has_partial);
-    phase->images_count = file->keeps_partial ? epochs * (double)file->images
-                                              : phase->steps_count * (double)phase->batch_total;
-    phase->evaluations_count = 0;
-    if (file->eval_images > 0) {
-        phase->evaluations_count = evaluations_until(phase->last_epoch, file->eval_every) -
-                                   evaluations_until(phase->first_epoch, file->eval_every);
-    }
-    phase->evaluation_s = file->eval_images > 0 ? phase->evaluations_count * pass_s : 0;
-    phase->evaluation_samples_per_s =
-        phase->evaluation_s > 0 ? (double)file->eval_images / pass_s : (double)NAN;
-    phase->compute_s = phase->steps_count * row->compute_s;
-    phase->exposed_s = phase->steps_count * row->exposed_s;
-    phase->other_s = is_rounding ? 0 : phase->steps_count * other_s;
-    phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
-}
-
 /* The results that follow from all `phases[i].row`. */
 static void training_end(struct training *training)
 {
+    const struct training_file *file = training->file;
     struct training_phase *phases = training->phases;
     struct training_phase *total = &phases[training->phases_count];
     double steps_s = 0;
     double baseline_s = 0; /* of the baseline, for the same images */
     for (size_t i = 0; i < training->phases_count; i++) {
-        fill_phase(training->file, &phases[i]);
+        struct training_phase *phase = &phases[i];
+        const struct ar_row *row = &phase->row;
+        double epochs = phase->last_epoch - phase->first_epoch;
+        uint64_t whole = file->images / phase->batch_total;
+        bool has_partial = file->keeps_partial && file->images % phase->batch_total != 0;
+        double pass_s =
+            ceil((double)file->eval_images / (double)phase->batch_total) * row->forward_s;
+        double other_s = row->iteration_s - row->compute_s - row->exposed_s;
+        bool is_rounding = fabs(other_s) < ROUNDING_FRAC * row->iteration_s;
+        phase->steps_count = epochs * (double)(whole + has_partial);
+        phase->images_count = file->keeps_partial ? epochs * (double)file->images
+                                                  : phase->steps_count * (double)phase->batch_total;
+        phase->evaluations_count = 0;
+        if (file->eval_images > 0) {
+            phase->evaluations_count = evaluations_until(phase->last_epoch, file->eval_every) -
+                                       evaluations_until(phase->first_epoch, file->eval_every);
+        }
+        phase->evaluation_s = file->eval_images > 0 ? phase->evaluations_count * pass_s : 0;
+        phase->evaluation_samples_per_s =
+            phase->evaluation_s > 0 ? (double)file->eval_images / pass_s : (double)NAN;
+        phase->compute_s = phase->steps_count * row->compute_s;
+        phase->exposed_s = phase->steps_count * row->exposed_s;
+        phase->other_s = is_rounding ? 0 : phase->steps_count * other_s;
+        phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
     }
     *total = (struct training_phase){.run = phases[0].run,
                                      .phase = "total",
@@ -334,7 +331,7 @@ static void training_end(struct training *training)
     total->row.samples_per_s = total->images_count / total->time_s;
     if (total->evaluation_s > 0) {
         total->evaluation_samples_per_s =
-            total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
+            total->evaluations_count * (double)file->eval_images / total->evaluation_s;
     }
 }
 
