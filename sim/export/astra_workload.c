@@ -69,19 +69,6 @@ static struct half *next_half(struct pass *pass, bool is_new_slot)
     return last_half(pass);
 }
 
-/* Computations of other layers begin other slots. */
-static void add_compute(struct writer *writer, struct pass *pass, const struct ar_task *task)
-{
-    const struct ar_work *work = &writer->graph->works[task->work];
-    bool is_new_layer = pass->computed != NULL && (pass->computed->layer != task->layer ||
-                                                   pass->computed->batch != task->batch);
-    double time_s = task->count * work->time_s + task->longer_s;
-    pass->computed = task;
-    if (time_s > 0) {
-        next_half(pass, is_new_layer)->time_s = time_s;
-    }
-}
-
 /* A collective goes behind the last computation if it may, else behind one of no time. */
 static void add_collective(struct writer *writer, struct pass *pass, const struct ar_task *task)
 {
@@ -196,55 +183,32 @@ static enum ar_status add_task(struct writer *writer, uint32_t number, struct ar
         return refuse_step(err, "a forward pass behind a backward pass, or one behind an update",
                            "all micro-batches to go forward first, as with --schedule gpipe");
     }
-    add_compute(writer, task->duty == AR_DUTY_FORWARD ? &writer->forward : &writer->backward, task);
-    return AR_OK;
-}
-
-static enum ar_status fill_slots(struct writer *writer, struct ar_error *err)
-{
-    for (uint32_t i = 0; i < writer->graph->tasks_count; i++) {
-        AR_TRY(check_needs(writer, i, err));
-        AR_TRY(add_task(writer, i, err));
-    }
-    if (writer->sent == NULL && writer->update_s > 0) { /* updates are those of gradients sent */
-        next_half(&writer->backward, false)->time_s = writer->update_s;
+    /* Computations of other layers begin other slots. */
+    struct pass *pass = task->duty == AR_DUTY_FORWARD ? &writer->forward : &writer->backward;
+    bool is_new_layer = pass->computed != NULL && (pass->computed->layer != task->layer ||
+                                                   pass->computed->batch != task->batch);
+    double time_s = task->count * work->time_s + task->longer_s;
+    pass->computed = task;
+    if (time_s > 0) {
+        next_half(pass, is_new_layer)->time_s = time_s;
     }
     return AR_OK;
 }
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-/* ASTRA-sim counts one part of an all-gather, SimAI all of them. */
-static uint64_t written_bytes(const struct writer *writer, const struct ar_work *work)
-{
-    uint64_t parts = writer->is_data && work->operation == &ar_operation_all_gather
-                         ? writer->timing->layout.sizes[AR_AXIS_DP]
-                         : 1;
-    return (work->bytes + parts - 1) / parts;
-}
-
 static void write_half(FILE *file, const struct writer *writer, const struct half *half)
 {
     const struct ar_work *work =
         half->sent != NULL ? &writer->graph->works[half->sent->work] : NULL;
+    uint64_t parts = 1; /* ASTRA-sim counts one part of an all-gather, SimAI all of them */
+    if (work != NULL && writer->is_data && work->operation == &ar_operation_all_gather) {
+        parts = writer->timing->layout.sizes[AR_AXIS_DP];
+    }
     fprintf(file, "\t%llu\t%s%s\t%" PRIu64, (unsigned long long)llround(half->time_s * 1e9),
             work != NULL ? type_word(work->operation) : "NONE",
             work != NULL ? type_ending(writer, half->sent) : "",
-            work != NULL ? written_bytes(writer, work) : 0);
-}
-
-static void write_head(FILE *file, const struct writer *writer, size_t lines)
-{
-    const uint32_t *sizes = writer->timing->layout.sizes;
-    if (writer->is_data) {
-        fprintf(file, "DATA\n%zu\n", lines);
-        return;
-    }
-    fprintf(file,
-            "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRIu32 " ep: %" PRIu32
-            " pp: 1 vpp: 1 ga: 1 all_gpus: %" PRIu32
-            " checkpoints: 0 checkpoint_initiates: 0\n%zu\n",
-            sizes[AR_AXIS_TP], sizes[AR_AXIS_EP], ar_job_ranks(writer->timing->job), lines);
+            work != NULL ? (work->bytes + parts - 1) / parts : 0);
 }
 
 /* Lines of layers: the first one goes forward first and backward last. */
@@ -253,7 +217,16 @@ static void write_lines(FILE *file, const struct writer *writer)
     static const struct slot none;
     const struct pass *forward = &writer->forward, *backward = &writer->backward;
     size_t lines = forward->count > backward->count ? forward->count : backward->count;
-    write_head(file, writer, lines);
+    const uint32_t *sizes = writer->timing->layout.sizes;
+    if (writer->is_data) {
+        fprintf(file, "DATA\n%zu\n", lines);
+    } else {
+        fprintf(file,
+                "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRIu32 " ep: %" PRIu32
+                " pp: 1 vpp: 1 ga: 1 all_gpus: %" PRIu32
+                " checkpoints: 0 checkpoint_initiates: 0\n%zu\n",
+                sizes[AR_AXIS_TP], sizes[AR_AXIS_EP], ar_job_ranks(writer->timing->job), lines);
+    }
     for (size_t i = 0; i < lines; i++) {
         const struct slot *first = i < forward->count ? &forward->slots[i] : &none;
         size_t back = lines - 1 - i;
@@ -298,7 +271,13 @@ enum ar_status astra_workload_write(FILE *file, const struct ar_timing *timing, 
     }
     writer.forward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
     writer.backward.slots = ar_arena_alloc(&arena, room, sizeof(struct slot));
-    AR_TRY(fill_slots(&writer, err));
+    for (uint32_t i = 0; i < writer.graph->tasks_count; i++) {
+        AR_TRY(check_needs(&writer, i, err));
+        AR_TRY(add_task(&writer, i, err));
+    }
+    if (writer.sent == NULL && writer.update_s > 0) { /* updates are those of gradients sent */
+        next_half(&writer.backward, false)->time_s = writer.update_s;
+    }
     write_lines(file, &writer);
     *left_out_s = writer.left_out_s + timing->input_wait_s;
     return AR_OK;

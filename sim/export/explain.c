@@ -277,22 +277,6 @@ static void write_parameters(const struct ar_scenario *scenario, const char *opt
     }
 }
 
-/* Where the time of a step of a trace goes. */
-static void explain_trace(const struct ar_scenario *scenario, const struct ar_timing *timing)
-{
-    write_step_head(scenario, timing);
-    write_iteration(scenario->trace, timing);
-    bool gathers = timing->layout.sparse_frac > 0 && ar_shape_ranks(&scenario->shape) > 1;
-    if (timing->graph->has_series && !gathers) {
-        write_buckets(timing);
-        write_stream(scenario, timing);
-    } else {
-        explain_graph(timing, scenario->arena);
-        puts("");
-    }
-    write_parameters(scenario, timing->trial.options);
-}
-
 /* --- one collective ------------------------------------------------------------------------- */
 
 static void write_collective_head(const struct ar_scenario *scenario, const struct ar_row *row)
@@ -348,10 +332,22 @@ enum ar_status explain_timing(const struct ar_scenario *scenario, const struct a
     }
     if (kind->graph == NULL) {
         explain_servers(timing, row);
-    } else if (kind->has_layout) {
-        explain_layout(scenario, timing, row);
-    } else {
-        explain_trace(scenario, timing);
+        return AR_OK;
     }
+    if (kind->has_layout) {
+        explain_layout(scenario, timing, row);
+        return AR_OK;
+    }
+    write_step_head(scenario, timing);
+    write_iteration(scenario->trace, timing);
+    bool gathers = timing->layout.sparse_frac > 0 && ar_shape_ranks(&scenario->shape) > 1;
+    if (timing->graph->has_series && !gathers) {
+        write_buckets(timing);
+        write_stream(scenario, timing);
+    } else {
+        explain_graph(timing, scenario->arena);
+        puts("");
+    }
+    write_parameters(scenario, timing->trial.options);
     return AR_OK;
 }

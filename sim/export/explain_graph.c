@@ -8,12 +8,6 @@
 
 enum { STAGES_MAX = 16 }; /* more of them: the first and the last ones */
 
-static void print_seconds(double time_s)
-{
-    char text[AR_UNIT_TEXT];
-    printf("  %12s", time_s > 0 ? ar_format_seconds(time_s, text) : "-");
-}
-
 /* The parts of a role's time: computations by duty, messages by axis, waiting. */
 enum { PARTS_COUNT = AR_DUTIES_COUNT + AR_AXES_COUNT + 1 };
 
@@ -55,24 +49,15 @@ static void name_split_parts(const struct ar_timing *timing, const char *names[P
 static void print_role_split(const char *const names[PARTS_COUNT], const char *name,
                              const struct ar_graph_split *split)
 {
+    char text[AR_UNIT_TEXT];
     printf("  %-8s", name);
     for (int i = 0; i < PARTS_COUNT; i++) {
+        double part_s = split_part(split, i);
         if (names[i] != NULL) {
-            print_seconds(split_part(split, i));
+            printf("  %12s", part_s > 0 ? ar_format_seconds(part_s, text) : "-");
         }
     }
     puts("");
-}
-
-/* Counts how often the first role does a work, and how often all roles do. */
-static void count_tasks(const struct ar_graph *graph, uint32_t work, uint64_t *first, uint64_t *all)
-{
-    *first = *all = 0;
-    for (uint32_t i = 0; i < graph->tasks_count; i++) {
-        const struct ar_task *task = &graph->tasks[i];
-        *first += task->work == work && task->role == 0 ? task->count : 0;
-        *all += task->work == work ? task->count : 0;
-    }
 }
 
 static void write_messages(const struct ar_timing *timing)
@@ -88,12 +73,16 @@ static void write_messages(const struct ar_timing *timing)
            has_places ? "GPU 0" : "stage 0", has_places ? "all GPUs" : "all stages");
     for (uint32_t i = 0; i < graph->works_count; i++) {
         const struct ar_work *work = &graph->works[i];
-        uint64_t first, all;
+        uint64_t first = 0, all = 0; /* how often the first role does it, and all do */
         if (work->kind == AR_TASK_COMPUTE) {
             continue;
         }
         struct ar_mesh mesh = ar_layout_mesh(&timing->layout, work->axes);
-        count_tasks(graph, i, &first, &all);
+        for (uint32_t k = 0; k < graph->tasks_count; k++) {
+            const struct ar_task *task = &graph->tasks[k];
+            first += task->work == i && task->role == 0 ? task->count : 0;
+            all += task->work == i ? task->count : 0;
+        }
         printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n",
                has_places ? timing->layout.strategy->sends : work->operation->name,
                has_places ? "" : ar_mesh_format_along(&mesh, axes),
@@ -143,12 +132,6 @@ void explain_graph(const struct ar_timing *timing, struct ar_arena *arena)
     write_messages(timing);
 }
 
-static double kernel_s(const struct ar_scenario *scenario, const struct ar_kernel *kernel)
-{
-    const struct ar_kernels one = {.list = {*kernel}, .count = 1};
-    return ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
-}
-
 static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_transformer_pass pass,
                                 const char *title)
 {
@@ -162,7 +145,9 @@ static void write_layer_kernels(const struct ar_scenario *scenario, enum ar_tran
         scenario->cost->name);
     for (size_t i = 0; i < kernels.count; i++) {
         const struct ar_kernel *kernel = &kernels.list[i];
-        printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s(scenario, kernel), time));
+        const struct ar_kernels one = {.list = {*kernel}, .count = 1};
+        double kernel_s = ar_kernels_s(&one, scenario->cost, scenario->layout.precision);
+        printf("  %-18s %12s  ", kernel->name, ar_format_seconds(kernel_s, time));
         if (kernel->kind == AR_KERNEL_MEMORY) {
             printf("%s of memory\n", ar_format_bytes((uint64_t)kernel->bytes, bytes));
         } else if (kernel->kind == AR_KERNEL_GEMM) {
@@ -218,24 +203,6 @@ void explain_layout(const struct ar_scenario *scenario, const struct ar_timing *
 }
 
 /* --- parameter servers ------------------------------------------------------------------------ */
-
-static void print_worker_part(const char *name, double time_s, double all_s)
-{
-    char text[AR_UNIT_TEXT];
-    printf("  %-26s %12s %8.2f %%\n", name, time_s > 0 ? ar_format_seconds(time_s, text) : "-",
-           100 * time_s / all_s);
-}
-
-static void print_worker_split(const struct ar_timing *timing)
-{
-    struct ar_async_split split = ar_async_split_mean(&timing->async);
-    printf("\nwhere the time of a worker goes, mean over the workers\n");
-    print_worker_part("compute", split.compute_s, timing->iteration_s);
-    print_worker_part("push, not hidden", split.push_s, timing->iteration_s);
-    print_worker_part("wait for slower workers", split.wait_s, timing->iteration_s);
-    print_worker_part("pull, not hidden", split.pull_s, timing->iteration_s);
-    print_worker_part("step", timing->iteration_s, timing->iteration_s);
-}
 
 /* The slowest and the fastest worker. */
 static void print_extreme_workers(const struct ar_timing *timing)
@@ -300,7 +267,21 @@ void explain_servers(const struct ar_timing *timing, const struct ar_row *row)
            row->trace, row->gpus, row->cluster, row->strategy, run->servers,
            ar_servers_at_names[run->servers_at], ar_format_seconds(timing->iteration_s, text),
            run->steps_count);
-    print_worker_split(timing);
+    struct ar_async_split split = ar_async_split_mean(run);
+    const struct {
+        const char *name;
+        double time_s;
+    } parts[] = {{"compute", split.compute_s},
+                 {"push, not hidden", split.push_s},
+                 {"wait for slower workers", split.wait_s},
+                 {"pull, not hidden", split.pull_s},
+                 {"step", timing->iteration_s}};
+    printf("\nwhere the time of a worker goes, mean over the workers\n");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        printf("  %-26s %12s %8.2f %%\n", parts[i].name,
+               parts[i].time_s > 0 ? ar_format_seconds(parts[i].time_s, text) : "-",
+               100 * parts[i].time_s / timing->iteration_s);
+    }
     print_extreme_workers(timing);
     print_server_bounds(timing);
     if (timing->layout.strategy->deals_units) {

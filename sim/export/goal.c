@@ -166,13 +166,6 @@ static uint64_t write_collective(struct writer *writer, const struct ar_task *ta
     return end;
 }
 
-static double compute_s(const struct writer *writer, const struct ar_task *task)
-{
-    const double *factors = writer->trial->rank_factor;
-    double time_s = task->count * writer->trial->graph->works[task->work].time_s;
-    return factors != NULL ? time_s * factors[writer->rank] : time_s + task->longer_s;
-}
-
 /* Sends or receives a message between roles: it goes from a rank to its counterpart. */
 static uint64_t write_part(struct writer *writer, uint32_t number, bool is_send, uint64_t after)
 {
@@ -195,7 +188,11 @@ static void write_task(struct writer *writer, uint32_t number)
     double setup_s = ar_cluster_facts(writer->trial->cluster)->collective_setup_s;
     double ahead_s = task->wait_s + task->copy_s;
     if (work->kind == AR_TASK_COMPUTE || work->every > 0) { /* nobody waits for the latter */
-        double time_s = work->every > 0 ? task->count * work->time_s : compute_s(writer, task);
+        const double *factors = writer->trial->rank_factor;
+        double time_s = task->count * work->time_s;
+        if (work->every == 0) {
+            time_s = factors != NULL ? time_s * factors[writer->rank] : time_s + task->longer_s;
+        }
         uint32_t cpu = work->every > 0 ? task_cpu(writer, task) : 0;
         writer->starts[number] = writer->ends[number] =
             write_calc(writer, ahead_s + time_s, cpu, 0);
@@ -274,10 +271,13 @@ static void write_path(const struct writer *writer, uint32_t to)
             1e9 / path.bandwidth_Bps);
 }
 
-static enum ar_status check_size(const struct writer *writer, struct ar_error *err)
+/* Refuses what GOAL cannot express; counts channels and orders ranks. */
+static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *arena,
+                                     struct ar_error *err)
 {
-    const struct ar_graph *graph = writer->trial->graph;
-    uint64_t operations = ar_graph_trial_messages(writer->trial);
+    const struct ar_graph_trial *trial = writer->trial;
+    const struct ar_graph *graph = trial->graph;
+    uint64_t operations = ar_graph_trial_messages(trial);
     for (uint32_t i = 0; i < graph->tasks_count && operations <= GOAL_OPERATIONS_MAX; i++) {
         operations += (uint64_t)graph->tasks[i].count * writer->places;
     }
@@ -287,16 +287,6 @@ static enum ar_status check_size(const struct writer *writer, struct ar_error *e
                             " messages and tasks of all ranks; expected at most %d",
                             operations, GOAL_OPERATIONS_MAX);
     }
-    return AR_OK;
-}
-
-/* Refuses what GOAL cannot express; counts channels and orders ranks. */
-static enum ar_status prepare_writer(struct writer *writer, struct ar_arena *arena,
-                                     struct ar_error *err)
-{
-    const struct ar_graph_trial *trial = writer->trial;
-    const struct ar_graph *graph = trial->graph;
-    AR_TRY(check_size(writer, err));
     writer->orders = ar_arena_alloc(arena, graph->works_count, sizeof *writer->orders);
     writer->starts = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->starts);
     writer->ends = ar_arena_alloc(arena, graph->tasks_count, sizeof *writer->ends);

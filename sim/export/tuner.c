@@ -37,20 +37,14 @@ static enum ar_choice find_fastest(const struct ar_library *library, bool is_fit
     return best;
 }
 
-/* Writes a choice as NCCL does: two words, with underlines. */
-static void write_choice(FILE *file, enum ar_choice choice)
-{
-    for (const char *next = ar_choices[choice].name; *next != '\0'; next++) {
-        fputc(*next == '/' ? ',' : *next == '-' ? '_' : *next, file);
-    }
-}
-
 static void write_line(FILE *file, const struct ar_library_run *run, uint64_t first, uint64_t last,
                        enum ar_choice choice)
 {
     fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",",
             ar_library_call_facts[run->call].operation->command, first, last);
-    write_choice(file, choice);
+    for (const char *next = ar_choices[choice].name; *next != '\0'; next++) { /* as NCCL does */
+        fputc(*next == '/' ? ',' : *next == '-' ? '_' : *next, file);
+    }
     fprintf(file, ",-1,%" PRIu32 ",%" PRIu32 ",-1,-1\n", run->nodes, run->ranks);
 }
 
