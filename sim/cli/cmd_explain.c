@@ -38,24 +38,19 @@ static enum ar_status save_step(const struct options *options, const struct ar_s
     return AR_OK;
 }
 
-static enum ar_status load_explained(const struct options *options, struct ar_scenario *scenario,
-                                     struct ar_error *err)
-{
-    AR_TRY(option_require_work(options, err));
-    AR_TRY(options_load(options, scenario, err));
-    return options->out == NULL || option_key(options, AR_KEY_PAYLOAD) == NULL
-               ? made_by_check_directory(options, file_names, NULL, err)
-               : ar_error_set(err, AR_USAGE,
-                              "--out: found with --payload; expected it with the trace or the "
-                              "workload of a step");
-}
-
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_timing timing;
     struct ar_row row;
-    AR_TRY(load_explained(options, &scenario, err));
+    AR_TRY(option_require_work(options, err));
+    AR_TRY(options_load(options, &scenario, err));
+    if (options->out != NULL && option_key(options, AR_KEY_PAYLOAD) != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found with --payload; expected it with the trace or the "
+                            "workload of a step");
+    }
+    AR_TRY(made_by_check_directory(options, file_names, NULL, err));
     struct ar_job job = ar_scenario_job(&scenario);
     bool is_step = !job.kind->is_collective;
     bool has_servers = job.kind->graph == NULL;
@@ -106,21 +101,6 @@ static enum ar_status links_check_step(const struct ar_scenario *scenario, struc
                               strategy->name);
 }
 
-/* The load of all buckets of a step. */
-static enum ar_status add_buckets_load(const struct ar_scenario *scenario,
-                                       struct ar_link_load *loads, struct ar_error *err)
-{
-    const struct ar_job job = ar_scenario_job(scenario);
-    struct ar_workload *workload;
-    AR_TRY(ar_job_workload(&job, NULL, scenario->arena, &workload, err));
-    uint32_t count = workload->buckets_count;
-    uint64_t *elements = ar_arena_alloc(scenario->arena, count, sizeof *elements);
-    for (uint32_t i = 0; i < count; i++) {
-        elements[i] = workload->buckets[i].elements;
-    }
-    return ar_link_load_add(&job.collective, elements, count, loads, err);
-}
-
 enum ar_status command_links(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -141,9 +121,19 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
         ar_arena_alloc(options->arena, ar_cluster_links_count(scenario.cluster), sizeof *loads);
     ar_note_before(notes, &scenario, ar_run_cost_s(&scenario));
     AR_TRY(ar_run(&scenario, &row, err));
-    AR_TRY(ar_scenario_kind(&scenario)->is_collective
-               ? ar_link_load_add(&collective, &bare, 1, loads, err)
-               : add_buckets_load(&scenario, loads, err));
+    const struct ar_job job = ar_scenario_job(&scenario);
+    if (job.kind->is_collective) {
+        AR_TRY(ar_link_load_add(&collective, &bare, 1, loads, err));
+    } else { /* all buckets of the step */
+        struct ar_workload *workload;
+        AR_TRY(ar_job_workload(&job, NULL, scenario.arena, &workload, err));
+        uint32_t count = workload->buckets_count;
+        uint64_t *elements = ar_arena_alloc(scenario.arena, count, sizeof *elements);
+        for (uint32_t i = 0; i < count; i++) {
+            elements[i] = workload->buckets[i].elements;
+        }
+        AR_TRY(ar_link_load_add(&collective, elements, count, loads, err));
+    }
     ar_note_estimates(notes, ar_rows_estimates(&row, 1), 1);
     ar_note_flush(notes);
     link_table_write(stdout, &view, scenario.cluster, loads, &row, top, options->arena);

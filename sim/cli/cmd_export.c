@@ -40,6 +40,19 @@ static enum ar_status write_platform(const struct options *options, struct ar_sc
 
 /* --- timelines -------------------------------------------------------------------------------- */
 
+/* Refuses a strategy with servers, or operators where only collectives are written. */
+static enum ar_status check_graph(const struct options *options, const struct ar_scenario *scenario,
+                                  bool takes_operators, struct ar_error *err)
+{
+    bool has_graph = ar_scenario_kind(scenario)->graph != NULL;
+    return has_graph && (takes_operators || scenario->layout.placed == NULL)
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--strategy: found %s; expected one whose ranks follow a task graph "
+                              "with --format %s",
+                              scenario->layout.strategy->name, options->format);
+}
+
 /* Strategies that send no buckets, and workloads, are shown by their roles. */
 static bool shows_ranks(const struct ar_scenario *scenario)
 {
@@ -51,12 +64,7 @@ static enum ar_status load_timeline(const struct options *options, struct ar_sce
 {
     AR_TRY(option_require_step(options, err));
     AR_TRY(options_load(options, scenario, err));
-    if (ar_scenario_kind(scenario)->graph == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--strategy: found %s; expected one whose ranks follow a task graph "
-                            "with --format %s",
-                            scenario->layout.strategy->name, options->format);
-    }
+    AR_TRY(check_graph(options, scenario, true, err));
     scenario->iterations_count = 1;
     if (!shows_ranks(scenario)) {
         return AR_OK;
@@ -111,12 +119,7 @@ static enum ar_status load_messages(const struct options *options, struct ar_sce
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, scenario, err));
     AR_TRY(option_check_messages(options, scenario, err));
-    if (scenario->layout.placed != NULL || ar_scenario_kind(scenario)->graph == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "--strategy: found %s; expected one whose ranks follow a task graph "
-                            "with --format %s",
-                            scenario->layout.strategy->name, options->format);
-    }
+    AR_TRY(check_graph(options, scenario, false, err));
     scenario->iterations_count = 1;
     ar_note_before(option_notes(options), scenario, ar_run_cost_s(scenario));
     return AR_OK;
@@ -232,28 +235,22 @@ static const struct export_format {
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
-static enum ar_status find_format(const struct options *options,
-                                  const struct export_format **format, struct ar_error *err)
-{
-    const char *names[FORMATS];
-    AR_TRY(option_required(options, "format", options->format, err));
-    for (size_t i = 0; i < FORMATS; i++) {
-        names[i] = formats[i].name;
-        if (strcmp(options->format, names[i]) == 0) {
-            *format = &formats[i];
-            return AR_OK;
-        }
-    }
-    return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names, FORMATS);
-}
-
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
     const struct export_format *format = NULL;
     struct ar_scenario scenario;
     struct ar_output *output;
     const char *mark;
-    AR_TRY(find_format(options, &format, err));
+    const char *names[FORMATS];
+    AR_TRY(option_required(options, "format", options->format, err));
+    for (size_t i = 0; i < FORMATS; i++) {
+        names[i] = formats[i].name;
+        format = strcmp(options->format, names[i]) == 0 ? &formats[i] : format;
+    }
+    if (format == NULL) {
+        return ar_error_unknown(err, AR_USAGE, "--format", "format", options->format, names,
+                                FORMATS);
+    }
     AR_TRY(made_by_check_file(options, options->out, err));
     if (format->uses != 0) {
         AR_TRY(option_refuse_others(options, key_bits(format->uses) | format->more,

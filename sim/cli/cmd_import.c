@@ -32,25 +32,11 @@ static enum ar_status read_import_request(const struct options *options,
     return AR_OK;
 }
 
-/* The file: who made it, and from what, is in its comments. */
-static enum ar_status write_imported_trace(const struct options *options, const char *path,
-                                           const struct ar_kineto_step *step, struct ar_error *err)
-{
-    char shown[64];
-    const char *folder = strrchr(path, '/');
-    struct ar_output *output;
-    const char *mark;
-    AR_TRY(made_by_begin(options, &output, &mark, err));
-    FILE *file = output->file;
-    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
-    fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown, step->gpu);
-    ar_trace_write(file, &step->trace);
-    return made_by_end(output, err);
-}
-
 enum ar_status command_trace(const struct options *options, struct ar_error *err)
 {
-    const char *path = options->arguments[1];
+    const char *path = options->arguments[1], *folder = strrchr(path, '/'), *mark;
+    char shown[64];
+    struct ar_output *output;
     struct ar_kineto_request request;
     struct ar_kineto_step *step = NULL;
     if (strcmp(options->arguments[0], "import") != 0) {
@@ -61,7 +47,12 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     AR_TRY(read_import_request(options, &request, err));
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, &request, options->arena, &step, err));
-    AR_TRY(write_imported_trace(options, path, step, err));
+    AR_TRY(made_by_begin(options, &output, &mark, err));
+    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
+    fprintf(output->file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown,
+            step->gpu);
+    ar_trace_write(output->file, &step->trace);
+    AR_TRY(made_by_end(output, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);
     }

@@ -47,20 +47,6 @@ static enum ar_status find_layers(const struct options *options, const struct ar
                               ar_precision_names[measured->precision], measured->cost_table);
 }
 
-static enum ar_status save_layers(const struct options *options,
-                                  const struct ar_layer_comparison *comparison,
-                                  struct ar_error *err)
-{
-    struct ar_output *rows, *kinds;
-    const struct ar_view *view = AR_VIEW(AR_FORMAT_CSV);
-    AR_TRY(ar_output_begin_in(options->out, "layers.csv", options->arena, &rows, err));
-    AR_TRY(ar_output_begin_in(options->out, "kinds.csv", options->arena, &kinds, err));
-    ar_layer_comparison_write(rows->file, view, comparison);
-    ar_layer_comparison_write_kinds(kinds->file, view, comparison);
-    AR_TRY(ar_output_commit(rows, err));
-    return ar_output_commit(kinds, err);
-}
-
 enum ar_status command_layers(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
@@ -99,7 +85,13 @@ enum ar_status command_layers(const struct options *options, struct ar_error *er
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
-        AR_TRY(save_layers(options, &comparison, err));
+        struct ar_output *rows, *kinds;
+        AR_TRY(ar_output_begin_in(options->out, "layers.csv", options->arena, &rows, err));
+        AR_TRY(ar_output_begin_in(options->out, "kinds.csv", options->arena, &kinds, err));
+        ar_layer_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), &comparison);
+        ar_layer_comparison_write_kinds(kinds->file, AR_VIEW(AR_FORMAT_CSV), &comparison);
+        AR_TRY(ar_output_commit(rows, err));
+        AR_TRY(ar_output_commit(kinds, err));
         AR_TRY(made_by_sign(options, NULL, &parameters, err));
         AR_TRY(option_draw(options, AR_PLOT_LAYERS, subject, err));
     }

@@ -141,39 +141,28 @@ static enum ar_status run_scenarios(const struct options *options,
     return AR_OK;
 }
 
-/* Writes where the operators of a step lie, as --placement reads it. */
-static enum ar_status write_placement(const struct options *options, const struct ar_placed *placed,
-                                      struct ar_error *err)
+enum ar_status command_predict(const struct options *options, struct ar_error *err)
 {
-    struct ar_output *output;
-    const char *mark;
-    AR_TRY(made_by_begin(options, &output, &mark, err));
-    fprintf(output->file, "# %s\n", mark);
-    ar_placement_write(output->file, placed->operators, placed->devices);
-    return made_by_end(output, err);
-}
-
-static enum ar_status check_placement_out(const struct options *options, struct ar_error *err)
-{
+    struct ar_scenario scenario;
+    AR_TRY(option_require_step(options, err));
     if (options->out != NULL && option_key(options, AR_KEY_OPERATORS) == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found without --operators; expected it with the operators "
                             "whose placement is written");
     }
-    return made_by_check_file(options, options->out, err);
-}
-
-enum ar_status command_predict(const struct options *options, struct ar_error *err)
-{
-    struct ar_scenario scenario;
-    AR_TRY(option_require_step(options, err));
-    AR_TRY(check_placement_out(options, err));
+    AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(options_load(options, &scenario, err));
     if (!ar_scenario_kind(&scenario)->has_layout) {
         ar_note_points(option_notes(options), &scenario, 1);
     }
-    if (options->out != NULL) {
-        AR_TRY(write_placement(options, scenario.layout.placed, err));
+    if (options->out != NULL) { /* where the operators lie, as --placement reads it */
+        const struct ar_placed *placed = scenario.layout.placed;
+        struct ar_output *output;
+        const char *mark;
+        AR_TRY(made_by_begin(options, &output, &mark, err));
+        fprintf(output->file, "# %s\n", mark);
+        ar_placement_write(output->file, placed->operators, placed->devices);
+        AR_TRY(made_by_end(output, err));
     }
     return run_scenarios(options, &scenario, 1, err);
 }

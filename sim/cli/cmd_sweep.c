@@ -66,24 +66,6 @@ static enum ar_status check_layouts(const struct sweep_command *sweep, struct ar
                : AR_OK;
 }
 
-/* Keys that may be lists stay texts; the others have one value for all points. */
-static enum ar_status read_variants(struct sweep_command *sweep, struct ar_error *err)
-{
-    const struct options *options = sweep->options;
-    struct space_request *request = &sweep->points;
-    key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
-                   : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
-                                                 : 0;
-    for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
-        request->lists[*key] = option_key(options, *key);
-        axes |= KEY_BIT(*key);
-    }
-    if (sweep->tries_strategies) {
-        request->lists[AR_KEY_STRATEGY] = STRATEGIES;
-    }
-    return options_scenario(options, axes, &request->base, err);
-}
-
 static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
@@ -99,7 +81,18 @@ static enum ar_status read_space(struct sweep_command *sweep, struct ar_error *e
     request->shapes = options->shapes;
     request->payloads = options->payloads;
     AR_TRY(sweep->kind->is_ranked ? check_layouts(sweep, err) : check_points(options, err));
-    AR_TRY(read_variants(sweep, err));
+    /* Keys that may be lists stay texts; the others have one value for all points. */
+    key_set axes = sweep->kind->has_setting_axes ? KEY_BIT(AR_KEY_SET)
+                   : sweep->cp > 0               ? KEY_BIT(AR_KEY_MESH)
+                                                 : 0;
+    for (const enum ar_key *key = sweep->kind->axes; *key != AR_KEYS_COUNT; key++) {
+        request->lists[*key] = option_key(options, *key);
+        axes |= KEY_BIT(*key);
+    }
+    if (sweep->tries_strategies) {
+        request->lists[AR_KEY_STRATEGY] = STRATEGIES;
+    }
+    AR_TRY(options_scenario(options, axes, &request->base, err));
     if (sweep->kind->is_ranked) {
         AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
         return request->gpus != NULL ? space_list_meshes(request, sweep->cp, &request->first, err)

@@ -103,19 +103,6 @@ static void remove_if_empty(void *path)
     rmdir(path);
 }
 
-/* Makes the directory, which goes again if the command leaves nothing in it. */
-static enum ar_status make_out_directory(const struct options *options, struct ar_error *err)
-{
-    bool is_there = access(options->out, F_OK) == 0;
-    AR_TRY(ar_make_directory(options->out, err));
-    if (!is_there) {
-        ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
-    }
-    return access(options->out, W_OK | X_OK) == 0
-               ? AR_OK
-               : ar_error_set(err, AR_IO, "%s: cannot write: %s", options->out, strerror(errno));
-}
-
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err)
 {
@@ -127,14 +114,23 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     for (const char *name = "command.txt"; name != NULL && !is_ours; name = *names++) {
         AR_TRY(refuse_file(path_in_out(options, name), err));
     }
-    return make_out_directory(options, err);
+    bool is_there = access(options->out, F_OK) == 0;
+    AR_TRY(ar_make_directory(options->out, err));
+    if (!is_there) { /* it goes again if the command leaves nothing in it */
+        ar_arena_own(options->arena, ar_arena_text(options->arena, options->out), remove_if_empty);
+    }
+    return access(options->out, W_OK | X_OK) == 0
+               ? AR_OK
+               : ar_error_set(err, AR_IO, "%s: cannot write: %s", options->out, strerror(errno));
 }
 
-/* Lists the options that were given and decide the contents, and `more` behind them. */
-static void add_options(const struct options *options, const struct parameters *more,
-                        struct parameters *parameters)
+enum ar_status made_by_sign(const struct options *options, const char *more,
+                            const struct parameters *parameters, struct ar_error *err)
 {
-    struct option_row rows[OPTIONS_MAX];
+    static const char begin[] = "allreckon: ";
+    struct ar_output *output;
+    struct parameters all = {0};
+    struct option_row rows[OPTIONS_MAX]; /* those that were given and decide the contents */
     size_t count = options_list(options->command, rows);
     for (size_t i = 0; i < count; i++) {
         const char *name = ar_arena_format(options->arena, "--%s", rows[i].name);
@@ -143,40 +139,24 @@ static void add_options(const struct options *options, const struct parameters *
             text = text == NULL ? next : ar_arena_format(options->arena, "%s %s", text, next);
         }
         if (text != NULL && !rows[i].is_shown_only) {
-            parameters_add(parameters, (struct parameter){name, text, "command line"},
-                           options->arena);
+            parameters_add(&all, (struct parameter){name, text, "command line"}, options->arena);
         }
     }
-    for (size_t i = 0; more != NULL && i < more->count; i++) {
-        parameters_add(parameters, more->list[i], options->arena);
+    for (size_t i = 0; parameters != NULL && i < parameters->count; i++) {
+        parameters_add(&all, parameters->list[i], options->arena);
     }
-}
-
-/* Writes the notes, a line each, as `note: ...`. */
-static void write_notes_text(FILE *file, const struct options *options)
-{
-    static const char begin[] = "allreckon: ";
-    fflush(options->notes);
-    for (const char *at = *options->notes_text; at != NULL && *at != '\0';) {
-        at += strncmp(at, begin, sizeof begin - 1) == 0 ? sizeof begin - 1 : 0;
-        size_t size = strcspn(at, "\n");
-        fprintf(file, "%.*s\n", (int)size, at);
-        at += size + (at[size] == '\n');
-    }
-}
-
-enum ar_status made_by_sign(const struct options *options, const char *more,
-                            const struct parameters *parameters, struct ar_error *err)
-{
-    struct ar_output *output;
-    struct parameters all = {0};
-    add_options(options, parameters, &all);
     AR_TRY(ar_records_save(options->out, "parameters.csv", parameter_columns, all.list, all.count,
                            sizeof *all.list, err));
     AR_TRY(ar_output_begin_in(options->out, "command.txt", options->arena, &output, err));
     fprintf(output->file, "%s\n%s\n%s\n", write_command_line(options), made_by(options),
             more != NULL ? more : "");
-    write_notes_text(output->file, options);
+    fflush(options->notes);
+    for (const char *at = *options->notes_text; at != NULL && *at != '\0';) {
+        at += strncmp(at, begin, sizeof begin - 1) == 0 ? sizeof begin - 1 : 0;
+        size_t size = strcspn(at, "\n"); /* a line each, as `note: ...` */
+        fprintf(output->file, "%.*s\n", (int)size, at);
+        at += size + (at[size] == '\n');
+    }
     return ar_output_commit(output, err);
 }
 

@@ -224,20 +224,6 @@ static enum ar_status refuse_option(const struct options *options, const struct 
     return ar_error_unknown(err, AR_USAGE, command, "option", text, names, parser->count);
 }
 
-static enum ar_status append_text(const struct option_row *row, const char *text,
-                                  struct options *options, struct ar_error *err)
-{
-    struct option_values *values = &options->keys[row->key];
-    if (values->count == REPEATED_MAX) {
-        return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
-                            row->name, REPEATED_MAX, REPEATED_MAX);
-    }
-    values->texts =
-        ar_arena_grow(options->arena, values->texts, values->count, 1, sizeof *values->texts);
-    values->texts[values->count++] = text;
-    return AR_OK;
-}
-
 /* Keeps the value of an option; `is_again`: it was given before. */
 static enum ar_status keep_value(const struct option_row *row, const char *text, bool is_again,
                                  struct options *options, struct ar_error *err)
@@ -254,7 +240,15 @@ static enum ar_status keep_value(const struct option_row *row, const char *text,
                             before, text);
     }
     if (row->is_key) {
-        return append_text(row, text, options, err);
+        struct option_values *values = &options->keys[row->key];
+        if (values->count == REPEATED_MAX) {
+            return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
+                                row->name, REPEATED_MAX, REPEATED_MAX);
+        }
+        values->texts =
+            ar_arena_grow(options->arena, values->texts, values->count, 1, sizeof *values->texts);
+        values->texts[values->count++] = text;
+        return AR_OK;
     }
     if (row->placeholder == NULL) {
         *(bool *)place = true;
@@ -265,50 +259,22 @@ static enum ar_status keep_value(const struct option_row *row, const char *text,
     return AR_OK;
 }
 
-static enum ar_status take_arguments(int argc, char **argv, struct options *options,
-                                     struct ar_error *err)
-{
-    const struct command *command = options->command;
-    options->arguments = (const char *const *)argv + optind;
-    options->arguments_count = (size_t)(argc - optind);
-    if (!options->help && options->arguments_count < command->arguments_min) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found %zu arguments; expected %s, see 'allreckon %s "
-                            "--help'",
-                            command->name, options->arguments_count, command->arguments,
-                            command->name);
-    }
-    return options->arguments_count <= command->arguments_max
-               ? AR_OK
-               : ar_error_set(
-                     err, AR_USAGE, "%s: unexpected argument \"%s\"; see 'allreckon %s --help'",
-                     command->name, options->arguments[command->arguments_max], command->name);
-}
-
-/* Refuses control characters, which no CSV file may hold and terminals obey. */
-static enum ar_status check_text(const struct command *command, const char *text,
-                                 struct ar_error *err)
-{
-    for (const char *at = text; *at != '\0'; at++) {
-        unsigned char byte = (unsigned char)*at;
-        if (byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL)) {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: found byte 0x%02x in \"%.60s\"; expected names and paths "
-                                "without control characters",
-                                command->name, byte, text);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status options_parse(const struct command *command, struct ar_arena *arena, int argc,
                              char **argv, struct options *options, struct ar_error *err)
 {
     struct parser *parser = ar_arena_alloc(arena, 1, sizeof *parser);
     *options =
         (struct options){.command = command, .arena = arena, .inputs = ar_inputs_create(arena)};
-    for (int i = 1; i < argc; i++) {
-        AR_TRY(check_text(command, argv[i], err));
+    for (int i = 1; i < argc; i++) { /* no control characters: no CSV file may hold them */
+        for (const char *at = argv[i]; *at != '\0'; at++) {
+            unsigned char byte = (unsigned char)*at;
+            if (byte == 0x7f || (byte < 0x20 && strchr("\t\r\n", byte) == NULL)) {
+                return ar_error_set(err, AR_USAGE,
+                                    "%s: found byte 0x%02x in \"%.60s\"; expected names and paths "
+                                    "without control characters",
+                                    command->name, byte, argv[i]);
+            }
+        }
     }
     parser->count = options_list(command, parser->rows);
     for (size_t i = 0; i < parser->count; i++) {
@@ -340,7 +306,20 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
             return refuse_option(options, parser, is_letter ? letter : text, err);
         }
     }
-    return take_arguments(argc, argv, options, err);
+    options->arguments = (const char *const *)argv + optind;
+    options->arguments_count = (size_t)(argc - optind);
+    if (!options->help && options->arguments_count < command->arguments_min) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %zu arguments; expected %s, see 'allreckon %s "
+                            "--help'",
+                            command->name, options->arguments_count, command->arguments,
+                            command->name);
+    }
+    return options->arguments_count <= command->arguments_max
+               ? AR_OK
+               : ar_error_set(
+                     err, AR_USAGE, "%s: unexpected argument \"%s\"; see 'allreckon %s --help'",
+                     command->name, options->arguments[command->arguments_max], command->name);
 }
 
 /* --- what commands do with options ------------------------------------------------------------ */
@@ -402,24 +381,20 @@ enum ar_status option_refuse_others(const struct options *options, key_set allow
     return AR_OK;
 }
 
-static size_t find_table_width(void)
+enum ar_status option_view(const struct options *options, struct ar_columns columns,
+                           struct ar_view *view, struct ar_error *err)
 {
     enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
     struct winsize size;
     uint64_t width;
     struct ar_error ignored;
-    const char *columns = getenv("COLUMNS");
-    if (columns == NULL ||
-        ar_parse_count("COLUMNS", columns, 1, WIDTH_MAX, &width, &ignored) != AR_OK) {
+    const char *wanted = getenv("COLUMNS");
+    if (wanted == NULL ||
+        ar_parse_count("COLUMNS", wanted, 1, WIDTH_MAX, &width, &ignored) != AR_OK) {
         width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
     }
-    return width > WIDTH_MIN ? (size_t)width : WIDTH_MIN;
-}
-
-enum ar_status option_view(const struct options *options, struct ar_columns columns,
-                           struct ar_view *view, struct ar_error *err)
-{
-    *view = (struct ar_view){.width = find_table_width(), .columns = options->columns};
+    *view = (struct ar_view){.width = width > WIDTH_MIN ? (size_t)width : WIDTH_MIN,
+                             .columns = options->columns};
     AR_TRY(ar_format_parse("--format", options->format, &view->format, err));
     return columns.count > 0 ? ar_view_check("--columns", view, columns, err) : AR_OK;
 }
