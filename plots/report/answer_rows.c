@@ -367,35 +367,6 @@ static void write_trust(FILE *text, const struct rows *rows)
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-/* The best row of an operation, of collectives that of the largest and of the least payload. */
-static void write_operation(FILE *text, const struct rows *rows, size_t best)
-{
-    const struct row *row = &rows->list[best];
-    double least_bytes = find_payload(rows, row->gpus, true);
-    write_best_row(text, rows, best);
-    write_rates(text, row);
-    write_parts(text, row);
-    if (!rows->is_step && !is_same(least_bytes, row->payload_bytes)) {
-        size_t small = find_best_row(rows, row->gpus, least_bytes, row->operation);
-        if (small != SIZE_MAX) {
-            write_best_row(text, rows, small);
-        }
-    }
-}
-
-/* The best row of the operation of a row, which is its first one; SIZE_MAX if it is not. */
-static size_t best_of_operation(const struct rows *rows, size_t row, double gpus)
-{
-    const char *operation = rows->list[row].operation;
-    for (size_t i = 0; i < row; i++) {
-        if (strcmp(rows->list[i].operation, operation) == 0) {
-            return SIZE_MAX;
-        }
-    }
-    return find_best_row(rows, gpus, rows->is_step ? (double)NAN : find_payload(rows, gpus, false),
-                         operation);
-}
-
 void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
 {
     const struct rows rows = read_answer_rows(parts->files[file], parts->arena);
@@ -405,11 +376,27 @@ void answer_rows(struct page_parts *parts, enum page_file file, FILE *text)
     for (size_t i = 0; i < rows.count; i++) {
         gpus = has_result(&rows, i) ? fmax(gpus, rows.list[i].gpus) : gpus;
     }
-    for (size_t i = 0; i < rows.count; i++) {
-        size_t best = best_of_operation(&rows, i, gpus);
-        if (best != SIZE_MAX) {
-            write_operation(text, &rows, best);
-            first = operations++ == 0 ? best : first;
+    double payload_bytes = rows.is_step ? (double)NAN : find_payload(&rows, gpus, false);
+    for (size_t i = 0; i < rows.count; i++) { /* the best row of each operation */
+        size_t known = 0;
+        while (strcmp(rows.list[known].operation, rows.list[i].operation) != 0) {
+            known++;
+        }
+        size_t best = find_best_row(&rows, gpus, payload_bytes, rows.list[i].operation);
+        if (known < i || best == SIZE_MAX) {
+            continue;
+        }
+        const struct row *row = &rows.list[best];
+        double least_bytes = find_payload(&rows, row->gpus, true);
+        first = operations++ == 0 ? best : first;
+        write_best_row(text, &rows, best);
+        write_rates(text, row);
+        write_parts(text, row);
+        if (!rows.is_step && !is_same(least_bytes, row->payload_bytes)) {
+            size_t small = find_best_row(&rows, row->gpus, least_bytes, row->operation);
+            if (small != SIZE_MAX) {
+                write_best_row(text, &rows, small);
+            }
         }
     }
     if (first == SIZE_MAX) {

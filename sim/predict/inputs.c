@@ -89,25 +89,6 @@ enum ar_status resource_add_path(enum resource kind, struct ar_error *err)
     return err->status;
 }
 
-static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
-                                     struct ar_error *err)
-{
-    char names[RESOURCE_NAMES_MAX][64];
-    const char *pointers[RESOURCE_NAMES_MAX];
-    size_t count = resource_names(kind, names);
-    for (size_t i = 0; i < count; i++) {
-        pointers[i] = names[i];
-    }
-    if (count == 0) {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "%s: unknown %s \"%.100s\"; the shipped files are neither beside the "
-                            "program nor in %s",
-                            where, kinds[kind].noun, name, AR_DATA_DIR);
-    }
-    ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
-    return resource_add_path(kind, err);
-}
-
 bool resource_is_path(enum resource kind, const char *name)
 {
     return strchr(name, '/') != NULL || ends_with(name, kinds[kind].path_ending);
@@ -129,7 +110,20 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
             return AR_OK;
         }
     }
-    return report_unknown(kind, where, name, err);
+    char names[RESOURCE_NAMES_MAX][64];
+    const char *pointers[RESOURCE_NAMES_MAX];
+    size_t count = resource_names(kind, names);
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = names[i];
+    }
+    if (count == 0) {
+        return ar_error_set(err, AR_NO_INPUT,
+                            "%s: unknown %s \"%.100s\"; the shipped files are neither beside the "
+                            "program nor in %s",
+                            where, kinds[kind].noun, name, AR_DATA_DIR);
+    }
+    ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
+    return resource_add_path(kind, err);
 }
 
 enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err)

@@ -15,16 +15,6 @@ static const enum ar_key server_keys[] = {AR_KEY_SERVERS,    AR_KEY_SERVERS_AT, 
                                           AR_KEY_BACKUPS,    AR_KEY_TAIL};
 enum { SERVER_KEYS = 5, ALL_KEYS = sizeof server_keys / sizeof server_keys[0] };
 
-/* Whether a key, which may be one of servers or units, has a meaning with a strategy. */
-static bool key_is_of_strategy(enum ar_key key, const struct ar_strategy *strategy)
-{
-    int i = 0;
-    while (i < ALL_KEYS && server_keys[i] != key) {
-        i++;
-    }
-    return i == ALL_KEYS || (strategy->is_asynchronous && i < SERVER_KEYS) || strategy->deals_units;
-}
-
 bool ar_scenario_draws(const struct ar_scenario *scenario)
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
@@ -39,10 +29,10 @@ enum ar_status servers_check_keys(const struct ar_scenario *scenario, struct ar_
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_key_check checks[ALL_KEYS];
     for (int i = 0; i < ALL_KEYS; i++) {
-        enum ar_key key = server_keys[i];
+        bool is_taken = strategy->deals_units || (strategy->is_asynchronous && i < SERVER_KEYS);
         checks[i] = (struct ar_key_check){
-            .is_wrong = ar_scenario_has(scenario, key) && !key_is_of_strategy(key, strategy),
-            .key = key,
+            .is_wrong = ar_scenario_has(scenario, server_keys[i]) && !is_taken,
+            .key = server_keys[i],
             .expected = i < SERVER_KEYS ? "it with ps-sync, ps-async, ssp:S or work-units"
                                         : "it with work-units"};
     }

@@ -251,29 +251,6 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
     return ar_scenario_load_library(scenario, inputs, err);
 }
 
-/* --- the framework ---------------------------------------------------------------------------- */
-
-static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                     struct ar_error *err)
-{
-    const char *name = scenario->framework_name;
-    const struct ar_framework *base = NULL;
-    const struct ar_input *input;
-    struct ar_framework *framework;
-    if (name != NULL && strcmp(name, "none") != 0) {
-        AR_TRY(ar_inputs_find(inputs, RESOURCE_FRAMEWORK,
-                              ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name, &input, err));
-        base = input->framework;
-    }
-    if (base != NULL && scenario->terms.count == 0) {
-        scenario->framework = base;
-        return AR_OK;
-    }
-    AR_TRY(ar_framework_create(base, scenario->terms, scenario->arena, &framework, err));
-    scenario->framework = framework;
-    return AR_OK;
-}
-
 /* --- what follows ------------------------------------------------------------------------------
  */
 
@@ -314,7 +291,20 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
         scenario->channels = hcas > 0 ? hcas : 1;
     }
-    AR_TRY(load_framework(scenario, inputs, err));
+    const char *name = scenario->framework_name;
+    const struct ar_framework *base = NULL;
+    const struct ar_input *input;
+    if (name != NULL && strcmp(name, "none") != 0) {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_FRAMEWORK,
+                              ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name, &input, err));
+        base = input->framework;
+    }
+    scenario->framework = base;
+    if (base == NULL || scenario->terms.count > 0) {
+        struct ar_framework *framework;
+        AR_TRY(ar_framework_create(base, scenario->terms, scenario->arena, &framework, err));
+        scenario->framework = framework;
+    }
     AR_TRY(join_settings(scenario, err));
     if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
         scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
@@ -421,8 +411,8 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
     if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
         scenario->shape = ar_scenario_default_shape(scenario, scenario->algorithm);
     }
-    AR_TRY(ar_scenario_check_runs(scenario, err));
     struct ar_collective collective = ar_scenario_collective(scenario);
+    AR_TRY(ar_collective_check(&collective, err));
     return ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err);
 }
 

@@ -31,29 +31,23 @@ static enum ar_status add_value(struct ar_arena *arena, struct axis *axis, const
     return AR_OK;
 }
 
-/* A size of a range as a user would write it. */
-static const char *write_size(struct ar_arena *arena, uint64_t value)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    size_t unit = 0;
-    for (; unit < 3 && value % 1024 == 0; unit++) {
-        value /= 1024;
-    }
-    return ar_arena_format(arena, "%" PRIu64 "%s", value, units[unit]);
-}
-
 static enum ar_status add_range(struct ar_arena *arena, struct axis *axis, const char *item,
                                 struct ar_error *err)
 {
+    static const char *const units[] = {"", "B", "KiB", "MiB", "GiB"};
     const char *where = ar_keys[axis->key].option;
     bool is_count = ar_keys[axis->key].list == AR_LIST_OF_COUNTS;
     uint64_t *numbers;
     size_t count;
     AR_TRY(is_count ? list_counts(arena, where, item, UINT32_MAX, &numbers, &count, err)
                     : list_sizes(arena, where, item, &numbers, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        const char *value = is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
-                                     : write_size(arena, numbers[i]);
+    for (size_t i = 0; i < count; i++) { /* sizes as a user would write them */
+        size_t unit = is_count ? 0 : 1;
+        uint64_t number = numbers[i];
+        for (; unit > 0 && unit < 4 && number % 1024 == 0; unit++) {
+            number /= 1024;
+        }
+        const char *value = ar_arena_format(arena, "%" PRIu64 "%s", number, units[unit]);
         AR_TRY(add_value(arena, axis, value, err));
     }
     return AR_OK;
