@@ -28,12 +28,8 @@ enum ar_verdict { AR_AS_EXPECTED, AR_SLOW, AR_FAST };
 
 /** A row, as it is written. */
 struct ar_expected {
-    const struct ar_compared *compared;
-    ar_cell_string operation;
-    ar_cell_count nodes, gpus, payload_bytes;
-    ar_cell_string choice; /**< algorithm and protocol that are expected */
-    ar_cell_number measured_s, expected_s, low_s, high_s;
-    ar_cell_number ratio_frac; /**< measured rate over expected one */
+    struct ar_compared compared; /**< its choice and its band are those that are expected */
+    ar_cell_number ratio_frac;   /**< measured rate over expected one */
     enum ar_verdict verdict;
     ar_cell_number suspect_s; /**< time that the first suspect has */
 };

@@ -32,16 +32,7 @@ static struct ar_expected make_row(struct ar_compared *compared)
     double measured_s = compared->row.time_s, expected_s = compared->prediction.time_s;
     compared->prediction.low_s = expected_s / half;
     compared->prediction.high_s = expected_s * half;
-    return (struct ar_expected){.compared = compared,
-                                .operation = compared->operation,
-                                .nodes = compared->row.run.nodes,
-                                .gpus = compared->row.run.ranks,
-                                .payload_bytes = compared->payload_bytes,
-                                .choice = compared->choice,
-                                .measured_s = measured_s,
-                                .expected_s = expected_s,
-                                .low_s = expected_s / half,
-                                .high_s = expected_s * half,
+    return (struct ar_expected){.compared = *compared,
                                 .ratio_frac = expected_s / measured_s,
                                 .verdict = measured_s > expected_s * half   ? AR_SLOW
                                            : measured_s < expected_s / half ? AR_FAST
@@ -73,9 +64,11 @@ struct ranking {
 
 static double rows_covariance(const struct ar_expected *a, const struct ar_expected *b)
 {
-    double spreads[2] = {row_spread(a->compared), row_spread(b->compared)};
-    double distance = log2((double)a->payload_bytes / (double)b->payload_bytes) / LENGTH_LOG2;
-    bool is_same = strcmp(a->operation, b->operation) == 0 && a->gpus == b->gpus;
+    double spreads[2] = {row_spread(&a->compared), row_spread(&b->compared)};
+    double distance =
+        log2((double)a->compared.payload_bytes / (double)b->compared.payload_bytes) / LENGTH_LOG2;
+    bool is_same = strcmp(a->compared.operation, b->compared.operation) == 0 &&
+                   a->compared.row.run.ranks == b->compared.row.run.ranks;
     double shared = (1 - OWN_FRAC) * spreads[0] * spreads[1] * exp(-distance * distance / 2);
     double own = fmax(OWN_FRAC * spreads[0] * spreads[0], ROW_SPREAD * ROW_SPREAD);
     return shared * (is_same ? 1 : COMMON_FRAC) + (a == b ? own : 0);
@@ -92,7 +85,7 @@ static void begin_ranking(const struct ar_measured *measured,
     for (size_t i = 0; i < expectation->rows_count; i += step) {
         ranking->rows[ranking->count] = &expectation->rows[i];
         ranking->places[ranking->count++] =
-            (size_t)(expectation->rows[i].compared->measured - measured->rows);
+            (size_t)(expectation->rows[i].compared.measured - measured->rows);
     }
     size_t n = ranking->count;
     double *l = ranking->factor = ar_arena_alloc(arena, n * n + 1, sizeof *l);
@@ -114,7 +107,7 @@ static double rank_times(const struct ranking *ranking, const double *times_s)
     size_t n = ranking->count;
     double whitened[RANKED_MAX], squares = 0;
     for (size_t i = 0; i < n; i++) {
-        double sum = log(ranking->rows[i]->measured_s / times_s[ranking->places[i]]);
+        double sum = log(ranking->rows[i]->compared.row.time_s / times_s[ranking->places[i]]);
         for (size_t k = 0; k < i; k++) {
             sum -= ranking->factor[i * n + k] * whitened[k];
         }
@@ -133,9 +126,9 @@ static double explained_share(const struct ranking *ranking, const double *times
     double before[2] = {0, 0}, after[2] = {0, 0};
     for (size_t i = 0; i < ranking->count; i++) {
         const struct ar_expected *row = ranking->rows[i];
-        int is_large = row->payload_bytes >= AR_EXPECT_LARGE_BYTES;
-        before[is_large] += pow(log(row->measured_s / row->expected_s), 2);
-        after[is_large] += pow(log(row->measured_s / times_s[ranking->places[i]]), 2);
+        int is_large = row->compared.payload_bytes >= AR_EXPECT_LARGE_BYTES;
+        before[is_large] += pow(log(row->compared.row.time_s / row->compared.prediction.time_s), 2);
+        after[is_large] += pow(log(row->compared.row.time_s / times_s[ranking->places[i]]), 2);
     }
     int kind = before[1] > 0;
     return before[kind] > 0 ? 1 - after[kind] / before[kind] : 0;
@@ -145,7 +138,8 @@ static double explained_share(const struct ranking *ranking, const double *times
 static bool times_differ(const struct ranking *ranking, const double *times_s)
 {
     for (size_t i = 0; i < ranking->count; i++) {
-        if (!(fabs(times_s[ranking->places[i]] / ranking->rows[i]->expected_s - 1) < 1e-3)) {
+        if (!(fabs(times_s[ranking->places[i]] / ranking->rows[i]->compared.prediction.time_s - 1) <
+              1e-3)) {
             return true;
         }
     }
@@ -215,7 +209,7 @@ static void rank_suspects(const struct ar_measured_request *request,
     }
     for (size_t i = 0; i < expectation->rows_count && count > 0; i++) {
         struct ar_expected *row = &expectation->rows[i];
-        row->suspect_s = list[0].times_s[row->compared->measured - measured->rows];
+        row->suspect_s = list[0].times_s[row->compared.measured - measured->rows];
     }
     expectation->suspicions = list;
     expectation->suspicions_count = count;
@@ -233,7 +227,9 @@ struct slow_part {
 
 static bool is_same_test(const struct ar_expected *a, const struct ar_expected *b)
 {
-    return strcmp(a->operation, b->operation) == 0 && a->gpus == b->gpus && a->nodes == b->nodes;
+    return strcmp(a->compared.operation, b->compared.operation) == 0 &&
+           a->compared.row.run.ranks == b->compared.row.run.ranks &&
+           a->compared.row.run.nodes == b->compared.row.run.nodes;
 }
 
 /* The part whose rows lose most in sum. Rows are in order of operation, GPUs and size. */
@@ -309,16 +305,16 @@ static const char *describe_first(const struct ar_expectation *expectation, stru
 static const char *describe_slow(const struct slow_part *slow, const char *suspect,
                                  struct ar_arena *arena)
 {
-    const char *title = slow->first->compared->measured->operation->name;
-    const char *first = format_power(slow->first->payload_bytes, arena);
-    const char *last = format_power(slow->last->payload_bytes, arena);
+    const char *title = slow->first->compared.measured->operation->name;
+    const char *first = format_power(slow->first->compared.payload_bytes, arena);
+    const char *last = format_power(slow->last->compared.payload_bytes, arena);
     const char *range = slow->is_to_end    ? ar_arena_format(arena, "from %s on", first)
                         : slow->count == 1 ? ar_arena_format(arena, "at %s", first)
                                            : ar_arena_format(arena, "from %s to %s", first, last);
     return ar_arena_format(arena,
-                           "%c%s on %" PRIu64 " GPUs reaches %.0f %% of what this machine should "
+                           "%c%s on %" PRIu32 " GPUs reaches %.0f %% of what this machine should "
                            "give %s; %s.",
-                           title[0] - ('a' - 'A'), title + 1, slow->first->gpus,
+                           title[0] - ('a' - 'A'), title + 1, slow->first->compared.row.run.ranks,
                            100 * exp(slow->log_ratio / (double)slow->count), range, suspect);
 }
 
@@ -348,10 +344,11 @@ static const char *describe_basis(const struct ar_measured_request *request,
     const struct ar_tuning *tuning = ar_comparison_reference(scenario);
     const struct ar_expected *first = &expectation->rows[0];
     const char *name = ar_cluster_facts(scenario->cluster)->name;
-    bool is_one_size = true, has_calls = first->compared->measured->is_call;
+    bool is_one_size = true, has_calls = first->compared.measured->is_call;
     for (size_t i = 1; i < expectation->rows_count; i++) {
-        has_calls = has_calls || expectation->rows[i].compared->measured->is_call;
-        is_one_size = is_one_size && expectation->rows[i].payload_bytes == first->payload_bytes;
+        has_calls = has_calls || expectation->rows[i].compared.measured->is_call;
+        is_one_size = is_one_size &&
+                      expectation->rows[i].compared.payload_bytes == first->compared.payload_bytes;
     }
     return ar_arena_format(
         arena, "expected: engine %s, cluster %s, %s; %zu rows%s", scenario->engine->name, name,
@@ -394,7 +391,7 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
     size_t below = 0, large = 0;
     for (size_t i = 0; i < expectation->rows_count; i++) {
         const struct ar_expected *row = &expectation->rows[i];
-        if (row->payload_bytes >= AR_EXPECT_LARGE_BYTES) {
+        if (row->compared.payload_bytes >= AR_EXPECT_LARGE_BYTES) {
             large++;
             below += row->ratio_frac < least_frac;
             worst = worst == NULL || row->ratio_frac < worst->ratio_frac ? row : worst;
@@ -408,10 +405,10 @@ enum ar_status ar_expect_require(const struct ar_expectation *expectation, doubl
                ? AR_OK
                : ar_error_set(err, AR_NOT_MET,
                               "--require: %zu of %zu rows from 1 MiB on are below %g of "
-                              "what is expected; the worst, %s of %s on %" PRIu64 " GPUs, has %.3f",
-                              below, large, least_frac, worst->operation,
-                              ar_format_bytes(worst->payload_bytes, bytes), worst->gpus,
-                              worst->ratio_frac);
+                              "what is expected; the worst, %s of %s on %" PRIu32 " GPUs, has %.3f",
+                              below, large, least_frac, worst->compared.operation,
+                              ar_format_bytes(worst->compared.payload_bytes, bytes),
+                              worst->compared.row.run.ranks, worst->ratio_frac);
 }
 
 /* --- as records ---------------------------------------------------------------------------- */
@@ -427,17 +424,19 @@ static const char *const verdict_names[] = {[AR_AS_EXPECTED] = "as expected",
     AR_COLUMN(kind, struct ar_suspicion, field, name, __VA_ARGS__)
 
 static const struct ar_column row_columns[] = {
-    ROW(string, operation, "operation", "collective", .heading = "operation"),
-    ROW(count, nodes, "nodes", "of the run", .heading = "nodes", .priority = 4),
-    ROW(count, gpus, "gpus", "of the run", .heading = "gpus"),
-    ROW(count, payload_bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
-    ROW(string, choice, "choice", "algorithm and protocol that are expected", .heading = "choice",
-        .priority = 6),
-    ROW(number, measured_s, "measured_s", "time", MICROSECONDS("measured")),
-    ROW(number, expected_s, "expected_s", "time of a machine that is as it should be",
-        MICROSECONDS("expected")),
-    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .priority = 3),
-    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .priority = 3),
+    ROW(string, compared.operation, "operation", "collective", .heading = "operation"),
+    ROW(count, compared.row.run.nodes, "nodes", "of the run", .heading = "nodes", .priority = 4),
+    ROW(count, compared.row.run.ranks, "gpus", "of the run", .heading = "gpus"),
+    ROW(count, compared.payload_bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
+    ROW(string, compared.choice, "choice", "algorithm and protocol that are expected",
+        .heading = "choice", .priority = 6),
+    ROW(number, compared.row.time_s, "measured_s", "time", MICROSECONDS("measured")),
+    ROW(number, compared.prediction.time_s, "expected_s",
+        "time of a machine that is as it should be", MICROSECONDS("expected")),
+    ROW(number, compared.prediction.low_s, "low_s", "of the 95 % band", MICROSECONDS("low"),
+        .priority = 3),
+    ROW(number, compared.prediction.high_s, "high_s", "of the 95 % band", MICROSECONDS("high"),
+        .priority = 3),
     ROW(number, ratio_frac, "ratio_frac", "measured rate over the expected one",
         .heading = "rate\n(%)", .factor = 100, .decimals = 0),
     ROW(choice, verdict, "verdict", "whether the time is inside the band", .heading = "verdict",
