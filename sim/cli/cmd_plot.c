@@ -46,21 +46,16 @@ static enum ar_status draw(const struct options *options, struct ar_plot_request
     return AR_OK;
 }
 
-/* Layouts have a file of their own. */
-static enum ar_plot_set find_plot_set(const struct options *options)
+enum ar_status command_plot(const struct options *options, struct ar_error *err)
 {
-    static const char name[] = "layouts.csv";
+    static const char name[] = "layouts.csv"; /* layouts have a file of their own */
     const char *path = options->arguments[0];
     const char *inside = ar_arena_format(options->arena, "%s/%s", path, name);
     const char *slash = strrchr(path, '/');
-    bool is_file = strcmp(slash != NULL ? slash + 1 : path, name) == 0;
-    return is_file || access(inside, F_OK) == 0 ? AR_PLOT_LAYOUTS : AR_PLOT_SWEEP;
-}
-
-enum ar_status command_plot(const struct options *options, struct ar_error *err)
-{
-    const struct ar_plot_request request = {.set = find_plot_set(options),
-                                            .path = options->arguments[0],
+    bool is_layouts =
+        strcmp(slash != NULL ? slash + 1 : path, name) == 0 || access(inside, F_OK) == 0;
+    const struct ar_plot_request request = {.set = is_layouts ? AR_PLOT_LAYOUTS : AR_PLOT_SWEEP,
+                                            .path = path,
                                             .output_dir = options->out,
                                             .where = options->where};
     return draw(options, request, true, err);

@@ -79,20 +79,6 @@ static void close_notes(void *object)
     free(notes->text);
 }
 
-/* Notes wait in the buffer of their stream, until they are flushed or the command fails. */
-static struct notes *open_notes(struct ar_arena *arena)
-{
-    enum { HELD_BYTES = 1 << 16 };
-    struct notes *notes = ar_arena_alloc(arena, 1, sizeof *notes);
-    notes->kept = open_memstream(&notes->text, &notes->bytes);
-    notes->stream = fopencookie(notes, "w", (cookie_io_functions_t){.write = write_notes});
-    if (notes->kept == NULL || notes->stream == NULL ||
-        setvbuf(notes->stream, NULL, _IOFBF, HELD_BYTES) != 0) {
-        ar_memory_fail("the notes");
-    }
-    return ar_arena_own(arena, notes, close_notes);
-}
-
 struct request {
     int argc;
     char **argv;
@@ -101,6 +87,7 @@ struct request {
 
 static enum ar_status run_request(void *context, struct ar_error *err)
 {
+    enum { NOTES_BYTES = 1 << 16 };
     const struct request *request = context;
     const int argc = request->argc;
     char **argv = request->argv;
@@ -123,7 +110,15 @@ static enum ar_status run_request(void *context, struct ar_error *err)
         help_write(stdout, &command);
         return AR_OK;
     }
-    struct notes *notes = open_notes(options.arena);
+    /* Notes wait in the buffer of their stream, until they are flushed or the command fails. */
+    struct notes *notes = ar_arena_alloc(options.arena, 1, sizeof *notes);
+    notes->kept = open_memstream(&notes->text, &notes->bytes);
+    notes->stream = fopencookie(notes, "w", (cookie_io_functions_t){.write = write_notes});
+    if (notes->kept == NULL || notes->stream == NULL ||
+        setvbuf(notes->stream, NULL, _IOFBF, NOTES_BYTES) != 0) {
+        ar_memory_fail("the notes");
+    }
+    ar_arena_own(options.arena, notes, close_notes);
     options.notes = notes->stream;
     options.notes_text = &notes->text;
     AR_TRY(command.run(&options, err));

@@ -153,16 +153,6 @@ void ar_progress_end(const struct ar_progress *progress)
 
 /* --- processes and the sockets that join them ------------------------------------------------- */
 
-static bool message_send(int socket, const void *message, size_t size)
-{
-    return TEMP_FAILURE_RETRY(send(socket, message, size, MSG_NOSIGNAL)) >= 0;
-}
-
-static bool message_receive(int socket, void *message, size_t max)
-{
-    return TEMP_FAILURE_RETRY(recv(socket, message, max, 0)) > 0;
-}
-
 /* Forks a process that is killed with this one, joined to it by a socket; 0 in it, -1: failed. */
 static pid_t fork_joined(int *socket, struct ar_error *err)
 {
@@ -208,11 +198,12 @@ static enum ar_status compute_requests(void *context, struct ar_error *err)
     const struct ar_pool_work *work = shift->pool->work;
     struct ar_pool_answer *answer = shift->pool->answer;
     struct pool_request request;
-    while (message_receive(shift->socket, &request, sizeof request)) {
+    while (TEMP_FAILURE_RETRY(recv(shift->socket, &request, sizeof request, 0)) > 0) {
         for (uint32_t i = 0; i < request.count; i++) {
             *answer = (struct ar_pool_answer){.item = request.items[i]};
             answer->bytes_count = work->compute(work->context, answer->item, answer->bytes);
-            if (!message_send(shift->socket, answer, sizeof *answer + answer->bytes_count)) {
+            size_t size = sizeof *answer + answer->bytes_count;
+            if (TEMP_FAILURE_RETRY(send(shift->socket, answer, size, MSG_NOSIGNAL)) < 0) {
                 return AR_IO;
             }
         }
@@ -272,7 +263,7 @@ static enum ar_status workers_give(struct ar_pool *pool, struct ar_error *err)
                 given->count =
                     ar_pool_queue_take(pool->queue, pool->work, pool->jobs, given->items);
                 worker->answered = 0;
-                (void)message_send(worker->socket, given, sizeof *given);
+                (void)TEMP_FAILURE_RETRY(send(worker->socket, given, sizeof *given, MSG_NOSIGNAL));
             }
         }
         running += worker->process != 0;
@@ -337,7 +328,8 @@ static enum ar_status workers_wait(struct ar_pool *pool, const struct timespec *
         if (sockets[i].revents == 0) {
             continue;
         }
-        if (message_receive(asked[i]->socket, pool->answer, answer_max(pool->work))) {
+        if (TEMP_FAILURE_RETRY(recv(asked[i]->socket, pool->answer, answer_max(pool->work), 0)) >
+            0) {
             asked[i]->answered++;
             AR_TRY(answer_take(pool, err));
         } else {

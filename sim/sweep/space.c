@@ -147,25 +147,19 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     return AR_OK;
 }
 
-/* Workers and servers have no algorithm: a point for all. */
-static enum ar_status add_servers(struct adding *adding, uint32_t ranks, struct ar_error *err)
-{
-    struct point point = {.operation = adding->operation,
-                          .algorithm = &ar_algorithm_ring,
-                          .shape = {.x = ranks, .y = 1}};
-    struct ar_scenario scenario = *adding->variant;
-    scenario.gpus = ranks;
-    AR_TRY(ar_scenario_settle_servers(&scenario, err));
-    return add_point(adding, point, 0, err);
-}
-
 /* All algorithms of the operation on so many ranks; of steps without all-reduces one. */
 static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
 {
     const struct space *space = adding->space;
     adding->ring = UINT32_MAX;
     if (adding->points == &space->steps && ar_scenario_kind(adding->variant)->graph == NULL) {
-        return add_servers(adding, ranks, err);
+        struct point point = {.operation = adding->operation, /* workers and servers have none */
+                              .algorithm = &ar_algorithm_ring,
+                              .shape = {.x = ranks, .y = 1}};
+        struct ar_scenario scenario = *adding->variant;
+        scenario.gpus = ranks;
+        AR_TRY(ar_scenario_settle_servers(&scenario, err));
+        return add_point(adding, point, 0, err);
     }
     if (adding->points == &space->steps && !adding->variant->layout.strategy->sends_buckets) {
         const struct ar_algorithm *ring = ar_scenario_ring(adding->variant);

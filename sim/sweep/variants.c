@@ -94,25 +94,6 @@ static bool is_zero(const char *number)
     return strtod(number, &end) == 0 && end != number && *end == '\0';
 }
 
-static enum ar_status count_variants(struct variants *variants, struct ar_error *err)
-{
-    uint64_t count = 1;
-    uint64_t per_cluster = 1;
-    for (size_t i = 0; i < variants->axes_count; i++) {
-        count *= variants->axes[i].count;
-        per_cluster *= variants->axes[i].key == AR_KEY_SET ? 1 : variants->axes[i].count;
-        if (count > VARIANTS_MAX) {
-            return ar_error_set(err, AR_USAGE,
-                                "sweep: found more than %d combinations of the values of --set, "
-                                "--batch and the like; expected fewer",
-                                VARIANTS_MAX);
-        }
-    }
-    variants->count = (uint32_t)count;
-    variants->per_cluster = (uint32_t)per_cluster;
-    return AR_OK;
-}
-
 enum ar_status variants_create(const struct space_request *request, struct variants *variants,
                                struct ar_error *err)
 {
@@ -129,7 +110,20 @@ enum ar_status variants_create(const struct space_request *request, struct varia
             AR_TRY(add_axis(variants, axis, 0, request->lists[*key], err));
         }
     }
-    return count_variants(variants, err);
+    variants->count = variants->per_cluster = 1;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        uint64_t count = variants->count * (uint64_t)variants->axes[i].count;
+        if (count > VARIANTS_MAX) {
+            return ar_error_set(err, AR_USAGE,
+                                "sweep: found more than %d combinations of the values of --set, "
+                                "--batch and the like; expected fewer",
+                                VARIANTS_MAX);
+        }
+        variants->count = (uint32_t)count;
+        variants->per_cluster *=
+            variants->axes[i].key == AR_KEY_SET ? 1 : (uint32_t)variants->axes[i].count;
+    }
+    return AR_OK;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
