@@ -5,32 +5,23 @@
 #include <unistd.h>
 
 #include "reproduce.h"
+#include "test_scenarios.h"
 
-enum { PATH_SIZE = 1024 };
-
-static char trace_path[PATH_SIZE];
-static char rows_path[PATH_SIZE];
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
-}
+static char rows_path[SCENARIOS_PATH];
 
 static void enter(void)
 {
-    snprintf(trace_path, sizeof trace_path, "%s/%d-band.csv", AR_TEST_BINARY_DIR, (int)getpid());
+    scenarios_enter();
     snprintf(rows_path, sizeof rows_path, "%s/%d-rows.csv", AR_TEST_BINARY_DIR, (int)getpid());
-    write_text(trace_path, "# batch = 10\n# precision = fp32\n"
-                           "layer,forward_s,backward_s,gradient_elements\n"
-                           "a,0.001,0.002,1000000\n");
+    scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n"
+                                     "layer,forward_s,backward_s,gradient_elements\n"
+                                     "a,0.001,0.002,1000000\n"); /* no optimizer */
 }
 
 static void leave(void)
 {
-    remove(trace_path);
     remove(rows_path);
+    scenarios_leave();
 }
 
 TestSuite(band, .init = enter, .fini = leave);
@@ -42,7 +33,7 @@ static struct published reproduce(const char *measured, const char *assume, uint
 {
     struct ar_arena arena = {0};
     struct ar_error err = {.text = ""};
-    char text[2 * PATH_SIZE];
+    char text[2 * SCENARIOS_PATH];
     const struct ar_scenario given = ar_scenario_begin(&arena);
     struct reproduction reproduction = {.arena = &arena,
                                         .inputs = ar_inputs_create(&arena),
@@ -54,8 +45,8 @@ static struct published reproduce(const char *measured, const char *assume, uint
              "baseline,trace,"
              "assume\n"
              "a,iteration_s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
-             measured, trace_path, assume);
-    write_text(rows_path, text);
+             measured, scenarios_trace, assume);
+    scenarios_write(rows_path, text);
     cr_assert_eq(published_read_file(rows_path, &given, &reproduction.rows, &err), AR_OK, "%s",
                  err.text);
     cr_assert_eq(reproduce_run(&reproduction, &err), AR_OK, "%s", err.text);

@@ -7,43 +7,24 @@
 #include <unistd.h>
 
 #include "ar_kind.h"
-#include "ar_text.h"
+#include "test_scenarios.h"
 #include "training.h"
 
-enum { PATH_SIZE = 1024, TEXT_SIZE = 2048 };
+enum { TEXT_SIZE = 2048 };
 
-static char trace_path[PATH_SIZE];
-static char run_path[PATH_SIZE];
-static struct ar_arena arena;
-static struct ar_inputs *inputs;
+static char run_path[SCENARIOS_PATH];
 
-/* 1 ms forward, 2 ms backward, 0.5 ms optimizer; 4 MB of gradients on the wire. */
-static const char trace_text[] = "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
-                                 "layer,forward_s,backward_s,gradient_elements\n"
-                                 "a,0.001,0.002,1000000\n";
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
-/* Tests run in processes of their own, hence the process number. */
+/* Beside the trace, whose all-reduce has 4 MB of gradients on the wire. */
 static void enter(void)
 {
-    snprintf(trace_path, sizeof trace_path, "%s/%d-train.csv", AR_TEST_BINARY_DIR, (int)getpid());
+    scenarios_enter();
     snprintf(run_path, sizeof run_path, "%s/%d.run.csv", AR_TEST_BINARY_DIR, (int)getpid());
-    write_text(trace_path, trace_text);
-    inputs = ar_inputs_create(&arena);
-    cr_assert_not_null(inputs);
 }
 
 static void leave(void)
 {
-    remove(trace_path);
     remove(run_path);
-    ar_arena_end(&arena);
+    scenarios_leave();
 }
 
 TestSuite(training, .init = enter, .fini = leave);
@@ -52,33 +33,17 @@ TestSuite(training, .init = enter, .fini = leave);
 /* Two GPUs on one switch, one bucket: the all-reduce is 2 (10 us + 2 MB / 10 GB/s) = 0.42 ms. */
 #define PAIR                                                                                       \
     "# cluster = flat\n# gpus = 2\n# algorithm = ring\n# bucket = one\n# baseline = gpu\n"         \
-    "# trace = %d-train.csv\n"
+    "# trace = %d-small.csv\n"
 #define RESNET                                                                                     \
     "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n# engine = "       \
     "closed\n"
-
-/* A scenario in which the keys of a text `KEY=VALUE;KEY=VALUE` are set. */
-static struct ar_scenario scenario_of(const char *text)
-{
-    static const struct ar_origin origin = {.where = "--given", .status = AR_USAGE};
-    struct ar_scenario scenario = ar_scenario_begin(&arena);
-    struct ar_error err = {.status = AR_OK};
-    char *rest = ar_arena_text(&arena, text);
-    for (char *part; (part = ar_next_part(&rest, ';')) != NULL && part[0] != '\0';) {
-        char *value = strchr(part, '=');
-        *value++ = '\0';
-        enum ar_status status = ar_scenario_set(&scenario, ar_key_find(part), &origin, value, &err);
-        cr_assert_eq(status, AR_OK, "%s", err.text);
-    }
-    return scenario;
-}
 
 static enum ar_status run(const char *name, const struct ar_scenario *given,
                           struct training *training, struct ar_error *err)
 {
     const struct training_file *file;
-    AR_TRY(training_file_load(name, &arena, &file, err));
-    return training_predict(file, given, inputs, training, err);
+    AR_TRY(training_file_load(name, &scenarios_arena, &file, err));
+    return training_predict(file, given, scenarios_inputs, training, err);
 }
 
 __attribute__((format(printf, 2, 3))) static struct training predict(const char *given,
@@ -87,13 +52,13 @@ __attribute__((format(printf, 2, 3))) static struct training predict(const char 
     char text[TEXT_SIZE] = "# run = 1\n";
     struct training training;
     struct ar_error err = {.status = AR_OK};
-    struct ar_scenario scenario = scenario_of(given);
+    struct ar_scenario scenario = scenarios_of(given);
     va_list arguments;
     va_start(arguments, format);
     size_t used = strlen(text);
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
-    write_text(run_path, text);
+    scenarios_write(run_path, text);
     enum ar_status status = run(run_path, &scenario, &training, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return training;
@@ -156,11 +121,11 @@ Test(training, evaluations_fall_on_multiples_within_their_phase)
 Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
 {
     struct training training = predict("", RESNET "# images = 1281167\n" PHASES "0,90,32\n");
-    struct ar_scenario scenario = scenario_of(
+    struct ar_scenario scenario = scenarios_of(
         "cluster=flat;gpus=4;algorithm=ring;trace=resnet50-v1.5;engine=closed;batch=32");
     struct ar_row row;
     struct ar_error err;
-    cr_assert_eq(ar_scenario_load(&scenario, inputs, &err), AR_OK);
+    cr_assert_eq(ar_scenario_load(&scenario, scenarios_inputs, &err), AR_OK);
     cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
     cr_expect_eq(training.total->time_s, 90 * 10009 * row.iteration_s);
     cr_expect_eq(training.phases[0].row.efficiency_frac, row.efficiency_frac);
@@ -286,7 +251,7 @@ Test(training, the_same_run_many_times_is_the_same)
 {
     static struct training first, again;
     struct ar_error err;
-    struct ar_scenario given = scenario_of("jitter=0.1;seed=5;engine=closed");
+    struct ar_scenario given = scenarios_of("jitter=0.1;seed=5;engine=closed");
     cr_assert_eq(run("example", &given, &first, &err), AR_OK);
     for (int i = 0; i < 50; i++) {
         cr_assert_eq(run("example", &given, &again, &err), AR_OK);
@@ -297,7 +262,7 @@ Test(training, the_same_run_many_times_is_the_same)
 Test(training, shipped_runs_can_be_predicted)
 {
     static const char *const names[] = {"example", "sony-v1-2176", "sony-v2-3456"};
-    struct ar_scenario given = scenario_of("engine=closed");
+    struct ar_scenario given = scenarios_of("engine=closed");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct training training;
         struct ar_error err = {.status = AR_OK};
