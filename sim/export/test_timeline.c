@@ -201,7 +201,7 @@ static struct tally read_timeline(const char *text)
     return tally;
 }
 
-/* As in run_steps() of timing.c: a bucket may begin on a rank before the last rank has ended the
+/* As in job_time() of timing.c: a bucket may begin on a rank before the last rank has ended the
  * one before. */
 static int64_t busy_ns(const struct tally *tally)
 {
