@@ -175,33 +175,26 @@ Test(cli_bad, names_and_paths_of_inputs)
 /* A broken copy of trace.csv or cluster.topo, made by a command, and the error that it gives. */
 Test(cli_bad, contents_of_inputs)
 {
-    static const struct {
-        const char *make;
-        int code;
-        const char *fragment;
-    } rows[] = {
-        {": >", 65, "no header line in 0 bytes"},
-        {"head -c 300 trace.csv >", 65, "bad.csv:10: 2 cells; expected 4"},
-        {"sed 's/,backward_s//' trace.csv >", 65, "bad.csv:8: 4 cells; expected 3"},
-        {"sed 's/backward_s/backwards/' trace.csv >", 65, "\"backward_s\""},
-        {"sed 's/0.00054/-0.00054/' trace.csv >", 65, "\"-0.00054\"; expected seconds >= 0"},
-        {"sed 's/conv2/conv1/' trace.csv >", 65, "bad.csv:9: column \"layer\" is \"conv1\""},
-        {"sed 's/# batch/# btch/' trace.csv >", 65, "batch"},
-        {"sed 's/,[0-9+]*$/,0/' trace.csv >", 65, "no layer has gradient elements"},
+    static const char *const rows[][2] = {
+        {": >", "no header line in 0 bytes"},
+        {"head -c 300 trace.csv >", "bad.csv:10: 2 cells; expected 4"},
+        {"sed 's/,backward_s//' trace.csv >", "bad.csv:8: 4 cells; expected 3"},
+        {"sed 's/backward_s/backwards/' trace.csv >", "\"backward_s\""},
+        {"sed 's/0.00054/-0.00054/' trace.csv >", "\"-0.00054\"; expected seconds >= 0"},
+        {"sed 's/conv2/conv1/' trace.csv >", "bad.csv:9: column \"layer\" is \"conv1\""},
+        {"sed 's/# batch/# btch/' trace.csv >", "batch"},
+        {"sed 's/,[0-9+]*$/,0/' trace.csv >", "no layer has gradient elements"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cli_good("%s bad.csv", rows[i].make);
-        cli_fails(rows[i].code, rows[i].fragment,
+        cli_good("%s bad.csv", rows[i][0]);
+        cli_fails(65, rows[i][1],
                   "$AR predict --cluster flat --gpus 4 --algorithm ring --trace bad.csv");
     }
 }
 
 Test(cli_bad, contents_of_clusters)
 {
-    static const struct {
-        const char *make;
-        const char *fragment;
-    } rows[] = {
+    static const char *const rows[][2] = {
         {": >", "found no values"},
         {"head -c 2000 cluster.topo >", "key \"hcas\": found nowhere"},
         {"sed '$a nodes = 3 ; x' cluster.topo >", "key \"nodes\": found a second time"},
@@ -210,8 +203,8 @@ Test(cli_bad, contents_of_clusters)
         {"sed 's/^hcas/hacs/' cluster.topo >", "\"hcas\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cli_good("%s bad.topo", rows[i].make);
-        struct cli_run run = cli_fails(65, rows[i].fragment,
+        cli_good("%s bad.topo", rows[i][0]);
+        struct cli_run run = cli_fails(65, rows[i][1],
                                        "$AR allreduce --cluster bad.topo --gpus 4 --algorithm ring "
                                        "--payload 1MB");
         CLI_HAS(run.err, "bad.topo:");

@@ -48,10 +48,10 @@ Test(cli_collectives, rows_count_as_nccl_tests_does)
 
 Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
 {
-    static const char line[] = "$AR broadcast --cluster flat --gpus 6 --algorithm chain --payload "
-                               "6MB --format csv --root %d";
-    struct cli_table *first = cli_table(cli_good(line, 0).out);
-    struct cli_table *last = cli_table(cli_good(line, 5).out);
+    static const char line[] =
+        "broadcast --cluster flat --gpus 6 --algorithm chain --payload 6MB --root %d";
+    struct cli_table *first = cli_rows(line, 0);
+    struct cli_table *last = cli_rows(line, 5);
     CLI_CELL(last, 1, "root", "5");
     CLI_CELL(first, 1, "allreduce_s", cli_cell(last, 1, "allreduce_s"));
 }
@@ -118,11 +118,11 @@ Test(cli_collectives, a_sweep_has_each_operation_count_payload_and_algorithm)
     struct cli_table *file = cli_table(cli_read("all/sweep.csv"));
     cli_expect_same_table(all, file);
     for (size_t i = 1; i < all->rows_count; i++) {
-        struct cli_run run = cli_good(
-            "$AR %s --cluster cluster.topo --gpus %s --algorithm %s --payload %sB --format csv",
-            cli_cell(all, i, "operation"), cli_cell(all, i, "gpus"), cli_cell(all, i, "algorithm"),
-            cli_cell(all, i, "payload_bytes"));
-        cli_expect_same_row(cli_table(run.out), 1, all, i);
+        struct cli_table *table =
+            cli_rows("%s --cluster cluster.topo --gpus %s --algorithm %s --payload %sB",
+                     cli_cell(all, i, "operation"), cli_cell(all, i, "gpus"),
+                     cli_cell(all, i, "algorithm"), cli_cell(all, i, "payload_bytes"));
+        cli_expect_same_row(table, 1, all, i);
     }
     cr_expect_eq(all->rows_count % 8, 1, "%zu", all->rows_count);
     cr_expect_geq(all->rows_count, 1 + 2 * 2 * (2 + 2));

@@ -399,9 +399,7 @@ Test(cli_calibrate_bad, a_log_that_does_not_say_its_ranks_is_no_messages_either)
 /* The same of rows of NCCL: columns 3 and 4 are payload and time. */
 Test(cli_calibrate_bad, degenerate_rows_of_the_library)
 {
-    static const struct {
-        const char *change, *fragment;
-    } rows[] = {
+    static const char *const rows[][2] = {
         {"NR > 4 {next}", "expected at least 3"},
         {"NR > 3 {$3 = 1024}", "fit: found one size, 1024 bytes, in all rows"},
         {"NR > 3 {$4 = 1e300}", "fit: no start of 4 converged"},
@@ -409,9 +407,8 @@ Test(cli_calibrate_bad, degenerate_rows_of_the_library)
         {"NR > 3 {$3 = NR % 2 ? \"18446744073709551615\" : $3}", "fit: found a residual of"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cli_good("awk -F, -v OFS=, '%s {print}' abci.csv > changed.csv", rows[i].change);
-        cli_fails(65, rows[i].fragment,
-                  "$AR calibrate changed.csv --cluster abci-v100 --out own.topo");
-        cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].change);
+        cli_good("awk -F, -v OFS=, '%s {print}' abci.csv > changed.csv", rows[i][0]);
+        cli_fails(65, rows[i][1], "$AR calibrate changed.csv --cluster abci-v100 --out own.topo");
+        cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i][0]);
     }
 }

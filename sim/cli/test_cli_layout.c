@@ -59,9 +59,9 @@ Test(cli_layout, a_named_workload_is_its_shape)
 
 Test(cli_layout, without_a_mesh_all_gpus_are_replicas)
 {
-    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --gpus 16 "
-                                  "--global-batch 64 --format csv");
-    CLI_CELL(cli_table(run.out), 1, "mesh", "dp=16");
+    struct cli_table *table =
+        cli_rows("predict --cluster dgx-a100 --workload mpt-1b --gpus 16 --global-batch 64");
+    CLI_CELL(table, 1, "mesh", "dp=16");
 }
 
 Test(cli_layout, unequal_stages_and_parts_of_sequences_are_noted)
@@ -114,10 +114,9 @@ Test(cli_layout, what_does_not_fit_says_so)
 
 Test(cli_layout, simulation_and_recurrence_agree)
 {
-    struct cli_run run =
-        cli_good("$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh pp=2,dp=2,tp=4 "
-                 "--global-batch 4 --check --format csv --quiet --columns iteration_s");
-    struct cli_table *rows = cli_table(run.out);
+    struct cli_table *rows =
+        cli_rows("predict --cluster dgx-a100 --workload megatron-1.7b --mesh pp=2,dp=2,tp=4 "
+                 "--global-batch 4 --check --quiet --columns iteration_s");
     double one_s = cli_number(rows, 1, "iteration_s");
     double other_s = cli_number(rows, 2, "iteration_s");
     cr_expect_float_eq(one_s, other_s, 0.03 * one_s, "%g and %g s", one_s, other_s);
@@ -125,11 +124,11 @@ Test(cli_layout, simulation_and_recurrence_agree)
 
 Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
 {
-    static const char line[] = "$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 "
-                               "--mesh all --micro-batch 1,2 --global-batch 64 --format csv "
-                               "--columns gpus,iteration_s,fits%s";
-    struct cli_table *all = cli_table(cli_good(line, "").out);
-    struct cli_table *best = cli_table(cli_good(line, " --best").out);
+    static const char line[] =
+        "sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 --mesh all --micro-batch 1,2 "
+        "--global-batch 64 --columns gpus,iteration_s,fits%s";
+    struct cli_table *all = cli_rows(line, "");
+    struct cli_table *best = cli_rows(line, " --best");
     cr_assert_eq(best->rows_count, 3, "a header and one of each number of GPUs");
     cr_expect(all->rows_count > 30, "%zu", all->rows_count);
     for (size_t i = 1; i < all->rows_count; i++) {
@@ -281,9 +280,8 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
         double time_s[3];
         const char *options[] = {"", "--gradients fp8", "--sparse 0.001"};
         for (size_t k = 0; k < 3; k++) {
-            struct cli_run run = cli_good(
-                "$AR predict --cluster abci-v100 %s %s --format csv --quiet", steps[i], options[k]);
-            struct cli_table *table = cli_table(run.out);
+            struct cli_table *table =
+                cli_rows("predict --cluster abci-v100 %s %s --quiet", steps[i], options[k]);
             time_s[k] = cli_number(table, 1, "iteration_s");
             CLI_CELL(table, 1, "wire", k == 1 ? "fp8" : "fp16");
             CLI_CELL(table, 1, "settings", k == 2 ? "sparse=0.001" : "");
@@ -297,10 +295,10 @@ Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
               "$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
     cli_fails(64, "--mesh: found \"all\"",
               "$AR predict --cluster abci-v100 --workload bert-large --mesh all");
-    struct cli_run run =
-        cli_good("$AR sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
-                 "--gradients fp8,fp16 --sparse 0.001,0.01 --format csv --quiet --columns wire");
-    cr_expect_eq(cli_table(run.out)->rows_count, 5);
+    struct cli_table *table =
+        cli_rows("sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
+                 "--gradients fp8,fp16 --sparse 0.001,0.01 --quiet --columns wire");
+    cr_expect_eq(table->rows_count, 5);
 }
 
 Test(cli_layout, boxing_to_other_gpus_is_timed_message_by_message)
@@ -467,9 +465,8 @@ Test(cli_layout, a_file_of_more_gpus_than_there_are_is_named)
 
 Test(cli_layout, a_step_of_another_program_on_one_gpu_only_computes)
 {
-    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --gpus 1 --workload " STEPS
-                                  "data.txt --format csv --quiet");
-    const struct cli_table *table = cli_table(run.out);
+    const struct cli_table *table =
+        cli_rows("predict --cluster dgx-a100 --gpus 1 --workload " STEPS "data.txt --quiet");
     cr_expect_float_eq(cli_number(table, 1, "iteration_s"), 1060.3e-6, 1e-9);
 }
 

@@ -68,9 +68,9 @@ Test(cli_placed, they_are_explained_drawn_and_swept)
 Test(cli_placed, efficiency_counts_gpus_that_are_idle)
 {
     cli_write("three.csv", "name,time_s,output_bytes,needs\na,1,1,\nb,1,1,\nc,1,1,a+b\n");
-    struct cli_run run = cli_good("$AR predict --cluster flat --gpus 3 --operators ./three.csv "
-                                  "--placement anneal --format csv --columns efficiency_frac");
-    double efficiency = cli_number(cli_table(run.out), 1, "efficiency_frac");
+    struct cli_table *table = cli_rows("predict --cluster flat --gpus 3 --operators ./three.csv "
+                                       "--placement anneal --columns efficiency_frac");
+    double efficiency = cli_number(table, 1, "efficiency_frac");
     cr_expect_float_eq(efficiency, 3.0 / (3 * 2), 1e-3, "3 s of work in 2 s on 3 GPUs");
 }
 
@@ -164,9 +164,8 @@ Test(cli_servers, steps_of_traces_and_of_workloads_have_servers)
 
 Test(cli_servers, a_bound_above_0_needs_no_jitter_to_be_another_prediction)
 {
-    struct cli_run run = cli_good("$AR sweep " RESNET50 "--strategy ssp:0,ps-async --jitter "
-                                  "0,0.001 --format csv --columns iteration_s");
-    struct cli_table *rows = cli_table(run.out);
+    struct cli_table *rows = cli_rows(
+        "sweep " RESNET50 "--strategy ssp:0,ps-async --jitter 0,0.001 --columns iteration_s");
     double even_s = cli_number(rows, 2, "iteration_s");
     cr_expect_lt(even_s, 0.8 * cli_number(rows, 1, "iteration_s"));
     cr_expect_float_eq(cli_number(rows, 4, "iteration_s"), even_s, 0.05 * even_s);

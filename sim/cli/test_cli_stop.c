@@ -224,8 +224,11 @@ static void complete_sweep(void)
     cr_expect_neq(access("o/sweep.journal", F_OK), 0, "the journal is of no more use");
 }
 
+/* Also one whose last line was damaged, or whose cluster has a new comment. */
 Test(cli_resume, a_resumed_sweep_equals_one_that_was_not_stopped)
 {
+    cli_good("sed -i '$s/,[0-9]*[.]/,x/' o/sweep.journal");
+    cli_good("echo '# measured again' >> cluster.topo");
     complete_sweep();
 }
 
@@ -255,12 +258,6 @@ Test(cli_resume, a_last_line_that_was_cut_short_is_dropped_with_a_note)
     cr_expect_eq(run.code, 0);
     CLI_LINES(run.err, "o/sweep.journal: the last line was damaged, ", 1);
     cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 1 + 21);
-}
-
-Test(cli_resume, a_last_line_that_is_damaged_is_computed_again)
-{
-    cli_good("sed -i '$s/,[0-9]*[.]/,x/' o/sweep.journal");
-    complete_sweep();
 }
 
 Test(cli_resume, a_header_that_was_cut_short_is_no_journal_yet)
@@ -306,12 +303,6 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
         cli_fails(rows[i].code, rows[i].fragment, SWEEP "--out o %s", rows[i].options);
         cli_good("cmp o/sweep.journal before");
     }
-}
-
-Test(cli_resume, a_comment_in_the_cluster_does_not_make_it_another_sweep)
-{
-    cli_good("echo '# measured again' >> cluster.topo");
-    complete_sweep();
 }
 
 Test(cli_resume, without_a_directory_there_is_nothing_to_resume)

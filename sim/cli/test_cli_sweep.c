@@ -18,11 +18,10 @@ Test(cli_sweep, rows_equal_those_of_predict)
     cr_assert_eq(sweep->rows_count, 17, "four GPU counts, four algorithms");
     for (size_t i = 1; i < sweep->rows_count; i++) {
         const char *shape = cli_cell(sweep, i, "shape");
-        struct cli_run one =
-            cli_good("$AR predict " STEP " --format csv --gpus %s --algorithm %s %s %s",
-                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "algorithm"),
-                     shape[0] != '\0' ? "--shape" : "", shape);
-        cli_expect_same_row(sweep, i, cli_table(one.out), 1);
+        struct cli_table *one =
+            cli_rows("predict " STEP " --gpus %s --algorithm %s %s %s", cli_cell(sweep, i, "gpus"),
+                     cli_cell(sweep, i, "algorithm"), shape[0] != '\0' ? "--shape" : "", shape);
+        cli_expect_same_row(sweep, i, one, 1);
     }
 }
 
@@ -211,14 +210,14 @@ Test(cli_axes, every_combination_is_the_row_that_predict_gives)
                  "--window 1,8 --set hca.bandwidth=10.2GB/s,100Gbps");
     cr_assert_eq(sweep->rows_count, 1 + 2 * 2 * 2 * 2 * 2 * 2 * 2);
     for (size_t i = 1; i < sweep->rows_count; i += 7) {
-        struct cli_run one = cli_good(
-            "$AR predict " STEP " --gpus 8 --algorithm ring --engine %s --batch %s --precision %s "
-            "--bucket %s --channels %s --window %s --set %s --format csv",
+        struct cli_table *one = cli_rows(
+            "predict " STEP " --gpus 8 --algorithm ring --engine %s --batch %s --precision %s "
+                            "--bucket %s --channels %s --window %s --set %s",
             cli_cell(sweep, i, "engine"), cli_cell(sweep, i, "batch_per_gpu"),
             cli_cell(sweep, i, "precision"), cli_cell(sweep, i, "bucket"),
             cli_cell(sweep, i, "channels"), cli_cell(sweep, i, "window"),
             cli_cell(sweep, i, "settings"));
-        cli_expect_same_row(sweep, i, cli_table(one.out), 1);
+        cli_expect_same_row(sweep, i, one, 1);
         for (size_t j = 1; j < i; j++) {
             bool is_same = true;
             for (size_t column = 0; column < sweep->columns_count; column++) {
@@ -260,16 +259,15 @@ Test(cli_axes, gradient_scales_change_the_payload_and_not_the_compute)
         cli_table(cli_good(SWEEP "--algorithms ring --gradient-scale 0.5,1,2 --batch 16,32 "
                                  "--payload 1MB --out o")
                       .out);
-    struct cli_run two =
-        cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --engine closed --batch 16 "
-                 "--gradient-scale 2 --format csv");
+    struct cli_table *two = cli_rows(
+        "predict " STEP " --gpus 8 --algorithm ring --engine closed --batch 16 --gradient-scale 2");
     cr_assert_eq(sweep->rows_count, 1 + 2 * 3 + 1, "one bare all-reduce for all of them");
     CLI_CELL(sweep, 1, "gradient_scale", "0.5");
     CLI_CELL(sweep, 2, "payload_bytes", "51114064");
     CLI_CELL(sweep, 3, "payload_bytes", "102228128");
     CLI_CELL(sweep, 1, "compute_s", cli_cell(sweep, 3, "compute_s"));
     CLI_CELL(sweep, 7, "gradient_scale", "");
-    cli_expect_same_row(sweep, 3, cli_table(two.out), 1);
+    cli_expect_same_row(sweep, 3, two, 1);
 }
 
 Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice)

@@ -10,12 +10,11 @@ TestSuite(cli_train, .init = cli_enter, .fini = cli_leave);
 #define GOOD    "# run = 1\n" OPTIONS "# images = 50000\n"
 
 /* Every text is refused by one line that names the file. */
-static void refuse_texts(const struct cli_case *rows, size_t count)
+static void refuse_texts(const char *const (*rows)[2], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        cli_write("bad.run.csv", rows[i].line);
-        CLI_HAS(cli_fails(rows[i].code, rows[i].fragment, "$AR train bad.run.csv --out o").err,
-                "bad.run.csv:");
+        cli_write("bad.run.csv", rows[i][0]);
+        CLI_HAS(cli_fails(65, rows[i][1], "$AR train bad.run.csv --out o").err, "bad.run.csv:");
     }
 }
 
@@ -23,66 +22,66 @@ static void refuse_texts(const struct cli_case *rows, size_t count)
 
 Test(cli_train, phases_that_do_not_fit_are_refused)
 {
-    static const struct cli_case rows[] = {
-        {GOOD PHASES "0,3,16\n4,9,16\n", 65,
+    static const char *const rows[][2] = {
+        {GOOD PHASES "0,3,16\n4,9,16\n",
          ":9: column \"first_epoch\" is \"4\"; expected 3, where the phase of line 8 ends: phases "
          "in order, no gaps"},
-        {GOOD PHASES "0,3,16\n2,9,16\n", 65, ":9: column \"first_epoch\" is \"2\"; expected 3,"},
-        {GOOD PHASES "0,3,16\n2,9,16\n", 65, "no overlaps"},
-        {GOOD PHASES "3,9,16\n0,3,16\n", 65, ":8: column \"first_epoch\" is \"3\"; expected 0,"},
-        {GOOD PHASES "1,3,16\n", 65, ":8: column \"first_epoch\" is \"1\"; expected 0, where"},
-        {GOOD PHASES "0,0,16\n", 65, ":8: column \"last_epoch\" is \"0\"; expected a number above"},
-        {GOOD PHASES "0,-1,16\n", 65, ":8: column \"last_epoch\" is \"-1\"; expected"},
-        {GOOD PHASES "0,x,16\n", 65, ":8: column \"last_epoch\" is \"x\"; expected a number of"},
-        {GOOD PHASES "0,nan,16\n", 65, ":8: column \"last_epoch\" is \"nan\"; expected"},
-        {GOOD PHASES "0,9,0\n", 65, ":8: column \"batch_per_gpu\" is \"0\"; expected a whole"},
-        {GOOD PHASES "0,9,1.5\n", 65, ":8: column \"batch_per_gpu\" is \"1.5\"; expected a whole"},
-        {GOOD PHASES "0,9,12501\n", 65,
+        {GOOD PHASES "0,3,16\n2,9,16\n", ":9: column \"first_epoch\" is \"2\"; expected 3,"},
+        {GOOD PHASES "0,3,16\n2,9,16\n", "no overlaps"},
+        {GOOD PHASES "3,9,16\n0,3,16\n", ":8: column \"first_epoch\" is \"3\"; expected 0,"},
+        {GOOD PHASES "1,3,16\n", ":8: column \"first_epoch\" is \"1\"; expected 0, where"},
+        {GOOD PHASES "0,0,16\n", ":8: column \"last_epoch\" is \"0\"; expected a number above"},
+        {GOOD PHASES "0,-1,16\n", ":8: column \"last_epoch\" is \"-1\"; expected"},
+        {GOOD PHASES "0,x,16\n", ":8: column \"last_epoch\" is \"x\"; expected a number of"},
+        {GOOD PHASES "0,nan,16\n", ":8: column \"last_epoch\" is \"nan\"; expected"},
+        {GOOD PHASES "0,9,0\n", ":8: column \"batch_per_gpu\" is \"0\"; expected a whole"},
+        {GOOD PHASES "0,9,1.5\n", ":8: column \"batch_per_gpu\" is \"1.5\"; expected a whole"},
+        {GOOD PHASES "0,9,12501\n",
          ":8: column \"batch_per_gpu\" is \"12501\"; expected a total batch of at most the 50000 "
          "images of an epoch, not 12501 on each of 4 GPUs"},
-        {GOOD PHASES "0,9,1000000000000000\n", 65, ":8: column \"batch_per_gpu\""},
-        {GOOD PHASES "0,9,16\n9,10,12501\n", 65, ":9: column \"batch_per_gpu\" is \"12501\""},
-        {GOOD PHASES, 65, ":7: found 0 phases; expected 1 to 16"},
-        {GOOD "first_epoch,last_epoch,batch_total\n0,9,66\n", 65,
+        {GOOD PHASES "0,9,1000000000000000\n", ":8: column \"batch_per_gpu\""},
+        {GOOD PHASES "0,9,16\n9,10,12501\n", ":9: column \"batch_per_gpu\" is \"12501\""},
+        {GOOD PHASES, ":7: found 0 phases; expected 1 to 16"},
+        {GOOD "first_epoch,last_epoch,batch_total\n0,9,66\n",
          ":8: column \"batch_total\" is \"66\"; expected a multiple of 4, the number of GPUs"},
-        {GOOD "first_epoch,last_epoch,batch_total\n0,9,50004\n", 65, "expected a total batch of"},
-        {GOOD "first_epoch,last_epoch,batch_per_gpu,batch_total\n0,9,16,64\n", 65,
+        {GOOD "first_epoch,last_epoch,batch_total\n0,9,50004\n", "expected a total batch of"},
+        {GOOD "first_epoch,last_epoch,batch_per_gpu,batch_total\n0,9,16,64\n",
          ":7: found columns \"batch_per_gpu\" and \"batch_total\"; expected one of them"},
-        {GOOD "first_epoch,last_epoch,batch_per_gpus\n0,9,16\n", 65,
+        {GOOD "first_epoch,last_epoch,batch_per_gpus\n0,9,16\n",
          ":7: unknown column \"batch_per_gpus\"; did you mean \"batch_per_gpu\"?"},
-        {GOOD "first_epoch,batch_per_gpu\n0,16\n", 65,
+        {GOOD "first_epoch,batch_per_gpu\n0,16\n",
          ":7: column \"last_epoch\" is missing; expected it in the header"},
-        {GOOD PHASES "0,9\n", 65, ":8:"},
+        {GOOD PHASES "0,9\n", ":8:"},
     };
     REFUSE_TEXTS(rows);
 }
 
 Test(cli_train, directives_that_are_wrong_are_refused)
 {
-    static const struct cli_case rows[] = {
-        {"", 65, "bad.run.csv:"},
-        {OPTIONS "# images = 9\n" PHASES "0,9,16\n", 65, "directive \"run\" is missing"},
-        {"# run = 2\n# images = 9\n" PHASES "0,9,16\n", 65,
+    static const char *const rows[][2] = {
+        {"", "bad.run.csv:"},
+        {OPTIONS "# images = 9\n" PHASES "0,9,16\n", "directive \"run\" is missing"},
+        {"# run = 2\n# images = 9\n" PHASES "0,9,16\n",
          ":1: directive \"run\" is \"2\"; expected 1, the version of run files"},
-        {GOOD "# imges = 3\n" PHASES "0,9,16\n", 65,
+        {GOOD "# imges = 3\n" PHASES "0,9,16\n",
          ":7: unknown directive \"imges\"; did you mean \"images\"?"},
-        {GOOD "# images = 3\n" PHASES "0,9,16\n", 65, ":7: directive \"images\" is given twice"},
-        {"# run = 1\n" OPTIONS PHASES "0,9,16\n", 65, "directive \"images\" is missing; expected"},
-        {"# run = 1\n# images = 9\n" PHASES "0,9,1\n", 65,
+        {GOOD "# images = 3\n" PHASES "0,9,16\n", ":7: directive \"images\" is given twice"},
+        {"# run = 1\n" OPTIONS PHASES "0,9,16\n", "directive \"images\" is missing; expected"},
+        {"# run = 1\n# images = 9\n" PHASES "0,9,1\n",
          "directive \"cluster\" is missing; expected it or the option --cluster"},
         {"# run = 1\n# images = 9\n# cluster = flat\n# gpus = 2\n# algorithm = ring\n" PHASES
          "0,9,1\n",
-         65, "directive \"trace\" is missing; expected it or the option --trace"},
-        {"# run = 1\n" OPTIONS "# images = 0\n" PHASES "0,9,16\n", 65,
+         "directive \"trace\" is missing; expected it or the option --trace"},
+        {"# run = 1\n" OPTIONS "# images = 0\n" PHASES "0,9,16\n",
          ":6: directive \"images\" is \"0\"; expected a whole number from 1"},
-        {"# run = 1\n" OPTIONS "# images = 1e6\n" PHASES "0,9,16\n", 65, "\"images\" is \"1e6\""},
-        {GOOD "# lastpartial = pad\n" PHASES "0,9,16\n", 65,
+        {"# run = 1\n" OPTIONS "# images = 1e6\n" PHASES "0,9,16\n", "\"images\" is \"1e6\""},
+        {GOOD "# lastpartial = pad\n" PHASES "0,9,16\n",
          ":7: directive \"lastpartial\" is \"pad\"; expected drop or keep"},
-        {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", 65, ":7: directive \"evalimages\" is"},
-        {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", 65, ":8: directive \"eval"},
-        {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", 65, "directive \"evalevery\" is missing"},
-        {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", 65, "directive \"evalimages\" is missing"},
-        {GOOD "# set = ;\n" PHASES "0,9,16\n", 65, ":7: set: found nothing; expected KEY=VALUE"},
+        {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", ":7: directive \"evalimages\" is"},
+        {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", ":8: directive \"eval"},
+        {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", "directive \"evalevery\" is missing"},
+        {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", "directive \"evalimages\" is missing"},
+        {GOOD "# set = ;\n" PHASES "0,9,16\n", ":7: set: found nothing; expected KEY=VALUE"},
     };
     REFUSE_TEXTS(rows);
 }
@@ -90,30 +89,30 @@ Test(cli_train, directives_that_are_wrong_are_refused)
 /* A value that predict refuses as an option is an error of its line in the file. */
 Test(cli_train, values_of_options_are_refused_where_they_stand)
 {
-    static const struct cli_case rows[] = {
-        {GOOD "# set = nodes=2\n" PHASES "0,9,16\n", 65,
+    static const char *const rows[][2] = {
+        {GOOD "# set = nodes=2\n" PHASES "0,9,16\n",
          ":3: gpus: found \"4\"; expected a whole number from 1 to 2, the GPUs of cluster flat"},
-        {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", 65, ":7: set: "},
-        {GOOD "# samples_per_s_at = 16\n" PHASES "0,9,16\n", 65,
+        {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", ":7: set: "},
+        {GOOD "# samples_per_s_at = 16\n" PHASES "0,9,16\n",
          ":7: samples-per-s-at: found \"16\"; expected BATCH=SAMPLES_PER_S"},
-        {GOOD "# window = 0\n" PHASES "0,9,16\n", 65, ":7: window: found \"0\"; expected"},
-        {GOOD "# bucket = 25\n" PHASES "0,9,16\n", 65, ":7: bucket: found \"25\" without a unit"},
-        {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", 65, ":7: shape: 3x3 has 9 places; expected"},
-        {GOOD "# samples_per_s_at = 32\n" PHASES "0,9,16\n", 65,
-         ":7: samples-per-s-at: found \"32\""},
-        {GOOD "# baseline = rack\n" PHASES "0,9,16\n", 65, ":7: baseline: found \"rack\""},
-        {"# run = 1\n# cluster = flt\n# gpus = 4\n# algorithm = ring\n# images = 9\n"
-         "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",
-         66, ":2: cluster: unknown cluster \"flt\"; did you mean \"flat\"?"},
+        {GOOD "# window = 0\n" PHASES "0,9,16\n", ":7: window: found \"0\"; expected"},
+        {GOOD "# bucket = 25\n" PHASES "0,9,16\n", ":7: bucket: found \"25\" without a unit"},
+        {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", ":7: shape: 3x3 has 9 places; expected"},
+        {GOOD "# samples_per_s_at = 32\n" PHASES "0,9,16\n", ":7: samples-per-s-at: found \"32\""},
+        {GOOD "# baseline = rack\n" PHASES "0,9,16\n", ":7: baseline: found \"rack\""},
         {"# run = 1\n# cluster = flat\n# gpus = 0\n# algorithm = ring\n# images = 9\n" PHASES
          "0,9,1\n",
-         65, ":3: directive \"gpus\" is \"0\"; expected a whole number from 1 to"},
+         ":3: directive \"gpus\" is \"0\"; expected a whole number from 1 to"},
         {"# run = 1\n# cluster = flat\n# gpus = 4\n# algorithm = rng\n# images = 9\n"
          "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",
-         65, ":4: algorithm: unknown algorithm \"rng\""},
-        {GOOD "# images = 9\n", 65, "bad.run.csv:"},
+         ":4: algorithm: unknown algorithm \"rng\""},
+        {GOOD "# images = 9\n", "bad.run.csv:"},
     };
     REFUSE_TEXTS(rows);
+    cli_write("bad.run.csv", "# run = 1\n# cluster = flt\n# gpus = 4\n# algorithm = ring\n"
+                             "# images = 9\n# trace = resnet50-v1.5\n" PHASES "0,9,1\n");
+    cli_fails(66, "bad.run.csv:2: cluster: unknown cluster \"flt\"; did you mean \"flat\"?",
+              "$AR train bad.run.csv --out o");
 }
 
 Test(cli_train, options_that_are_wrong_are_refused)

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "test_cli.h"
@@ -14,14 +13,9 @@ TestSuite(reproduce, .init = cli_enter, .fini = cli_leave);
 
 #define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
 
-static double number(const struct cli_table *table, size_t row, const char *column)
-{
-    return strtod(cli_cell(table, row, column), NULL);
-}
-
 static struct cli_table *reproduce(const char *arguments)
 {
-    return cli_table(cli_good("$AR reproduce rows.csv " KNOWN "--format csv %s", arguments).out);
+    return cli_rows("reproduce rows.csv " KNOWN "%s", arguments);
 }
 
 /* A row with cells for its options, and the same as options of predict. */
@@ -47,11 +41,10 @@ static void expect_alike(const struct alike *row)
     }
     cli_write("rows.csv", text);
     struct cli_table *got = reproduce("--samples 1");
-    struct cli_table *expected = cli_table(
-        cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s "
-                 "--baseline gpu --format csv " KNOWN "%s",
-                 row->trace, row->options)
-            .out);
+    struct cli_table *expected = cli_rows(
+        "predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s --baseline gpu " KNOWN
+        "%s",
+        row->trace, row->options);
     for (size_t i = 0; i < 3; i++) {
         cr_expect_str_eq(cli_cell(got, i + 1, "predicted"), cli_cell(expected, 1, quantities[i]),
                          "%s: %s", row->options, quantities[i]);
@@ -85,15 +78,14 @@ Test(reproduce, a_whole_run_is_that_of_train)
     struct cli_table *got = reproduce("--samples 9 --out out");
     for (size_t i = 1; i <= 2; i++) {
         struct cli_table *run =
-            cli_table(cli_good("$AR train example --quiet --format csv " KNOWN "%s",
-                               i == 2 ? "--bucket one" : "")
-                          .out);
+            cli_rows("train example --quiet " KNOWN "%s", i == 2 ? "--bucket one" : "");
         cr_expect_str_eq(cli_cell(got, i, "predicted"),
                          cli_cell(run, run->rows_count - 1, "time_s"));
         cr_expect_str_eq(cli_cell(got, i, "gpus"), "64");
         cr_expect_str_eq(cli_cell(got, i, "algorithm"), "torus2d");
     }
-    cr_expect_geq(number(got, 1, "high"), number(got, 2, "predicted"), "bucket=one is drawn");
+    cr_expect_geq(cli_number(got, 1, "high"), cli_number(got, 2, "predicted"),
+                  "bucket=one is drawn");
 }
 
 Test(reproduce, without_ranges_and_error_bars_there_is_no_band)
@@ -135,7 +127,7 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
                 {1.01, 0.02, "yes", 1 / 1.01 - 1}, {1.01, 0.005, "no", 1 / 1.01 - 1},
                 {0.9, 0.2, "yes", 1 / 0.9 - 1}};
     cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
-    double predicted = number(reproduce(""), 1, "predicted");
+    double predicted = cli_number(reproduce(""), 1, "predicted");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -145,7 +137,7 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
         cli_write("rows.csv", text);
         struct cli_table *table = reproduce("");
         cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
-        cr_expect_float_eq(number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
+        cr_expect_float_eq(cli_number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
         const char *out = cli_good("$AR reproduce rows.csv " KNOWN).out;
         snprintf(text, sizeof text, "\n%d of 1 predicted rows have a band, %d are inside",
                  rows[i].inside[0] != '\0', rows[i].inside[0] == 'y');
@@ -162,7 +154,7 @@ Test(reproduce, the_command_line_fixes_what_rows_leave_open)
     cr_expect_not_null(strstr(cli_cell(open, 1, "assumptions"), "net.latency=0.001ms..1ms (row)"));
     cr_expect_str_empty(cli_cell(fixed, 1, "assumptions"));
     cr_expect_str_eq(cli_cell(fixed, 1, "low"), cli_cell(fixed, 1, "high"));
-    cr_expect_gt(number(fixed, 1, "predicted"), number(open, 1, "high"));
+    cr_expect_gt(cli_number(fixed, 1, "predicted"), cli_number(open, 1, "high"));
 }
 
 /* The file of ranges knows the cluster; values of the row win over it. */
@@ -184,7 +176,7 @@ Test(reproduce, calibration_errors_come_with_the_cluster)
     cr_expect_null(strstr(texts[2], "net.latency"), "%s", texts[2]);
     cr_expect_not_null(strstr(texts[3], "set.net.latency=3us|4us (row)"), "%s", texts[3]);
     cr_expect_null(strstr(texts[3], "9.6us"), "%s", texts[3]);
-    cr_expect_gt(number(table, 1, "high"), number(table, 1, "low"));
+    cr_expect_gt(cli_number(table, 1, "high"), cli_number(table, 1, "low"));
 }
 
 /* Nor is that drawn to which the row's prediction does not react. */
@@ -243,18 +235,18 @@ Test(reproduce, families_are_sums_over_rows_that_nothing_was_fitted_to)
     cr_assert_eq(families->rows_count, 1 + 3, "two ranges of GPUs, and all");
     double sum = 0;
     for (size_t i = 1; i <= 4; i++) {
-        double error = number(rows, i, "predicted_s") / number(rows, i, "measured_s") - 1;
+        double error = cli_number(rows, i, "predicted_s") / cli_number(rows, i, "measured_s") - 1;
         sum += i != 3 ? fabs(error) : 0;
     }
-    double rate_error = number(rows, 2, "error_frac");
-    cr_expect_float_eq(number(rows, 2, "predicted_s") / number(rows, 2, "measured_s"),
+    double rate_error = cli_number(rows, 2, "error_frac");
+    cr_expect_float_eq(cli_number(rows, 2, "predicted_s") / cli_number(rows, 2, "measured_s"),
                        1 / (1 + rate_error), 1e-6, "a rate too high is a time too short");
     CLI_CELL(families, 1, "range", "1-8");
     CLI_CELL(families, 1, "rows", "2");
     CLI_CELL(families, 2, "range", "9-64");
     CLI_CELL(families, 3, "table", "all");
     CLI_CELL(families, 3, "rows", "3");
-    cr_expect_float_eq(number(families, 3, "mean_frac"), sum / 3, 1e-6);
+    cr_expect_float_eq(cli_number(families, 3, "mean_frac"), sum / 3, 1e-6);
 }
 
 Test(reproduce, list_has_the_rows_of_the_shipped_tables)

@@ -8,26 +8,26 @@ TestSuite(reproduce_bad, .init = cli_enter, .fini = cli_leave);
 
 #define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
 
-struct bad {
-    const char *text; /* of rows.csv */
-    const char *fragment;
-};
-
-static void expect_bad(const struct bad *bad, int code)
+/* Texts of rows.csv, and what is said of each. */
+static void expect_bad(int code, const char *const (*rows)[2], size_t count)
 {
-    cli_write("rows.csv", bad->text);
-    size_t files = cli_files_count();
-    struct cli_run run = cli_run("$AR reproduce rows.csv --samples 2 --out out");
-    cli_expect_error(&run, bad->text, code, bad->fragment);
-    cr_expect_eq(cli_files_count(), files, "%s: left a file", bad->text);
+    for (size_t i = 0; i < count; i++) {
+        cli_write("rows.csv", rows[i][0]);
+        size_t files = cli_files_count();
+        struct cli_run run = cli_run("$AR reproduce rows.csv --samples 2 --out out");
+        cli_expect_error(&run, rows[i][0], code, rows[i][1]);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i][0]);
+    }
 }
+
+#define EXPECT_BAD(code, rows) expect_bad(code, rows, sizeof rows / sizeof rows[0])
 
 #define ROW       "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
 #define ASSUME(x) HEAD ROW x "\n"
 
 Test(reproduce_bad, bad_rows_are_one_clear_line)
 {
-    static const struct bad rows[] = {
+    static const char *const rows[][2] = {
         {"", "rows.csv"},
         {HEAD, "found no rows"},
         {HEAD "a,iteration_s,1,,flat,4,ring,trace.csv,,\n",
@@ -52,16 +52,14 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {HEAD "a,iteration_s,1,made up,flat,,ring,trace.csv,,\n", "option --gpus is missing"},
         {HEAD "a,train_s,1,made up,flat,4,ring,trace.csv,,\n", "expected a run file with train_s"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_bad(&rows[i], 65);
-    }
+    EXPECT_BAD(65, rows);
 }
 
 #define RUNS_HEAD "row,quantity,measured,source,cluster,gpus,batch,run,assume\n"
 
 Test(reproduce_bad, bad_runs_are_one_clear_line)
 {
-    static const struct bad rows[] = {
+    static const char *const rows[][2] = {
         {RUNS_HEAD "a,train_s,1,made up,flat,,,bad.run.csv,\n",
          "row \"a\": bad.run.csv:8: column \"batch_total\" is \"100\"; expected a multiple of 8"},
         {RUNS_HEAD "a,train_s,1,made up,abci-v100,5000,,example,\n",
@@ -75,12 +73,10 @@ Test(reproduce_bad, bad_runs_are_one_clear_line)
                              "# trace = resnet50-v1.5\n# images = 1000\n"
                              "first_epoch,last_epoch,batch_total\n0,1,100\n");
     cli_write("rows.csv", "");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_bad(&rows[i], 65);
-    }
-    static const struct bad unknown = {RUNS_HEAD "a,train_s,1,made up,flat,,,exmple,\n",
-                                       "unknown run \"exmple\"; did you mean \"example\"?"};
-    expect_bad(&unknown, 66);
+    EXPECT_BAD(65, rows);
+    static const char *const unknown[][2] = {{RUNS_HEAD "a,train_s,1,made up,flat,,,exmple,\n",
+                                              "unknown run \"exmple\"; did you mean \"example\"?"}};
+    EXPECT_BAD(66, unknown);
 }
 
 /* Predictions of real rows take a minute: one that cannot be made shows that none was tried. */
@@ -101,7 +97,7 @@ Test(reproduce_bad, a_place_without_room_for_files_is_found_before_the_predictio
 
 Test(reproduce_bad, bad_ranges_are_one_clear_line)
 {
-    static const struct bad rows[] = {
+    static const char *const rows[][2] = {
         {ASSUME("batch"), "row \"a\": found \"batch\"; expected KEY=a|b or KEY=low..high"},
         {ASSUME("batch=16"), "found \"batch=16\"; expected KEY=a|b with 2 or more choices"},
         {ASSUME("batch=16||32"), "expected KEY=a|b with 2 or more choices"},
@@ -118,21 +114,16 @@ Test(reproduce_bad, bad_ranges_are_one_clear_line)
         {ASSUME("gpus=70000|70000"), ": --gpus: found \"70000\""},
         {ASSUME("set.net.latency=1..2"), "row \"a\", set.net.latency=1."},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_bad(&rows[i], 65);
-    }
-    static const struct bad cluster = {HEAD "a,iteration_s,1,made up,flt,4,ring,trace.csv,,\n",
-                                       "row \"a\": --cluster: unknown cluster \"flt\""};
-    expect_bad(&cluster, 66);
+    EXPECT_BAD(65, rows);
+    static const char *const cluster[][2] = {{HEAD
+                                              "a,iteration_s,1,made up,flt,4,ring,trace.csv,,\n",
+                                              "row \"a\": --cluster: unknown cluster \"flt\""}};
+    EXPECT_BAD(66, cluster);
 }
 
 Test(reproduce_bad, bad_options_are_one_clear_line)
 {
-    static const struct {
-        const char *line;
-        int code;
-        const char *fragment;
-    } rows[] = {
+    static const struct cli_case rows[] = {
         {"none.csv", 66, "none.csv"},
         {"snoy", 66, "unknown table of published runs \"snoy\"; did you mean \"sony\"?"},
         {"rows.csv --samples 0", 64, "--samples: found \"0\"; expected a whole number from 1"},
@@ -148,8 +139,5 @@ Test(reproduce_bad, bad_options_are_one_clear_line)
         {"rows.csv --out rows.csv", 74, "rows.csv"},
     };
     cli_write("rows.csv", HEAD ROW "\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR reproduce %s", rows[i].line);
-        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
-    }
+    CLI_FAIL_ALL("reproduce", rows);
 }
