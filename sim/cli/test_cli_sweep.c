@@ -212,7 +212,7 @@ Test(cli_axes, every_combination_is_the_row_that_predict_gives)
     for (size_t i = 1; i < sweep->rows_count; i += 7) {
         struct cli_table *one = cli_rows(
             "predict " STEP " --gpus 8 --algorithm ring --engine %s --batch %s --precision %s "
-                            "--bucket %s --channels %s --window %s --set %s",
+            "--bucket %s --channels %s --window %s --set %s",
             cli_cell(sweep, i, "engine"), cli_cell(sweep, i, "batch_per_gpu"),
             cli_cell(sweep, i, "precision"), cli_cell(sweep, i, "bucket"),
             cli_cell(sweep, i, "channels"), cli_cell(sweep, i, "window"),
