@@ -183,6 +183,9 @@ void answer_results(struct page_parts *parts, enum page_file file, FILE *text)
 void answer_compared(struct page_parts *parts, enum page_file file, FILE *text)
 {
     const struct ar_csv *csv = parts->files[file];
+    if (parts->files[PAGE_EXPECTED] != NULL) { /* the question was another one */
+        return;
+    }
     for (size_t row = 0; row < csv->rows_count; row++) {
         const char *set = ar_csv_text(csv, row, "set");
         if (ar_csv_text(csv, row, "nodes")[0] != '\0' || set[0] == '\0') {
@@ -196,6 +199,15 @@ void answer_compared(struct page_parts *parts, enum page_file file, FILE *text)
                 100 * page_read_number(csv, row, "worst_frac"));
         answer_write_percent(text, "", page_read_number(csv, row, "covered_frac"),
                              " of them are within the 95 % band. ");
+    }
+}
+
+/* --- expect ------------------------------------------------------------------------------- */
+
+void answer_expected(struct page_parts *parts, enum page_file file, FILE *text)
+{
+    for (size_t row = 0; row < parts->files[file]->rows_count; row++) {
+        fprintf(text, "%s ", ar_csv_text(parts->files[file], row, "answer"));
     }
 }
 

@@ -79,7 +79,7 @@ static enum ar_status load_files(struct page_parts *parts, struct ar_error *err)
     return is_any ? AR_OK
                   : ar_error_set(err, AR_NO_INPUT,
                                  "%.200s: found nothing to report; expected what sweep, explain, "
-                                 "train, reproduce, compare or accuracy leave with --out",
+                                 "train, reproduce, compare, expect or accuracy leave with --out",
                                  directory);
 }
 

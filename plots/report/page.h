@@ -22,6 +22,10 @@
       NULL, NULL)                                                                                  \
     X(RESULTS, "reproduce.csv", "Published results", "row", AR_PLOT_PUBLISHED, answer_results,     \
       "Published results, predicted")                                                              \
+    X(EXPECTED, "answer.csv", "The answer and what it rests on", "answer basis", -1,               \
+      answer_expected, "As fast as it should be?")                                                 \
+    X(SUSPECTS, "suspects.csv", "What may be wrong", "suspect", -1, NULL, NULL)                    \
+    X(VERDICTS, "expect.csv", "Measured and expected calls", "verdict", -1, NULL, NULL)            \
     X(ACCURACY, "accuracy.csv", "Errors, summed up", "", -1, answer_compared,                      \
       "Predicted beside measured")                                                                 \
     X(COMPARED, "compare.csv", "Measured and predicted calls", "", AR_PLOT_COMPARE, NULL, NULL)    \
@@ -81,8 +85,8 @@ void page_answer(struct page_parts *parts);
 
 /** Sentences about rows of steps and collectives (`ar_row.h`), the tasks of a step, and the files
  * of `train`, `reproduce`, `compare` and `accuracy`. */
-page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_compared,
-    answer_sets, answer_kinds;
+page_sentences answer_rows, answer_tasks, answer_train, answer_results, answer_expected,
+    answer_compared, answer_sets, answer_kinds;
 
 /** Whether rows of steps and collectives may differ in a column before they are run. */
 bool answer_is_parameter(const char *column);

@@ -270,6 +270,52 @@ static void take_release(const struct ar_measured *measured, FILE *notes, struct
     }
 }
 
+/* Finds the next word of letters and two digits or more, such as A100 or MI300X, in a name. */
+static bool next_model(const char **name, char word[AR_WORD_SIZE])
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits[] = "0123456789";
+    for (const char *at = *name; *at != '\0'; at += strspn(at, " -_,")) {
+        size_t length = strcspn(at, " -_,"), begin = strspn(at, letters);
+        bool is_model = begin > 0 && strspn(at + begin, digits) >= 2 && length < AR_WORD_SIZE;
+        if (is_model) {
+            snprintf(word, AR_WORD_SIZE, "%.*s", (int)length, at);
+        }
+        at += length;
+        *name = at;
+        if (is_model) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Refuses a log that names another GPU than the cluster does; a name without a model is any. */
+static enum ar_status check_gpu(const struct ar_measured *measured,
+                                const struct ar_cluster *cluster, struct ar_error *err)
+{
+    const char *found = measured->gpu, *known = "";
+    char model[AR_WORD_SIZE], other[AR_WORD_SIZE];
+    bool is_same = true;
+    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
+        known = strcmp(parameter.key, "gpu.model") == 0 ? parameter.text : known;
+    }
+    if (next_model(&found, model)) {
+        for (const char *rest = known; next_model(&rest, other);) {
+            is_same = strcmp(model, other) == 0;
+            if (is_same) {
+                break;
+            }
+        }
+    }
+    return is_same
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "expect: the log is of GPU \"%.80s\" and cluster %s of \"%.80s\"; "
+                              "expected the same (--set gpu.model=%s, if they are)",
+                              measured->gpu, ar_cluster_facts(cluster)->name, known, model);
+}
+
 /* The scenario that tells what is expected: its cluster is that of the command line, of an
  * argument or of the measured set. */
 static enum ar_status expect_scenario(const struct options *options, const struct sets *sets,
@@ -312,6 +358,13 @@ static enum ar_status expect_rows(const struct options *options, const struct se
         ar_set_ask_algorithm(sets->one, &request);
     }
     AR_TRY(ar_measured_load(&request, cluster, options->arena, &measured, err));
+    if (measured->calls_count == 0 && ar_engine_times_calls(scenario->engine)) {
+        ar_note(option_notes(options),
+                "no row is a call that engine %s has a model of: engine recurrence times messages",
+                scenario->engine->name);
+        scenario->engine = &ar_engine_recurrence;
+    }
+    AR_TRY(check_gpu(measured, cluster, err));
     take_release(measured, option_notes(options), options->arena, scenario);
     AR_TRY(ar_scenario_load_library(scenario, options->inputs, err));
     AR_TRY(ar_scenario_load(scenario, options->inputs, err));
@@ -344,10 +397,10 @@ enum ar_status command_expect(const struct options *options, struct ar_error *er
             ar_parse_number("--require", options->require, 1e-3, 10, &require, err), err));
     }
     AR_TRY(option_view(options, ar_expect_columns, &view, err));
-    AR_TRY(made_by_check_directory(
-        options,
-        (const char *const[]){"expect.csv", "suspects.csv", "compare.csv", "accuracy.csv", NULL},
-        NULL, err));
+    AR_TRY(made_by_check_directory(options,
+                                   (const char *const[]){"answer.csv", "expect.csv", "suspects.csv",
+                                                         "compare.csv", "accuracy.csv", NULL},
+                                   NULL, err));
     AR_TRY(read_sets(&logs, &sets, err));
     AR_TRY(expect_rows(&logs, &sets, topo, &scenario, &expectation, err));
     if (options->out != NULL) {

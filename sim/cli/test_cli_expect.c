@@ -30,7 +30,7 @@ Test(cli_expect, a_machine_that_is_as_it_should_be_has_nothing_wrong)
     }
     cr_expect_geq(as_expected, 80);
     const char *table = cli_good("$AR expect abci.csv" FITTED).out;
-    CLI_HAS(table, "no suspect explains the rows better than that nothing is wrong");
+    CLI_HAS(table, "of 96 rows are as fast as this machine should be");
     CLI_HAS(table, "fitted to measured rows; 96 rows\n");
 }
 
@@ -89,8 +89,9 @@ Test(cli_expect, forced_algorithms_are_found_on_a_machine_that_nobody_fitted)
     static const struct {
         const char *set, *fragment;
     } cases[] = {{"mn5_h100_nccl_ring", "most likely only rings are used"},
-                 {"mn5_h100_nccl_tree", "most likely only trees are used"},
-                 {"mn5_h100_nccl_auto", "than that nothing is wrong"}};
+                 {"mn5_h100_nccl_tree", "within the bands. If anything, only trees are used"},
+                 {"mn5_h100_nccl_auto",
+                  "All 27 rows are as fast as this machine should be, within the bands.\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *out = cli_good("$AR expect %s", cases[i].set).out;
         CLI_HAS(out, cases[i].fragment);
@@ -102,7 +103,7 @@ Test(cli_expect, a_cluster_may_be_an_argument_and_a_log_of_one_size_rests_on_lit
 {
     cli_good("grep -E '^#|^nodes|^8,32,1048576,' abci.csv >one.csv");
     struct cli_run run = cli_good("$AR expect one.csv ./cluster.topo");
-    CLI_HAS(run.out, "1 rows of one size: suspects cannot be told apart\n");
+    CLI_HAS(run.out, "1 row of one size: suspects cannot be told apart\n");
     CLI_LINES(run.out, "allreduce", 1);
 }
 
@@ -114,14 +115,43 @@ Test(cli_expect, nodes_and_a_release_that_a_log_lacks_or_has)
     CLI_HAS(cli_good("$AR expect %s --cluster abci-v100 --nodes 2 --format csv", log).out,
             "allreduce,2,8,");
     const char *json = FIXTURE "nccl-json-3.json"; /* "nccl_version": 22809 */
-    CLI_HAS(cli_good("$AR expect %s --cluster dgx-a100", json).out, "constants of nccl-2.28.9");
-    CLI_HAS(cli_good("$AR expect %s --cluster dgx-a100 --tuning 2.19.4", json).out,
+    CLI_HAS(cli_good("$AR expect %s --cluster dgx-h100", json).out, "constants of nccl-2.28.9");
+    CLI_HAS(cli_good("$AR expect %s --cluster dgx-h100 --tuning 2.19.4", json).out,
             "constants of nccl-2.19.4");
     cli_good("sed 's/22809/99901/' %s >new.json", json);
-    CLI_HAS(cli_good("$AR expect new.json --cluster dgx-a100").err,
-            "release 9.99.1 of the log is not known; constants are those of 2.18.3");
+    CLI_HAS(cli_good("$AR expect new.json --cluster dgx-h100").err,
+            "release 9.99.1 of the log is not known; constants are those of 2.21.5");
     cli_fails(65, "found GPU \"Tesla V100-SXM2-16GB\"; expected \"NVIDIA A100-SXM4-80GB\"",
               "$AR expect %s --cluster dgx-a100", FIXTURE "nccl-three-runs.txt");
+}
+
+/* What `discover` finds of a node is enough to expect something of it. */
+Test(cli_expect, a_discovered_cluster_has_what_the_library_needs)
+{
+    cli_good("$AR discover %s --nodes 2 --fabric "
+             "non-blocking --out found.topo --quiet",
+             AR_TEST_SOURCE_DIR "/topologies/readers/fixtures/switch.xml");
+    cli_good("sed 's/Tesla V100-SXM2-16GB/NVIDIA A100-SXM4-80GB/' %s >log.txt",
+             FIXTURE "nccl-three-runs.txt");
+    CLI_HAS(cli_good("$AR expect log.txt found.topo").out, "cluster found, nothing fitted");
+    cli_fails(65,
+              "is of GPU \"NVIDIA A100-SXM4-80GB\" and cluster mi300x of \"AMD Instinct MI300X\"",
+              "$AR expect log.txt --cluster mi300x");
+    cli_good("$AR expect log.txt --cluster dgx-h100 --set gpu.model=A100");
+}
+
+Test(cli_expect, operations_that_nobody_models_are_left_out_and_messages_are_timed)
+{
+    struct cli_run run =
+        cli_good("$AR expect %s --cluster dgx2-v100 --out out", FIXTURE "nccl-12-all-to-all.txt");
+    CLI_HAS(run.err, "engine recurrence times messages");
+    CLI_HAS(cli_read("out/answer.csv"), "All 4 rows are as fast as this machine should be");
+    cli_good("$AR report out");
+    CLI_HAS(cli_read("out/report.html"), "As fast as it should be?");
+    cli_good("cat %s %s >both.txt", FIXTURE "nccl-13-sendrecv.txt", FIXTURE "nccl-13-reduce.txt");
+    run = cli_good("$AR expect both.txt --cluster dgx-a100");
+    CLI_HAS(run.err, "send-receive on ");
+    CLI_HAS(run.err, "of operations that are not modelled");
 }
 
 Test(cli_expect, wrong_input_is_one_line)

@@ -52,8 +52,8 @@ struct ar_expectation {
     size_t rows_count;
     struct ar_suspicion *suspicions; /**< the likeliest first; those that change something here */
     size_t suspicions_count;
-    const char *answer; /**< one sentence, or some */
-    const char *basis;  /**< what expected times come from, and how little they rest on */
+    ar_cell_string answer; /**< one sentence, or some */
+    ar_cell_string basis;  /**< what expected times come from, and how little they rest on */
 };
 
 /** Asks all this of measured rows. The scenario of the request is as for ar_comparison_run(). */
@@ -72,6 +72,6 @@ extern const struct ar_columns ar_expect_columns;
 void ar_expect_write(FILE *file, const struct ar_view *view,
                      const struct ar_expectation *expectation);
 
-/** Writes `directory`/expect.csv and suspects.csv, and the files of the comparison. */
+/** Writes `directory`/answer.csv, expect.csv and suspects.csv, and the files of the comparison. */
 enum ar_status ar_expect_save(const struct ar_expectation *expectation, const char *directory,
                               struct ar_error *err);

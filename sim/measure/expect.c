@@ -277,64 +277,109 @@ static size_t count_verdicts(const struct ar_expectation *expectation, enum ar_v
     return count;
 }
 
-/* Returns a sentence about the most likely suspect, or that nothing seems wrong. */
-static const char *describe_first(const struct ar_expectation *expectation, struct ar_arena *arena)
+/* Share of the squared logarithms of measured over expected in a part that the first suspect
+ * explains. */
+static double explained_in_part(const struct slow_part *part)
 {
+    double before = 0, after = 0;
+    for (const struct ar_expected *row = part->first; row <= part->last; row++) {
+        before += pow(log(row->ratio_frac), 2);
+        after += pow(log(row->compared.row.time_s / row->suspect_s), 2);
+    }
+    return 1 - after / before;
+}
+
+/* Returns the names of up to three suspects that the rows do not tell from the first one. */
+static const char *describe_equals(const struct ar_expectation *expectation, struct ar_arena *arena)
+{
+    const char *names = "";
+    for (size_t i = 1; i < expectation->suspicions_count && i < 4; i++) {
+        if (expectation->suspicions[i].is_equal == 1) {
+            names = ar_arena_format(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
+                                    expectation->suspicions[i].name);
+        }
+    }
+    return names[0] == '\0' ? ""
+                            : ar_arena_format(arena, "; these rows do not tell it from %s", names);
+}
+
+/* Returns what may be wrong, of rows of which the first suspect explains a share, or else of all
+ * from 1 MiB on. Below a fifth it explains nothing that an error of the model would not. */
+static const char *describe_suspect(const struct ar_expectation *expectation, double explained_frac,
+                                    struct ar_arena *arena)
+{
+    static const double least_frac = 0.2;
     const struct ar_suspicion *first = &expectation->suspicions[0];
-    const char *others = "";
+    const char *gap = "the gap";
+    if (!(explained_frac >= least_frac) && expectation->suspicions_count > 0) {
+        explained_frac = first->explained_frac;
+        gap = "the gap of all rows from 1 MiB on, but not of these";
+    }
     if (expectation->suspicions_count == 0) {
         return "some rows have no prediction, so suspects are not ranked";
     }
-    if (first->look[0] == '\0') {
-        return "no suspect explains the rows better than that nothing is wrong";
+    if (first->look[0] == '\0' || !(explained_frac >= least_frac)) {
+        return "no suspect of the list explains it: the fault may be another one, or the "
+               "prediction wrong";
     }
-    for (size_t i = 1; i < expectation->suspicions_count && i < 4; i++) {
-        if (expectation->suspicions[i].is_equal == 1) {
-            others = ar_arena_format(arena, "%s%s%s", others, others[0] != '\0' ? ", " : "",
-                                     expectation->suspicions[i].name);
-        }
-    }
-    if (others[0] != '\0') {
-        others = ar_arena_format(arena, "; these rows do not tell it from %s", others);
-    }
-    return ar_arena_format(arena, "most likely %s (explains %.0f %% of the gap)%s; next: %s",
-                           first->sentence, 100 * fmax(0, first->explained_frac), others,
-                           first->look);
+    const char *factor =
+        isfinite(first->factor) ? ar_arena_format(arena, "factor %g, ", first->factor) : "";
+    return ar_arena_format(arena, "most likely %s (%sexplains %.0f %% of %s)%s; next: %s",
+                           first->sentence, factor, 100 * explained_frac, gap,
+                           describe_equals(expectation, arena), first->look);
 }
 
-static const char *describe_slow(const struct slow_part *slow, const char *suspect,
-                                 struct ar_arena *arena)
+static const char *describe_slow(const struct ar_expectation *expectation, struct ar_arena *arena)
 {
-    const char *title = slow->first->compared.measured->operation->name;
-    const char *first = format_power(slow->first->compared.payload_bytes, arena);
-    const char *last = format_power(slow->last->compared.payload_bytes, arena);
-    const char *range = slow->is_to_end    ? ar_arena_format(arena, "from %s on", first)
-                        : slow->count == 1 ? ar_arena_format(arena, "at %s", first)
-                                           : ar_arena_format(arena, "from %s to %s", first, last);
+    struct slow_part slow = find_slow_part(expectation);
+    const char *title = slow.first->compared.measured->operation->name;
+    const char *first = format_power(slow.first->compared.payload_bytes, arena);
+    const char *last = format_power(slow.last->compared.payload_bytes, arena);
+    const char *range = slow.is_to_end    ? ar_arena_format(arena, "from %s on", first)
+                        : slow.count == 1 ? ar_arena_format(arena, "at %s", first)
+                                          : ar_arena_format(arena, "from %s to %s", first, last);
+    double explained_frac = explained_in_part(&slow);
     return ar_arena_format(arena,
                            "%c%s on %" PRIu32 " GPUs reaches %.0f %% of what this machine should "
                            "give %s; %s.",
-                           title[0] - ('a' - 'A'), title + 1, slow->first->compared.row.run.ranks,
-                           100 * exp(slow->log_ratio / (double)slow->count), range, suspect);
+                           title[0] - ('a' - 'A'), title + 1, slow.first->compared.row.run.ranks,
+                           100 * exp(slow.log_ratio / (double)slow.count), range,
+                           describe_suspect(expectation, explained_frac, arena));
 }
 
 static const char *describe_answer(const struct ar_expectation *expectation, struct ar_arena *arena)
 {
-    struct slow_part slow = find_slow_part(expectation);
-    size_t fast = count_verdicts(expectation, AR_FAST);
-    size_t slow_count = count_verdicts(expectation, AR_SLOW);
-    const char *suspect = describe_first(expectation, arena);
-    if (slow_count > 0 && slow_count >= fast) {
-        return describe_slow(&slow, suspect, arena);
+    const struct ar_suspicion *first = &expectation->suspicions[0];
+    size_t fast = count_verdicts(expectation, AR_FAST), count = expectation->rows_count;
+    size_t slow = count_verdicts(expectation, AR_SLOW);
+    bool is_nothing = expectation->suspicions_count == 0 || first->look[0] == '\0';
+    if (slow + fast > 0 && 5 * (slow + fast) <= count && is_nothing) {
+        return ar_arena_format(arena,
+                               "%zu of %zu rows are as fast as this machine should be, within the "
+                               "bands; nothing seems wrong.",
+                               count - slow - fast, count);
     }
-    return fast > 0 ? ar_arena_format(arena,
-                                      "%zu of %zu rows are faster than this machine should be: "
-                                      "check units or NVLS; %s.",
-                                      fast, expectation->rows_count, suspect)
-                    : ar_arena_format(arena,
-                                      "All %zu rows are as fast as this machine should be, within "
-                                      "the bands; %s.",
-                                      expectation->rows_count, suspect);
+    if (slow > 0 && slow >= fast) {
+        return describe_slow(expectation, arena);
+    }
+    if (fast > 0) {
+        return ar_arena_format(
+            arena,
+            "%zu of %zu row%s %s faster than this machine should be: check units or NVLS; %s.",
+            fast, count, count == 1 ? "" : "s", fast == 1 ? "is" : "are",
+            describe_suspect(expectation, first->explained_frac, arena));
+    }
+    const char *rest =
+        is_nothing ? ""
+                   : ar_arena_format(arena, " If anything, %s: %s.", first->sentence, first->look);
+    return count == 1 ? ar_arena_format(arena,
+                                        "The only row is as fast as this machine should be, within "
+                                        "the band.%s",
+                                        rest)
+                      : ar_arena_format(arena,
+                                        "All %zu rows are as fast as this machine should be, "
+                                        "within the bands.%s",
+                                        count, rest);
 }
 
 static const char *describe_basis(const struct ar_measured_request *request,
@@ -351,7 +396,7 @@ static const char *describe_basis(const struct ar_measured_request *request,
                       expectation->rows[i].compared.payload_bytes == first->compared.payload_bytes;
     }
     return ar_arena_format(
-        arena, "expected: engine %s, cluster %s, %s; %zu rows%s", scenario->engine->name, name,
+        arena, "expected: engine %s, cluster %s, %s; %zu row%s%s", scenario->engine->name, name,
         !has_calls || tuning == NULL ? "messages on its links"
         : scenario->table != NULL
             ? "fitted to measured rows"
@@ -359,7 +404,8 @@ static const char *describe_basis(const struct ar_measured_request *request,
                               "nothing fitted: constants of %s and the specification, with "
                               "the scatter of machines that were not fitted",
                               tuning->release->name),
-        expectation->rows_count, is_one_size ? " of one size: suspects cannot be told apart" : "");
+        expectation->rows_count, expectation->rows_count == 1 ? "" : "s",
+        is_one_size ? " of one size: suspects cannot be told apart" : "");
 }
 
 /* --- all of it ----------------------------------------------------------------------------- */
@@ -462,6 +508,11 @@ static const struct ar_column suspicion_columns[] = {
     SUSPICION(string, source, "source", "where that is documented"),
 };
 
+static const struct ar_column answer_columns[] = {
+    AR_COLUMN(string, struct ar_expectation, answer, "answer", "one sentence, or some"),
+    AR_COLUMN(string, struct ar_expectation, basis, "basis", "what expected times come from"),
+};
+
 void ar_expect_write(FILE *file, const struct ar_view *view,
                      const struct ar_expectation *expectation)
 {
@@ -490,6 +541,8 @@ void ar_expect_write(FILE *file, const struct ar_view *view,
 enum ar_status ar_expect_save(const struct ar_expectation *expectation, const char *directory,
                               struct ar_error *err)
 {
+    AR_TRY(ar_records_save(directory, "answer.csv", AR_COLUMNS(answer_columns), expectation, 1,
+                           sizeof *expectation, err));
     AR_TRY(ar_records_save(directory, "expect.csv", ar_expect_columns, expectation->rows,
                            expectation->rows_count, sizeof *expectation->rows, err));
     AR_TRY(ar_records_save(directory, "suspects.csv", AR_COLUMNS(suspicion_columns),

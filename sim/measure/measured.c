@@ -187,9 +187,11 @@ static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *ele
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
         uint64_t bytes = row->count > 0 ? row->payload_bytes / parts / row->count : *element_bytes;
-        if ((bytes != 2 && bytes != 4) || (i > 0 && bytes != *element_bytes)) {
+        bool is_known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+        if (!is_known || (i > 0 && bytes != *element_bytes)) {
             return ar_log_refuse(run, row->line, err,
-                                 "found elements of %" PRIu64 " bytes; expected 2 or 4, the same "
+                                 "found elements of %" PRIu64
+                                 " bytes; expected 1, 2, 4 or 8, the same "
                                  "in all rows of a run",
                                  bytes);
         }
@@ -352,8 +354,8 @@ static void leave_run(struct ar_measured_left *left, const struct ar_log *run)
     left->rows_count += run->rows_count;
 }
 
-/* Takes a run or leaves it out. Only tables, which are of several libraries, may have runs that
- * nobody models. */
+/* Takes a run or leaves it out. Operations that are not modelled are left out of any log, other
+ * runs of tables alone, which are of several libraries. */
 static enum ar_status take_run(const struct ar_measured_request *request, size_t path,
                                const struct ar_log *run, struct ar_cluster *cluster,
                                struct ar_arena *arena, struct ar_measured *measured,
@@ -368,7 +370,8 @@ static enum ar_status take_run(const struct ar_measured_request *request, size_t
         AR_TRY(find_collective(request, measured->logs[path], run, &named, cluster, arena, measured,
                                &kind, &collective, err));
     }
-    if (kind < AR_LEFT_REASONS && (is_table || run->format == AR_LOG_HARNESS)) {
+    bool may_be_left = is_table || run->format == AR_LOG_HARNESS || kind == AR_LEFT_OPERATION;
+    if (kind < AR_LEFT_REASONS && may_be_left) {
         if (!is_known || request->known_count == request->paths_count) {
             leave_run(&measured->left[kind], run);
         }

@@ -201,6 +201,36 @@ static void derive_nvlink(struct ar_discovery *machine, unsigned generation)
     derive_value(machine, TOPO_NVLINK_BANDWIDTH, rate, source);
 }
 
+/* Rates of NCCL's rings, which engine library and nccl need: in a node over all NVLinks of a GPU,
+ * across the network in the steps of its search, 12 GB/s for 100 Gb/s of HCAs. */
+static void derive_bus(struct ar_discovery *machine, unsigned generation)
+{
+    static const double share_of_hcas = 12.0 / 12.5;
+    const struct gpu_kind *kind = &gpu_kinds[generation];
+    const struct fact hca = fact_value(machine, TOPO_HCA_BANDWIDTH);
+    struct ar_error ignored;
+    double node_Bps = kind->links * kind->link_bus_Bps, hca_Bps;
+    char text[AR_UNIT_TEXT];
+    if (node_Bps == 0 || !has_value(machine, TOPO_NVLINK_PAIRS) ||
+        is_value(machine, TOPO_NVLINK_PAIRS, "none")) {
+        return;
+    }
+    snprintf(text, sizeof text, "%.6gGB/s", node_Bps / 1e9);
+    derive_value(machine, TOPO_LIBRARY_NODE_BUS, text,
+                 ar_arena_format(machine->arena,
+                                 "%u NVLinks at %g GB/s: NVIDIA/nccl v%s-1, src/graph/topo.h",
+                                 kind->links, kind->link_bus_Bps / 1e9, kind->library_release));
+    if (hca.text != NULL && ar_parse_rate("", hca.text, &hca_Bps, &ignored) == AR_OK) {
+        double all_Bps = count_of(machine, TOPO_HCAS) * share_of_hcas * hca_Bps;
+        snprintf(text, sizeof text, "%.6gGB/s", (all_Bps < node_Bps ? all_Bps : node_Bps) / 1e9);
+        derive_value(machine, TOPO_LIBRARY_NET_BUS, text,
+                     ar_arena_format(machine->arena,
+                                     "all HCAs at 12 GB/s for each 100 Gb/s, at most as in a node: "
+                                     "NVIDIA/nccl v%s-1, src/graph/search.cc",
+                                     kind->library_release));
+    }
+}
+
 /* The rate of PCIe as GPUs of the generation have it, where a file has switches alone. */
 static void derive_pcie(struct ar_discovery *machine, unsigned generation)
 {
@@ -296,6 +326,9 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     }
     derive_hcas(machine, is_count ? gpus : 0,
                 is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
+    if (generation < AR_GPU_GENERATIONS_COUNT) {
+        derive_bus(machine, generation);
+    }
     derive_constants(machine, generation);
     derive_value(machine, TOPO_NAME, name, "name of this file");
     for (unsigned key = 0; key < AR_TOPO_KEYS_COUNT; key++) {

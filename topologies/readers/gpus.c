@@ -39,18 +39,20 @@ const struct gpu_model *gpu_model_find(uint32_t pci)
 
 #define AIST  "AIST abci2.0benchmark, p2pBandwidthLatencyTest, one direction"
 #define SHARE "the share that AIST measured on NVLink3"
-#define NCCL(release, net)                                                                         \
-    release, "8.4us", "3.4us", "5.7us", net,                                                       \
+#define NCCL(release, link_bus_Bps, net)                                                           \
+    release, link_bus_Bps, "8.4us", "3.4us", "5.7us", net,                                         \
         "NVIDIA/nccl v" release "-1, src/graph/tuning.cc: ring, Simple"
 #define RCCL(link)                                                                                 \
-    NULL, "17us", link, "3.6us", "15.1us", "ROCm/rccl 0cbce2a7, src/graph/tuning.cc: ring, Simple"
+    NULL, 0, "17us", link, "3.6us", "15.1us",                                                      \
+        "ROCm/rccl 0cbce2a7, src/graph/tuning.cc: ring, Simple"
 
 const struct gpu_kind gpu_kinds[AR_GPU_GENERATIONS_COUNT] = {
-    [AR_GPU_VOLTA] = {6, 24.24e9, AIST ", 48.48 GB/s of two", 8e9, NCCL("2.8.4", "9.6us")},
-    [AR_GPU_AMPERE] = {12, 274e9 / 12, AIST ", 274 GB/s of 12", 16e9, NCCL("2.18.3", "14us")},
-    [AR_GPU_HOPPER] = {18, 411e9 / 18, "91.3 % of 25 GB/s, " SHARE, 32e9, NCCL("2.21.5", "14us")},
+    [AR_GPU_VOLTA] = {6, 24.24e9, AIST ", 48.48 GB/s of two", 8e9, NCCL("2.8.4", 22e9, "9.6us")},
+    [AR_GPU_AMPERE] = {12, 274e9 / 12, AIST ", 274 GB/s of 12", 16e9, NCCL("2.18.3", 20e9, "14us")},
+    [AR_GPU_HOPPER] = {18, 411e9 / 18, "91.3 % of 25 GB/s, " SHARE, 32e9,
+                       NCCL("2.21.5", 20e9, "14us")},
     [AR_GPU_BLACKWELL] = {18, 822e9 / 18, "91.3 % of 50 GB/s, " SHARE, 32e9,
-                          NCCL("2.27.7", "14us")},
+                          NCCL("2.27.7", 40e9, "14us")},
     [AR_GPU_CDNA2] = {0, 50e9, "nominal: LUMI documentation, LUMI-G", 16e9, RCCL("3.6us")},
     [AR_GPU_CDNA3] = {0, 64e9, "nominal: AMD Instinct MI300X data sheet", 32e9, RCCL("2.1us")},
     [AR_GPU_CDNA4] = {0, 76.8e9, "nominal: AMD Instinct MI355X data sheet", 32e9, RCCL("2.1us")},

@@ -127,6 +127,7 @@ struct gpu_kind {
     const char *link_source;     /**< where that is from */
     double pcie_transfers_per_s; /**< of a lane, 16 of which each GPU has */
     const char *library_release; /**< or NULL: none is chosen */
+    double link_bus_Bps;         /**< of its rings over an NVLink (src/graph/topo.h); 0: unknown */
     const char *setup, *link_latency, *pcie_latency, *net_latency;
     const char *latency_source;
 };
