@@ -169,12 +169,10 @@ enum ar_status ar_records_save(const char *directory, const char *name, struct a
                                struct ar_error *err);
 
 /** Parts of JSON documents: the array of ar_records_write() without a newline behind it, a record
- * as an object on one line, its members without the braces, a text with its quotes (null if it is
- * empty). */
+ * as an object on one line, a text with its quotes (null if it is empty). */
 void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count,
                    size_t size);
 void ar_json_object(FILE *file, struct ar_columns columns, const void *record);
-void ar_json_members(FILE *file, struct ar_columns columns, const void *record);
 void ar_json_text(FILE *file, const char *text);
 
 /** Makes every field of the columns one that does not apply. */

@@ -39,9 +39,23 @@ static void take_cell(void *text, size_t bytes, void *data)
     loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes) + 1; /* all zeros before */
 }
 
-static enum ar_status finish_line(struct loader *loader)
+/* libcsv does not count lines, so it sees one at a time. */
+static enum ar_status read_row(struct loader *loader, const char *text, size_t bytes)
 {
+    struct csv_parser *parser = &loader->parser;
     struct ar_csv *csv = loader->csv;
+    loader->line_cells = 0;
+    bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
+                     csv_fini(parser, take_cell, NULL, loader) == 0;
+    if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
+        ar_memory_fail(csv->path);
+    }
+    if (!is_parsed) {
+        return ar_error_set(loader->err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": a quote is out of place or not closed; expected cells "
+                            "separated by commas",
+                            csv->path, loader->line);
+    }
     if (loader->line_cells == 0) {
         return AR_OK;
     }
@@ -68,47 +82,21 @@ static enum ar_status finish_line(struct loader *loader)
     return AR_OK;
 }
 
-/* libcsv does not count lines, so it sees one at a time. */
-static enum ar_status read_row(struct loader *loader, const char *text, size_t bytes)
-{
-    struct csv_parser *parser = &loader->parser;
-    loader->line_cells = 0;
-    bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
-                     csv_fini(parser, take_cell, NULL, loader) == 0;
-    if (!is_parsed && csv_error(parser) == CSV_ENOMEM) {
-        ar_memory_fail(loader->csv->path);
-    }
-    if (!is_parsed) {
-        return ar_error_set(loader->err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": a quote is out of place or not closed; expected cells "
-                            "separated by commas",
-                            loader->csv->path, loader->line);
-    }
-    return finish_line(loader);
-}
-
-/* Bytes of the key of `# key = value` or `# key: value`, and where its mark is; 0 for a comment
- * without. */
-static size_t key_size(enum ar_csv_comments comments, const char *text, size_t *mark)
-{
-    bool is_fact = comments == AR_CSV_FACTS;
-    size_t size =
-        is_fact ? strcspn(text, ":" BLANKS) : strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    *mark = size + (is_fact ? 0 : strspn(text + size, BLANKS));
-    return text[*mark] == (is_fact ? ':' : '=') ? size : 0;
-}
-
-/* Keeps a directive or a fact; the text stays where it is. */
+/* Keeps a directive, `# key = value`, or a fact, `# key: value` or any other text; it stays where
+ * it is. */
 static enum ar_status read_comment(struct loader *loader, char *text)
 {
     struct ar_csv *csv = loader->csv;
-    size_t mark;
+    bool is_fact = csv->comments == AR_CSV_FACTS;
     text += strspn(text, "#" BLANKS);
-    size_t size = key_size(csv->comments, text, &mark);
-    if (size == 0 && csv->comments == AR_CSV_DIRECTIVES) {
+    size_t size =
+        is_fact ? strcspn(text, ":" BLANKS) : strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    size_t mark = size + (is_fact ? 0 : strspn(text + size, BLANKS));
+    size = text[mark] == (is_fact ? ':' : '=') ? size : 0;
+    if (size == 0 && !is_fact) {
         return AR_OK;
     }
-    if (csv->columns_count > 0 && csv->comments == AR_CSV_DIRECTIVES) {
+    if (csv->columns_count > 0 && !is_fact) {
         return ar_error_set(loader->err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": directive after the header (line %" PRIu64
                             "), where it would be ignored; expected it before",
@@ -127,28 +115,22 @@ static enum ar_status read_comment(struct loader *loader, char *text)
     return AR_OK;
 }
 
-/* The end of the line of cells at `text`: within quotes it goes on behind ends of lines. */
-static char *row_end(char *text, uint64_t *lines)
-{
-    bool is_quoted = false;
-    for (; *text != '\0' && (is_quoted || strchr("\r\n", *text) == NULL); text++) {
-        is_quoted ^= *text == '"';
-        *lines += is_newline(text);
-    }
-    return text;
-}
-
 static enum ar_status read_lines(struct loader *loader, char *text)
 {
     uint64_t next_line = 1;
     while (*text != '\0') {
-        char *first = text + strspn(text, BLANKS);
+        char *first = text + strspn(text, BLANKS), *end = text;
+        bool is_comment = *first == '#', is_quoted = false;
         loader->line = next_line++;
-        char *end = *first == '#' ? first + strcspn(first, "\r\n") : row_end(text, &next_line);
+        /* Within quotes a line of cells goes on behind ends of lines. */
+        for (; *end != '\0' && (is_quoted || strchr("\r\n", *end) == NULL); end++) {
+            is_quoted ^= *end == '"' && !is_comment;
+            next_line += is_newline(end);
+        }
         char *next = end + (end[0] == '\r' && end[1] == '\n') + (*end != '\0');
         loader->ends_in_line = *end == '\0';
         *end = '\0';
-        if (*first == '#') {
+        if (is_comment) {
             AR_TRY(read_comment(loader, first));
         } else if (*first != '\0') {
             AR_TRY(read_row(loader, text, strlen(text)));
@@ -174,34 +156,27 @@ static enum ar_status check_is_text(const struct ar_csv *csv, const char *text, 
     return AR_OK;
 }
 
-static enum ar_status parse_text(struct ar_csv *csv, struct ar_arena *arena, const char *text,
-                                 size_t bytes, struct ar_error *err)
-{
-    struct loader loader = {.csv = csv, .arena = arena, .err = err};
-    char *copy = ar_arena_alloc(arena, bytes + 1, 1);
-    memcpy(copy, text, bytes);
-    AR_TRY(check_is_text(csv, copy, bytes, err));
-    loader.room = ar_arena_alloc(arena, bytes + 3, 1);
-    if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
-        ar_memory_fail(csv->path);
-    }
-    enum ar_status status = read_lines(&loader, copy);
-    csv_free(&loader.parser);
-    if (status == AR_OK && csv->columns_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: no header line in %zu bytes; expected a CSV file", csv->path,
-                            bytes);
-    }
-    return status;
-}
-
 enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
                             enum ar_csv_comments comments, struct ar_arena *arena,
                             struct ar_csv **csv, struct ar_error *err)
 {
     struct ar_csv *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
     *parsed = (struct ar_csv){.path = ar_arena_text(arena, path), .comments = comments};
-    AR_TRY(parse_text(parsed, arena, text, bytes, err));
+    struct loader loader = {.csv = parsed, .arena = arena, .err = err};
+    char *copy = ar_arena_alloc(arena, bytes + 1, 1);
+    memcpy(copy, text, bytes);
+    AR_TRY(check_is_text(parsed, copy, bytes, err));
+    loader.room = ar_arena_alloc(arena, bytes + 3, 1);
+    if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+        ar_memory_fail(path);
+    }
+    enum ar_status status = read_lines(&loader, copy);
+    csv_free(&loader.parser);
+    AR_TRY(status);
+    if (parsed->columns_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: no header line in %zu bytes; expected a CSV file", path, bytes);
+    }
     *csv = parsed;
     return AR_OK;
 }
@@ -258,16 +233,6 @@ bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 
 /* --- cells into records ------------------------------------------------------------------ */
 
-static enum ar_status report_unknown(const char *where, const char *noun, const char *name,
-                                     struct ar_columns columns, struct ar_error *err)
-{
-    const char *names[AR_CSV_COLUMNS_MAX];
-    for (size_t i = 0; i < columns.count; i++) {
-        names[i] = columns.list[i].name;
-    }
-    return ar_error_unknown(err, AR_BAD_DATA, where, noun, name, names, columns.count);
-}
-
 static enum ar_status report_missing(const struct ar_csv *csv, const char *column,
                                      struct ar_error *err)
 {
@@ -287,39 +252,20 @@ enum ar_status ar_csv_check(const struct ar_csv *csv, const char *columns, struc
     return AR_OK;
 }
 
-/* The first column that is needed and not there. */
-static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
-                                    struct ar_columns columns, const size_t *places,
-                                    struct ar_error *err)
-{
-    for (size_t i = 0; i < columns.count; i++) {
-        const struct ar_column *column = &columns.list[i];
-        if (places[i] != SIZE_MAX || column->name == NULL || column->may_be_missing) {
-            continue;
-        }
-        if (is_directive) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: directive \"%s\" is missing; expected it as \"# KEY%s VALUE\" "
-                                "before the header",
-                                csv->path, column->name,
-                                csv->comments == AR_CSV_FACTS ? ":" : " =");
-        }
-        return report_missing(csv, column->name, err);
-    }
-    return AR_OK;
-}
-
 /* Where each column of a list is, among the directives or the columns of the file; SIZE_MAX:
  * nowhere. */
 static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
                                 struct ar_columns columns, size_t places[AR_CSV_COLUMNS_MAX],
                                 struct ar_error *err)
 {
-    const char *noun = is_directive ? "directive" : "column";
+    const char *noun = is_directive ? "directive" : "column", *names[AR_CSV_COLUMNS_MAX];
     size_t listed = columns.count;
     listed -= listed > 0 && columns.list[listed - 1].name == NULL;
     assert(columns.count <= AR_CSV_COLUMNS_MAX);
-    memset(places, 0xff, columns.count * sizeof *places);
+    for (size_t i = 0; i < columns.count; i++) {
+        places[i] = SIZE_MAX;
+        names[i] = columns.list[i].name;
+    }
     for (size_t i = 0; i < (is_directive ? csv->directives_count : csv->columns_count); i++) {
         const char *name = is_directive ? csv->directives[i].key : csv->cells[i];
         uint64_t line = is_directive ? csv->directives[i].line : csv->header_line;
@@ -331,7 +277,8 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
         }
         snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);
         if (column == columns.count) {
-            return report_unknown(where, noun, ar_csv_show(name, shown), columns, err);
+            return ar_error_unknown(err, AR_BAD_DATA, where, noun, ar_csv_show(name, shown), names,
+                                    columns.count);
         }
         if (column < listed && places[column] != SIZE_MAX) {
             return ar_error_set(err, AR_BAD_DATA, "%s: %s \"%s\" is given twice; expected it once",
@@ -341,7 +288,18 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
             places[column] = i;
         }
     }
-    return check_missing(csv, is_directive, columns, places, err);
+    for (size_t i = 0; i < listed; i++) {
+        if (places[i] != SIZE_MAX || columns.list[i].may_be_missing) {
+            continue;
+        }
+        return !is_directive
+                   ? report_missing(csv, names[i], err)
+                   : ar_error_set(err, AR_BAD_DATA,
+                                  "%s: directive \"%s\" is missing; expected it as "
+                                  "\"# KEY%s VALUE\" before the header",
+                                  csv->path, names[i], csv->comments == AR_CSV_FACTS ? ":" : " =");
+    }
+    return AR_OK;
 }
 
 static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const char *noun,

@@ -27,19 +27,18 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
 
 /* --- fields ------------------------------------------------------------------------------- */
 
-static const char *field_text(const struct ar_column *column, const void *record)
-{
-    const char *field = (const char *)record + column->offset;
-    const char *text = field;
-    if (column->kind == AR_COLUMN_string) {
-        memcpy(&text, field, sizeof text);
-    }
-    return text != NULL ? text : "";
-}
-
 static const void *field_of(const struct ar_column *column, const void *record)
 {
     return (const char *)record + column->offset;
+}
+
+static const char *field_text(const struct ar_column *column, const void *record)
+{
+    const char *text = field_of(column, record);
+    if (column->kind == AR_COLUMN_string) {
+        memcpy(&text, text, sizeof text);
+    }
+    return text != NULL ? text : "";
 }
 
 uint64_t record_count(const struct ar_column *column, const void *record)
@@ -56,13 +55,6 @@ double record_number(const struct ar_column *column, const void *record)
 static int field_flag(const struct ar_column *column, const void *record)
 {
     return *(const int8_t *)field_of(column, record);
-}
-
-static size_t field_choice(const struct ar_column *column, const void *record)
-{
-    uint32_t place = 0; /* of an enum, or the first byte of it */
-    memcpy(&place, field_of(column, record), column->size);
-    return place;
 }
 
 static bool field_applies(const struct ar_column *column, const void *record)
@@ -85,6 +77,7 @@ static bool field_applies(const struct ar_column *column, const void *record)
 const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL])
 {
     int digits = column->digits > 0 ? column->digits : DIGITS;
+    uint32_t place = 0; /* of an enum, or the first byte of it */
     if (!field_applies(column, record)) {
         return "";
     }
@@ -98,7 +91,8 @@ const char *record_cell(const struct ar_column *column, const void *record, char
     case AR_COLUMN_flag:
         return field_flag(column, record) > 0 ? "yes" : "no";
     case AR_COLUMN_choice:
-        return column->names[field_choice(column, record)];
+        memcpy(&place, field_of(column, record), column->size);
+        return column->names[place];
     default:
         return field_text(column, record);
     }
@@ -124,14 +118,6 @@ void ar_record_write_facts(FILE *file, struct ar_columns columns, const void *re
             fprintf(file, "# %s:%s%s\n", columns.list[i].name, text[0] != '\0' ? " " : "", text);
         }
     }
-}
-
-static void write_names(FILE *file, struct ar_columns columns)
-{
-    for (size_t i = 0; i < columns.count; i++) {
-        ar_csv_write_cell(file, columns.list[i].name, i == 0);
-    }
-    fputc('\n', file);
 }
 
 /* --- JSON --------------------------------------------------------------------------------- */
@@ -160,9 +146,10 @@ void ar_json_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
+void ar_json_object(FILE *file, struct ar_columns columns, const void *record)
 {
     char room[RECORD_CELL];
+    fputc('{', file);
     for (size_t i = 0; i < columns.count; i++) {
         const struct ar_column *column = &columns.list[i];
         fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", column->name);
@@ -178,12 +165,6 @@ void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
             ar_json_text(file, record_cell(column, record, room));
         }
     }
-}
-
-void ar_json_object(FILE *file, struct ar_columns columns, const void *record)
-{
-    fputc('{', file);
-    ar_json_members(file, columns, record);
     fputc('}', file);
 }
 
@@ -284,7 +265,10 @@ void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_vi
         records->width = 0;
     }
     if (view->format == AR_FORMAT_CSV) {
-        write_names(file, records->columns);
+        for (size_t i = 0; i < records->columns.count; i++) {
+            ar_csv_write_cell(file, records->columns.list[i].name, i == 0);
+        }
+        fputc('\n', file);
     } else if (view->format == AR_FORMAT_JSON) {
         fputc('[', file);
     } else {
@@ -363,16 +347,11 @@ void ar_columns_describe(FILE *file, struct ar_columns columns)
 
 /* --- fields from text ------------------------------------------------------------------------ */
 
-static double max_count(const struct ar_column *column)
-{
-    return column->max > 0 ? column->max : column->size == sizeof(uint32_t) ? UINT32_MAX : 0;
-}
-
 static bool read_count(const struct ar_column *column, const char *text, void *field)
 {
     struct ar_error ignored;
     uint64_t count;
-    double max = max_count(column);
+    double max = column->max > 0 ? column->max : column->size == sizeof(uint32_t) ? UINT32_MAX : 0;
     if (ar_parse_count("", text, (uint64_t)column->min, max > 0 ? (uint64_t)max : UINT64_MAX,
                        &count, &ignored) != AR_OK) {
         return false;
@@ -398,16 +377,6 @@ static bool read_number(const struct ar_column *column, const char *text, void *
     return true;
 }
 
-static bool read_text(const struct ar_column *column, const char *text, void *field)
-{
-    if (strlen(text) >= column->size) {
-        return false;
-    }
-    memset(field, 0, column->size); /* records are compared as bytes, too */
-    memcpy(field, text, strlen(text));
-    return true;
-}
-
 static bool read_choice(const struct ar_column *column, const char *text, void *field)
 {
     static const char *const flags[] = {"no", "yes", NULL};
@@ -422,28 +391,28 @@ static bool read_choice(const struct ar_column *column, const char *text, void *
     return true;
 }
 
-static void clear_field(const struct ar_column *column, void *field)
+bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
 {
     const uint64_t no_count = AR_NO_COUNT;
     const double no_number = (double)NAN;
-    memset(field, column->kind == AR_COLUMN_flag ? AR_NO_FLAG : 0, column->size);
-    if (column->kind == AR_COLUMN_count && column->size == sizeof no_count) {
-        memcpy(field, &no_count, sizeof no_count);
-    } else if (column->kind == AR_COLUMN_number) {
-        memcpy(field, &no_number, sizeof no_number);
-    }
-}
-
-bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
-{
     void *field = (char *)record + column->offset;
     if (text[0] == '\0') {
-        clear_field(column, field);
+        memset(field, column->kind == AR_COLUMN_flag ? AR_NO_FLAG : 0, column->size);
+        if (column->kind == AR_COLUMN_count && column->size == sizeof no_count) {
+            memcpy(field, &no_count, sizeof no_count);
+        } else if (column->kind == AR_COLUMN_number) {
+            memcpy(field, &no_number, sizeof no_number);
+        }
         return true;
     }
     switch (column->kind) {
     case AR_COLUMN_text:
-        return read_text(column, text, field);
+        if (strlen(text) >= column->size) {
+            return false;
+        }
+        memset(field, 0, column->size); /* records are compared as bytes, too */
+        memcpy(field, text, strlen(text));
+        return true;
     case AR_COLUMN_string:
         memcpy(field, &text, sizeof text);
         return true;

@@ -186,17 +186,6 @@ static void write_headings(struct table *table, size_t line, size_t lines)
     }
 }
 
-static void write_rule(const struct table *table)
-{
-    fputc('|', table->file);
-    for (size_t i = 0; i < table->columns.count; i++) {
-        if (table->shown[i].is_shown) {
-            fputs(is_right(&table->columns.list[i]) ? "--:|" : "---|", table->file);
-        }
-    }
-    fputc('\n', table->file);
-}
-
 static void write_table(struct table *table, const char *cells, size_t records)
 {
     size_t lines = 0;
@@ -213,9 +202,13 @@ static void write_table(struct table *table, const char *cells, size_t records)
     for (size_t line = 0; line < lines; line++) {
         write_headings(table, line, lines);
     }
-    if (table->is_markdown) {
-        write_rule(table);
+    fputs(table->is_markdown ? "|" : "", table->file);
+    for (size_t i = 0; i < table->columns.count && table->is_markdown; i++) {
+        if (table->shown[i].is_shown) {
+            fputs(is_right(&table->columns.list[i]) ? "--:|" : "---|", table->file);
+        }
     }
+    fputs(table->is_markdown ? "\n" : "", table->file);
     for (size_t i = 0; i < records; i++) {
         fputs(table->is_markdown ? "| " : "", table->file);
         for (size_t j = 0; j < table->columns.count; j++) {
