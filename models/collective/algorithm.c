@@ -12,34 +12,25 @@ const struct ar_algorithm *const ar_algorithms[] = {
 };
 const size_t ar_algorithms_count = sizeof ar_algorithms / sizeof ar_algorithms[0];
 
-/* An algorithm of the name of any other operation; NULL: there is none. */
-static const struct ar_algorithm *find_elsewhere(const char *name)
-{
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        if (strcmp(name, ar_algorithms[i]->name) == 0) {
-            return ar_algorithms[i];
-        }
-    }
-    return NULL;
-}
-
 enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,
                                  const char *name, const struct ar_algorithm **algorithm,
                                  struct ar_error *err)
 {
     const char *names[sizeof ar_algorithms / sizeof ar_algorithms[0] + 1];
+    const struct ar_algorithm *other = NULL; /* of the name, of another operation */
     size_t names_count = 0;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
+        bool is_named = strcmp(name, ar_algorithms[i]->name) == 0;
         if (ar_algorithms[i]->operation != operation) {
+            other = is_named && other == NULL ? ar_algorithms[i] : other;
             continue;
         }
-        if (strcmp(name, ar_algorithms[i]->name) == 0) {
+        if (is_named) {
             *algorithm = ar_algorithms[i];
             return AR_OK;
         }
         names[names_count++] = ar_algorithms[i]->name;
     }
-    const struct ar_algorithm *other = find_elsewhere(name);
     if (other != NULL) {
         char choices[512];
         names[names_count] = NULL;
@@ -110,24 +101,18 @@ enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
     return AR_OK;
 }
 
-/* A node in the first dimension, its nodes as square as can be. */
-static struct ar_shape levels_of(uint32_t ranks, uint32_t gpus_per_node)
-{
-    struct ar_shape groups = ar_shape_groups(ranks, gpus_per_node);
-    struct ar_shape nodes = ar_shape_squarest(groups.y);
-    return nodes.x == 1 ? groups : (struct ar_shape){.x = groups.x, .y = nodes.x, .z = nodes.y};
-}
-
 struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm, uint32_t ranks,
                                            uint32_t gpus_per_node)
 {
+    struct ar_shape groups = ar_shape_groups(ranks, gpus_per_node), nodes;
     switch (ar_algorithm_shapes(algorithm)) {
     case AR_SHAPES_GROUPS:
-        return ar_shape_groups(ranks, gpus_per_node);
+        return groups;
     case AR_SHAPES_GRIDS:
         return ar_shape_squarest(ranks);
-    case AR_SHAPES_LEVELS:
-        return levels_of(ranks, gpus_per_node);
+    case AR_SHAPES_LEVELS: /* a node in the first dimension, its nodes as square as can be */
+        nodes = ar_shape_squarest(groups.y);
+        return nodes.x == 1 ? groups : (struct ar_shape){.x = groups.x, .y = nodes.x, .z = nodes.y};
     default:
         return (struct ar_shape){.x = ranks, .y = 1};
     }
@@ -274,24 +259,6 @@ static struct ar_move stage_move(const struct stage_step *at, const struct ar_sh
 
 /* --- phases and moves ------------------------------------------------------------------------ */
 
-/* The one phase of an algorithm whose stages are a pipeline; step s is stage s % period of part
- * s / period. */
-static struct ar_phase pipeline_phase(const struct ar_algorithm *algorithm,
-                                      const struct ar_shape *shape)
-{
-    uint32_t parts = algorithm->pipeline_parts;
-    struct ar_phase made = {
-        .name = "sums in switches", .kind = AR_PHASE_SUMS, .parts = parts, .pieces = parts};
-    for (const struct ar_stage *at = algorithm->stages; at->block != NULL; at++) {
-        struct ar_phase stage = phase_of_stage(at, shape);
-        made.period += stage.steps;
-        made.steps += parts * stage.steps;
-        made.messages += parts * stage.messages;
-        made.pieces = parts * stage.pieces > made.pieces ? parts * stage.pieces : made.pieces;
-    }
-    return made;
-}
-
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX])
 {
@@ -299,14 +266,25 @@ uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct 
     if (algorithm == NULL || algorithm->phases != NULL) {
         return algorithm == NULL ? 0 : algorithm->phases(shape, phases);
     }
-    if (algorithm->pipeline_parts > 0) {
-        phases[0] = pipeline_phase(algorithm, shape);
-        return 1;
-    }
     for (const struct ar_stage *at = algorithm_stages(algorithm, shape); at->block != NULL; at++) {
         phases[count++] = phase_of_stage(at, shape);
     }
-    return count;
+    if (algorithm->pipeline_parts == 0) {
+        return count;
+    }
+    /* Stages that are a pipeline are one phase; step s is stage s % period of part s / period. */
+    uint32_t parts = algorithm->pipeline_parts;
+    struct ar_phase made = {
+        .name = "sums in switches", .kind = AR_PHASE_SUMS, .parts = parts, .pieces = parts};
+    for (uint32_t i = 0; i < count; i++) {
+        made.period += phases[i].steps;
+        made.steps += parts * phases[i].steps;
+        made.messages += parts * phases[i].messages;
+        made.pieces =
+            parts * phases[i].pieces > made.pieces ? parts * phases[i].pieces : made.pieces;
+    }
+    phases[0] = made;
+    return 1;
 }
 
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,

@@ -88,20 +88,6 @@ static uint32_t side_of(uint32_t groups, uint32_t group)
     return group > 0 && group > parent_of(groups, group) ? RIGHT : LEFT;
 }
 
-/* By how many steps the first rank of a group sends a part before the root would. */
-static uint32_t lead_of(uint32_t groups, uint32_t group)
-{
-    uint32_t lead = 0;
-    uint32_t side = side_of(groups, group);
-    while (group > 0) {
-        group = parent_of(groups, group);
-        uint32_t side_of_parent = side_of(groups, group);
-        lead += lead_over(side_of_parent, side);
-        side = side_of_parent;
-    }
-    return lead;
-}
-
 /* The place of a position in the tree. */
 struct place {
     uint32_t side;  /* which child of its parent it is */
@@ -115,7 +101,13 @@ static struct place place_of(const struct ar_shape *shape, uint32_t position)
     uint32_t member = position % shape->x;
     uint32_t side = side_of(shape->y, group);
     uint32_t root_first = PERIOD * depth_of(shape);
-    struct place place = {.side = side, .first = root_first - lead_of(shape->y, group)};
+    struct place place = {.side = side, .first = root_first};
+    for (uint32_t at = group, at_side = side; at > 0;) { /* before the root would, by each hop */
+        at = parent_of(shape->y, at);
+        uint32_t side_of_parent = side_of(shape->y, at);
+        place.first -= lead_over(side_of_parent, at_side);
+        at_side = side_of_parent;
+    }
     if (member > 0) {
         place.first -= lead_over(side, CHAIN) + (member - 1) * PERIOD;
         place.side = CHAIN;
@@ -247,12 +239,16 @@ static uint32_t step_up(const struct ar_shape *shape, const struct place *own, u
                                                         : AR_NEVER;
 }
 
-/* The way down begins where the last part goes up, backwards in time. */
-static uint32_t step_down(const struct ar_shape *shape, const struct place *own, uint32_t position,
-                          uint32_t place, bool sends)
+uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
+                   uint32_t place, bool sends)
 {
+    struct place own = place_of(shape, position);
+    if (phase->copies_from > 0) {
+        return step_up(shape, &own, position, place, sends);
+    }
+    /* The way down begins where the last part goes up, backwards in time. */
     for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
-        uint32_t up = step_up(shape, own, position, place_up, !sends);
+        uint32_t up = step_up(shape, &own, position, place_up, !sends);
         uint32_t step =
             up == AR_NEVER ? up : steps_of(shape) - 1 - up - (parts_of(shape) - 1) * PERIOD;
         if (up != AR_NEVER && step % PERIOD == place) {
@@ -260,13 +256,6 @@ static uint32_t step_down(const struct ar_shape *shape, const struct place *own,
         }
     }
     return AR_NEVER;
-}
-
-uint32_t tree_step(const struct ar_shape *shape, const struct ar_phase *phase, uint32_t position,
-                   uint32_t place, bool sends)
-{
-    struct place own = place_of(shape, position);
-    return (phase->copies_from > 0 ? step_up : step_down)(shape, &own, position, place, sends);
 }
 
 /* NCCL's chunks. Those of an all-reduce by trees are halved while a channel has fewer of them than

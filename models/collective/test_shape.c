@@ -221,21 +221,6 @@ Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
     }
 }
 
-Test(order, two_or_four_channels_load_both_hcas_of_abci_nodes_equally)
-{
-    for (uint32_t channels = 2; channels <= 4; channels += 2) {
-        struct ar_order order = {.ranks = 16, .node_members = 4, .channels = channels};
-        uint32_t enters[2] = {0};
-        uint32_t leaves[2] = {0};
-        for (uint32_t channel = 0; channel < channels; channel++) {
-            enters[ar_order_rank(&order, channel, 4) % 4 / 2]++;
-            leaves[ar_order_rank(&order, channel, 7) % 4 / 2]++;
-        }
-        cr_expect(enters[0] == channels / 2 && enters[1] == channels / 2);
-        cr_expect(leaves[0] == channels / 2 && leaves[1] == channels / 2);
-    }
-}
-
 Test(order, the_first_channel_of_a_node_of_four_is_the_zigzag_0_1_3_2)
 {
     static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};

@@ -58,23 +58,6 @@ bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_
     return false;
 }
 
-/* Nodes of the longest row. */
-static uint32_t row_nodes(uint32_t x, uint32_t y, uint32_t gpus)
-{
-    uint32_t max = 1;
-    for (uint32_t row = 0; row < y && row < gpus; row++) { /* then they begin in a node as before */
-        uint64_t first = (uint64_t)row * x;
-        uint32_t nodes = (uint32_t)((first + x - 1) / gpus - first / gpus) + 1;
-        max = nodes > max ? nodes : max;
-    }
-    return max;
-}
-
-static uint32_t column_nodes(uint32_t x, uint32_t y, uint32_t gpus)
-{
-    return x >= gpus ? y : (uint32_t)((uint64_t)(y - 1) * x / gpus) + 1;
-}
-
 static void add_run(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
 {
     if (run.ranks > 1) {
@@ -82,43 +65,43 @@ static void add_run(struct ar_library_run run, struct ar_library_run *runs, size
     }
 }
 
-/* The calls of AR_CALLS_TORUS or AR_CALLS_LEADERS. */
-static size_t grid_calls(bool is_torus, uint32_t x, uint32_t y, uint32_t gpus_per_node,
-                         double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
+size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
+                        const struct ar_shape *shape, uint32_t gpus_per_node, double bytes,
+                        struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
-    bool rows_meet = y > 1 && x % gpus_per_node != 0 && gpus_per_node % x != 0;
+    uint32_t ranks = ar_shape_ranks(shape), gpus = gpus_per_node, x = shape->x, y = shape->y;
+    if (calls != AR_CALLS_TORUS && calls != AR_CALLS_LEADERS) {
+        runs[0] = (struct ar_library_run){
+            .nodes = (ranks + gpus - 1) / gpus, .ranks = ranks, .bytes = bytes, .call = call};
+        return 1;
+    }
+    bool is_torus = calls == AR_CALLS_TORUS;
+    bool rows_meet = y > 1 && x % gpus != 0 && gpus % x != 0;
     size_t count = 0;
-    struct ar_library_run row = {.nodes = row_nodes(x, y, gpus_per_node),
+    struct ar_library_run row = {.nodes = 1, /* of the longest row */
                                  .ranks = x,
                                  .bytes = bytes,
                                  .call = is_torus ? AR_REDUCE_SCATTER : AR_REDUCE,
                                  .sharers = rows_meet ? 2 : 1};
-    struct ar_library_run column = {.nodes = column_nodes(x, y, gpus_per_node),
+    struct ar_library_run column = {.nodes = y,
                                     .ranks = y,
                                     .bytes = is_torus ? bytes / x : bytes,
                                     .call = AR_ALL_REDUCE,
                                     .sharers = 1};
+    for (uint32_t i = 0; i < y && i < gpus; i++) { /* then they begin in a node as before */
+        uint64_t first = (uint64_t)i * x;
+        uint32_t nodes = (uint32_t)((first + x - 1) / gpus - first / gpus) + 1;
+        row.nodes = nodes > row.nodes ? nodes : row.nodes;
+    }
+    if (x < gpus) {
+        column.nodes = (uint32_t)((uint64_t)(y - 1) * x / gpus) + 1;
+    }
     if (is_torus) {
-        column.sharers = x < gpus_per_node ? x : gpus_per_node;
+        column.sharers = x < gpus ? x : gpus;
     }
     add_run(row, runs, &count);
     add_run(column, runs, &count);
     row.call = is_torus ? AR_ALL_GATHER : AR_BROADCAST;
     add_run(row, runs, &count);
     return count;
-}
-
-size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
-                        const struct ar_shape *shape, uint32_t gpus_per_node, double bytes,
-                        struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
-{
-    if (calls == AR_CALLS_TORUS || calls == AR_CALLS_LEADERS) {
-        return grid_calls(calls == AR_CALLS_TORUS, shape->x, shape->y, gpus_per_node, bytes, runs);
-    }
-    uint32_t ranks = ar_shape_ranks(shape);
-    runs[0] = (struct ar_library_run){.nodes = (ranks + gpus_per_node - 1) / gpus_per_node,
-                                      .ranks = ranks,
-                                      .bytes = bytes,
-                                      .call = call};
-    return 1;
 }

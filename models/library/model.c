@@ -216,21 +216,14 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
     return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / (is_nvls ? 1 : of_switch);
 }
 
-/* The time that a call of simple loses while its slots fill. */
-static double fill_time(const double *values, enum ar_choice_protocol protocol,
-                        const struct ar_library_run *run)
-{
-    return protocol == AR_PROTOCOL_SIMPLE
-               ? values[AR_FILL] * run->bytes / (run->bytes + values[AR_FILL_HALF])
-               : 0;
-}
-
 double ar_library_time(const struct ar_tuning *tuning,
                        const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run)
 {
     enum ar_choice_protocol protocol = ar_choices[choice].protocol;
-    double fill_s = fill_time(values, protocol, run);
+    double fill_s = protocol == AR_PROTOCOL_SIMPLE /* that it loses while its slots fill */
+                        ? values[AR_FILL] * run->bytes / (run->bytes + values[AR_FILL_HALF])
+                        : 0;
     switch (ar_choices[choice].algorithm) {
     case AR_CHOICE_RING:
         return ar_library_call_facts[run->call].is_chain

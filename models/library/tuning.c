@@ -22,20 +22,16 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
     return make_tuning(ar_release_default, node_bus_Bps, net_bus_Bps);
 }
 
-/* Whether a release is of the same minor version as a row: 2.18.5 and 2.18.3. */
-static bool is_like(const char *release, const char *row)
-{
-    size_t minor = (size_t)(strrchr(row, '.') - row) + 1;
-    size_t patch = strspn(release + strnlen(release, minor), "0123456789");
-    return strncmp(release, row, minor) == 0 && patch > 0 && release[minor + patch] == '\0';
-}
-
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err)
 {
     const char *names[RELEASES_MAX];
     for (size_t i = 0; i < ar_releases_count; i++) {
-        if (is_like(release, ar_releases[i].release)) {
+        /* A row stands for all releases of its minor version: 2.18.3 for 2.18.5. */
+        const char *row = ar_releases[i].release;
+        size_t minor = (size_t)(strrchr(row, '.') - row) + 1;
+        size_t patch = strspn(release + strnlen(release, minor), "0123456789");
+        if (strncmp(release, row, minor) == 0 && patch > 0 && release[minor + patch] == '\0') {
             *tuning = make_tuning(&ar_releases[i], node_bus_Bps, net_bus_Bps);
             return AR_OK;
         }
@@ -188,13 +184,6 @@ static double chain_latency(const struct ar_tuning *tuning, enum ar_choice choic
     return release->latency[choice].base + (is_same ? 1 : run->ranks) * hop_us;
 }
 
-static bool is_on_plateau(const struct ar_tuning *tuning, const struct ar_library_run *run)
-{
-    double channel_bytes = tuning->release->plateau_channel_bytes;
-    double rank_bytes = channel_bytes > 0 ? channel_bytes * tuning->channels : 65536.0 / 16;
-    return run->call == AR_ALL_REDUCE && is_wide(run) && run->bytes >= run->ranks * rank_bytes;
-}
-
 static double ring_latency(const struct ar_tuning *tuning, enum ar_choice choice,
                            const struct ar_library_run *run)
 {
@@ -205,9 +194,11 @@ static double ring_latency(const struct ar_tuning *tuning, enum ar_choice choice
     double latency = tuning->release->latency[choice].base +
                      node * ar_tuning_node_latency(tuning, choice, is_wide(run)) +
                      net * net_latency(tuning, choice, run);
-    return choice == AR_RING_SIMPLE && is_on_plateau(tuning, run)
-               ? latency * ar_tuning_caps(tuning)->plateau
-               : latency;
+    double channel_bytes = tuning->release->plateau_channel_bytes;
+    double rank_bytes = channel_bytes > 0 ? channel_bytes * tuning->channels : 65536.0 / 16;
+    bool is_on_plateau = has_extra && run->bytes >= run->ranks * rank_bytes;
+    return choice == AR_RING_SIMPLE && is_on_plateau ? latency * ar_tuning_caps(tuning)->plateau
+                                                     : latency;
 }
 
 static double ring_bandwidth(const struct ar_tuning *tuning, enum ar_choice choice,
