@@ -83,17 +83,6 @@ void bundles_create(struct ar_arena *arena, struct recurrence *recurrence)
     }
 }
 
-bool bundle_is_alike(const struct bundle *one, const struct bundle *other)
-{
-    size_t places = one->places_count;
-    return one->is_regular && other->is_regular && one->rows == other->rows &&
-           one->walks == other->walks &&
-           memcmp(one->positions, other->positions, places * sizeof *one->positions) == 0 &&
-           memcmp(one->latency_s, other->latency_s, places * sizeof *one->latency_s) == 0 &&
-           memcmp(one->s_per_byte, other->s_per_byte, places * sizeof *one->s_per_byte) == 0 &&
-           memcmp(one->tiers, other->tiers, places * sizeof *one->tiers) == 0;
-}
-
 /* --- a phase on its way ------------------------------------------------------------------------
  */
 
@@ -244,25 +233,20 @@ static void ring_run_tiles(const struct bundle_run *run, ring_kernel *kernel, ui
     }
 }
 
-/* Every hop needs longer for the smallest message than it takes to reduce the largest. */
-static bool ring_hides_reducing(const struct bundle_run *run)
-{
-    double min_bytes = INFINITY, max_bytes = 0, min_s_per_byte = INFINITY;
-    for (size_t place = 0; place < run->bundle->places_count; place++) {
-        min_bytes = fmin(min_bytes, run->bytes[place]);
-        max_bytes = fmax(max_bytes, run->bytes[place]);
-        min_s_per_byte = fmin(min_s_per_byte, run->s_per_byte[place]);
-    }
-    return max_bytes * run->all->reduce_s_per_byte <= min_bytes * min_s_per_byte;
-}
-
 static void ring_run(const struct bundle_run *run)
 {
     const struct bundle *bundle = run->bundle;
     uint32_t steps = run->all->phase->steps;
     uint32_t at_a_time =
         bundle->rows < RECURRENCE_TILE_STEPS ? bundle->rows : RECURRENCE_TILE_STEPS;
-    bool is_hidden = ring_hides_reducing(run);
+    double min_bytes = INFINITY, max_bytes = 0, min_s_per_byte = INFINITY;
+    for (size_t place = 0; place < bundle->places_count; place++) {
+        min_bytes = fmin(min_bytes, run->bytes[place]);
+        max_bytes = fmax(max_bytes, run->bytes[place]);
+        min_s_per_byte = fmin(min_s_per_byte, run->s_per_byte[place]);
+    }
+    /* Every hop needs longer for the smallest message than it takes to reduce the largest. */
+    bool is_hidden = max_bytes * run->all->reduce_s_per_byte <= min_bytes * min_s_per_byte;
     struct ring_step all = ring_step_of(run, 0);
     ring_kernel_begin(&all, 0, 0, bundle->places_count);
     for (uint32_t step = 1; step < steps; step += at_a_time) {

@@ -58,27 +58,6 @@ static double recurrence_finish(const struct recurrence *recurrence, uint32_t po
     return finish_s;
 }
 
-/* Lets all that was sent arrive. */
-static void recurrence_land(struct recurrence *recurrence)
-{
-    size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
-    for (uint32_t i = 0; i < recurrence->positions; i++) {
-        recurrence->states[i] =
-            (struct rank_state){.now_s = recurrence_finish(recurrence, i), .peer = UINT32_MAX};
-    }
-    memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
-}
-
-/* Arrays know the hops of one price: messages that cost something besides their paths must be
- * alike.
- */
-static bool has_arrays(const struct recurrence *recurrence, const struct bundle *bundle)
-{
-    uint64_t elements = recurrence->elements;
-    return bundle->is_regular && (recurrence->lanes.latency_s == NULL ||
-                                  (elements > 0 && elements % recurrence->phase->parts == 0));
-}
-
 /* Writes a mark of the present job: where the observed ranks on the lane are in time. */
 static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark)
 {
@@ -97,6 +76,7 @@ static void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, 
 void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     const struct ar_flows *flows = recurrence->flows;
+    size_t flights = (size_t)recurrence->positions * recurrence->collective->window;
     recurrence->lane = lane;
     recurrence->elements = elements;
     recurrence->first_step = 0;
@@ -104,14 +84,22 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         const struct ar_phase *phase = recurrence->phase = &flows->phases[i];
         const struct bundle *bundle =
             &recurrence->bundles[i * ar_collective_lanes(recurrence->collective) + lane];
+        /* Arrays know the hops of one price: messages that cost something besides their paths must
+         * be alike. */
+        bool are_alike =
+            recurrence->lanes.latency_s == NULL || (elements > 0 && elements % phase->parts == 0);
         recurrence->pattern = &flows->patterns[i];
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
         if (phase->steps > 0 &&
             (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS)) {
-            recurrence_land(recurrence);
+            for (uint32_t k = 0; k < recurrence->positions; k++) { /* all that was sent arrives */
+                recurrence->states[k] = (struct rank_state){
+                    .now_s = recurrence_finish(recurrence, k), .peer = UINT32_MAX};
+            }
+            memset(recurrence->flights_s, 0, flights * sizeof *recurrence->flights_s);
             (phase->kind == AR_PHASE_SUMS ? recurrence_run_sums
                                           : recurrence_run_exchange)(recurrence);
-        } else if (has_arrays(recurrence, bundle)) {
+        } else if (bundle->is_regular && are_alike) {
             recurrence_run_bundle(recurrence, bundle);
         } else if (phase->steps > 0) {
             (phase->kind == AR_PHASE_TREE ? recurrence_run_tree : recurrence_run_moves)(recurrence);
@@ -126,15 +114,22 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
 
-/* From states that are alike these lanes end alike: groups of a mesh, channels of a group. */
+/* Whether the same happens on both lanes, groups of a mesh or channels of a group, from states that
+ * are alike; false where it is not known. */
 static bool are_lanes_alike(const struct recurrence *recurrence, uint32_t lane, uint32_t other)
 {
     uint32_t lanes = ar_collective_lanes(recurrence->collective);
     bool are = true;
     for (uint32_t i = 0; i < recurrence->flows->phases_count && are; i++) {
+        const struct bundle *a = &recurrence->bundles[i * lanes + lane];
+        const struct bundle *b = &recurrence->bundles[i * lanes + other];
+        size_t places = a->places_count;
         are = recurrence->flows->phases[i].steps == 0 ||
-              bundle_is_alike(&recurrence->bundles[i * lanes + lane],
-                              &recurrence->bundles[i * lanes + other]);
+              (a->is_regular && b->is_regular && a->rows == b->rows && a->walks == b->walks &&
+               memcmp(a->positions, b->positions, places * sizeof *a->positions) == 0 &&
+               memcmp(a->latency_s, b->latency_s, places * sizeof *a->latency_s) == 0 &&
+               memcmp(a->s_per_byte, b->s_per_byte, places * sizeof *a->s_per_byte) == 0 &&
+               memcmp(a->tiers, b->tiers, places * sizeof *a->tiers) == 0);
     }
     return are;
 }
@@ -161,29 +156,6 @@ static void job_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         states[position].now_s = recurrence_finish(recurrence, position);
     }
     recurrence_mark(recurrence, lane, AR_MARK_DONE);
-}
-
-/* Runs a job on all lanes and notes when each rank has finished. */
-static void job_run_lanes(struct recurrence *recurrence, const struct ar_call *job)
-{
-    const struct ar_trial *trial = recurrence->trial;
-    bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL &&
-                   recurrence->call == 0 && trial->timeline == NULL;
-    uint64_t elements = 0;
-    for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
-        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
-        if (lane == 0 || !is_even || part.count != elements ||
-            !are_lanes_alike(recurrence, lane, run)) {
-            job_run_lane(recurrence, lane, part.count);
-            run = lane;
-            elements = part.count;
-        }
-        for (uint32_t position = 0; position < recurrence->positions; position++) {
-            uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-            double done_s = recurrence->states[position].now_s;
-            recurrence->finish_s[rank] = fmax(done_s, recurrence->finish_s[rank]);
-        }
-    }
 }
 
 /* Rates cannot change while messages are under way where no link is shared and there is one phase
@@ -227,13 +199,14 @@ static double job_wait_for_links(struct recurrence *recurrence, double start_s, 
 
 static void job_run(struct recurrence *recurrence, uint32_t index)
 {
-    const struct ar_call *job = &recurrence->trial->calls[index];
+    const struct ar_trial *trial = recurrence->trial;
+    const struct ar_call *job = &trial->calls[index];
     uint32_t ranks = recurrence->ranks;
     double *ready_s = recurrence->rank_ready_s;
     double *finish_s = recurrence->finish_s;
     struct ar_call_time time = {.start_s = -1, .finish_s = 0};
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        double job_ready_s = ar_trial_ready(recurrence->trial, index, rank);
+        double job_ready_s = ar_trial_ready(trial, index, rank);
         ready_s[rank] = ready_s[rank] > job_ready_s ? ready_s[rank] : job_ready_s;
         time.start_s =
             time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
@@ -244,32 +217,29 @@ static void job_run(struct recurrence *recurrence, uint32_t index)
         ar_cluster_reduce_cost(recurrence->collective->cluster,
                                (double)(job->elements * recurrence->collective->element_bytes));
     recurrence->setup_s = ar_collective_setup_s(recurrence->collective, job->elements);
-    job_run_lanes(recurrence, job);
+    /* A lane that is like the one that was run before ends with its states. */
+    bool is_even = trial->rank_start_s == NULL && trial->rank_factor == NULL && index == 0 &&
+                   trial->timeline == NULL;
+    uint64_t elements = 0;
+    for (uint32_t lane = 0, run = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
+        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
+        if (lane == 0 || !is_even || part.count != elements ||
+            !are_lanes_alike(recurrence, lane, run)) {
+            job_run_lane(recurrence, lane, part.count);
+            run = lane;
+            elements = part.count;
+        }
+        for (uint32_t position = 0; position < recurrence->positions; position++) {
+            uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
+            finish_s[rank] = fmax(recurrence->states[position].now_s, finish_s[rank]);
+        }
+    }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
     }
     time.finish_s += job_wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
-    recurrence->trial->times[index] = time;
-}
-
-static void recurrence_find_exactness(const struct recurrence *recurrence)
-{
-    struct ar_trial *trial = recurrence->trial;
-    trial->exact = is_sharing_static(recurrence);
-    if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
-        trial->exact = true;
-        for (uint32_t i = 0; i < trial->calls_count && trial->exact; i++) {
-            bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact =
-                ar_flows_why_not_exact(recurrence->flows, trial->calls[i].elements)[0] == '\0' &&
-                !(is_queued && ar_flows_are_ragged(recurrence->flows));
-        }
-    }
-    ar_copy_text(trial->note, sizeof trial->note,
-                 trial->exact ? "" : "ranks that drift apart share links");
-    ar_copy_text(trial->options, sizeof trial->options,
-                 trial->exact ? "recurrence exact" : "recurrence approximate");
+    trial->times[index] = time;
 }
 
 static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *err)
@@ -290,7 +260,20 @@ static enum ar_status recurrence_run(struct ar_trial *trial, struct ar_error *er
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         job_run(&recurrence, i);
     }
-    recurrence_find_exactness(&recurrence);
+    trial->exact = is_sharing_static(&recurrence);
+    if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
+        trial->exact = true;
+        for (uint32_t i = 0; i < trial->calls_count && trial->exact; i++) {
+            bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
+            trial->exact =
+                ar_flows_why_not_exact(recurrence.flows, trial->calls[i].elements)[0] == '\0' &&
+                !(is_queued && ar_flows_are_ragged(recurrence.flows));
+        }
+    }
+    ar_copy_text(trial->note, sizeof trial->note,
+                 trial->exact ? "" : "ranks that drift apart share links");
+    ar_copy_text(trial->options, sizeof trial->options,
+                 trial->exact ? "recurrence exact" : "recurrence approximate");
     if (trial->rank_finish_s != NULL) {
         memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
     }

@@ -40,9 +40,6 @@ struct bundle {
     enum ar_tier *tiers; /**< [place] */
 };
 
-/** Whether the same happens on both, from states that are alike; false where it is not known. */
-bool bundle_is_alike(const struct bundle *one, const struct bundle *other);
-
 /* --- a job ---------------------------------------------------------------------------------- */
 
 /** One rank on the lane that is being run. */
