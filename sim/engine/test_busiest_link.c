@@ -48,18 +48,13 @@ static void expect_slower_on(const char *machine, const struct ar_engine *engine
     }
 }
 
-Test(busiest_link, is_what_the_recurrence_waits_for)
+Test(busiest_link, is_what_the_recurrence_and_the_closed_form_wait_for)
 {
-    expect_slower_on("abci-v100", &ar_engine_recurrence);
-    expect_slower_on("dgx1-v100", &ar_engine_recurrence);
-    expect_slower_on("dgx2-v100", &ar_engine_recurrence);
-}
-
-Test(busiest_link, is_what_the_closed_form_waits_for)
-{
-    expect_slower_on("abci-v100", &ar_engine_closed);
-    expect_slower_on("dgx1-v100", &ar_engine_closed);
-    expect_slower_on("dgx2-v100", &ar_engine_closed);
+    static const char *const machines[] = {"abci-v100", "dgx1-v100", "dgx2-v100"};
+    for (size_t i = 0; i < 3; i++) {
+        expect_slower_on(machines[i], &ar_engine_recurrence);
+        expect_slower_on(machines[i], &ar_engine_closed);
+    }
 }
 
 /* 102.3 % of the estimate before it waited; the simulation takes 6.576 ms. */

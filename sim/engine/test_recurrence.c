@@ -89,23 +89,3 @@ Test(recurrence, does_not_claim_to_be_exact_for_queued_hierarchies)
     struct ar_collective collective = support_on("flat", "hierarchical", 8, 2);
     cr_expect_not(compare(&collective, QUEUED_S, 0.05));
 }
-
-Test(recurrence, gives_the_same_bytes_twice)
-{
-    static struct test_trial first;
-    static struct test_trial second;
-    struct ar_collective torus = support_on("abci-v100", "torus2d", 16, 16);
-    struct ar_call calls[TRIALS_CALLS];
-    uint32_t calls_count = make_jobs(QUEUED_S, calls);
-    trials_run(&torus, &ar_engine_recurrence, calls, calls_count, &first);
-    trials_run(&torus, &ar_engine_recurrence, calls, calls_count, &second);
-    cr_expect_arr_eq(first.times, second.times, calls_count * sizeof first.times[0]);
-}
-
-Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_time)
-{
-    struct ar_collective ring = support_on("abci-v100", "ring", 16, 1);
-    cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 160.0e-6, 1e-4));
-    ring.window = 1;
-    cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 296.4e-6, 1e-4));
-}
