@@ -77,6 +77,3 @@ void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_
 /** The link of the path of a flow that has the least bandwidth for each flow on it, and how many
  * these are. */
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows);
-
-/** Does a flow have less than the bandwidth of its path? */
-bool ar_maxmin_is_shared(const struct ar_maxmin *maxmin, size_t flow);

@@ -20,7 +20,8 @@ static struct ar_hop hop_of_place(const struct flows_scratch *scratch, size_t pl
         .tier = rates->paths.tiers[flow],
     };
     hop.link = ar_maxmin_narrowest(rates, flow, &hop.flows);
-    pattern->is_shared |= ar_maxmin_is_shared(rates, flow);
+    /* Sums in another order may differ in the last digits. */
+    pattern->is_shared |= hop.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
     return hop;
 }
 
@@ -114,18 +115,6 @@ static void phase_add_carried(const struct flows_scratch *scratch, const struct 
     }
 }
 
-static bool are_hops_alike(const struct ar_pattern *pattern)
-{
-    for (uint32_t i = 1; i < pattern->hops_count; i++) {
-        const struct ar_hop *hop = &pattern->hops[i];
-        if (hop->latency_s != pattern->hops[0].latency_s ||
-            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Resolves a phase of walks or a tree. */
 static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_phase *phase,
                                struct ar_pattern *pattern)
@@ -153,7 +142,12 @@ static void phase_resolve_hops(struct flows_scratch *scratch, const struct ar_ph
     if (phase->kind == AR_PHASE_TREE) {
         pattern->tree = flows_tree_create(scratch->arena, scratch->collective, phase, pattern);
     }
-    pattern->is_uniform = are_hops_alike(pattern);
+    pattern->is_uniform = true;
+    for (uint32_t i = 1; i < pattern->hops_count && pattern->is_uniform; i++) {
+        const struct ar_hop *hop = &pattern->hops[i], *first = &pattern->hops[0];
+        pattern->is_uniform = hop->latency_s == first->latency_s &&
+                              !(fabs(hop->rate_Bps - first->rate_Bps) > 1e-9 * hop->rate_Bps);
+    }
     phase_add_carried(scratch, phase);
 }
 
@@ -176,10 +170,18 @@ static double find_busiest(const struct flows_scratch *scratch)
     return max_s_per_byte;
 }
 
-static void flows_resolve(struct ar_flows *flows)
+static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
+                                   struct ar_flows **made, struct ar_error *err)
 {
     struct ar_arena room AR_ENDS_HERE = {NULL};
-    const struct ar_collective *collective = &flows->collective;
+    AR_TRY(ar_collective_check(collective, err));
+    struct ar_flows *flows = calloc(1, sizeof *flows);
+    if (flows == NULL) {
+        ar_memory_fail("the flows of a collective");
+    }
+    flows->collective = *collective;
+    flows->is_plain = is_plain;
+    collective = &flows->collective; /* what is made outlives the caller's */
     size_t links = ar_cluster_links_count(collective->cluster);
     struct flows_scratch scratch = {
         .collective = collective,
@@ -217,20 +219,7 @@ static void flows_resolve(struct ar_flows *flows)
         flows->even_elements *= flows->even_elements % parts != 0 ? parts : 1;
     }
     flows->busiest_s_per_byte = find_busiest(&scratch);
-}
-
-static enum ar_status flows_create(const struct ar_collective *collective, bool is_plain,
-                                   struct ar_flows **flows, struct ar_error *err)
-{
-    AR_TRY(ar_collective_check(collective, err));
-    struct ar_flows *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        ar_memory_fail("the flows of a collective");
-    }
-    made->collective = *collective;
-    made->is_plain = is_plain;
-    flows_resolve(made);
-    *flows = made;
+    *made = flows;
     return AR_OK;
 }
 
@@ -309,20 +298,15 @@ static bool has_chains(const struct ar_flows *flows)
     return false;
 }
 
-/* Whether some ranks of an exchange have less to do than others, and end before them. */
-static bool has_idle_ranks(const struct ar_flows *flows)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < flows->phases_count; i++) {
-        const struct ar_exchange *exchange = flows->patterns[i].exchange;
-        has |= exchange != NULL && !exchange->is_full && !exchange->is_private;
-    }
-    return has;
-}
-
 bool ar_flows_are_ragged(const struct ar_flows *flows)
 {
-    return has_chains(flows) || has_idle_ranks(flows);
+    bool are_ragged = has_chains(flows);
+    for (uint32_t i = 0; i < flows->phases_count; i++) {
+        const struct ar_exchange *exchange = flows->patterns[i].exchange;
+        /* Some ranks of an exchange have less to do than others, and end before them. */
+        are_ragged |= exchange != NULL && !exchange->is_full && !exchange->is_private;
+    }
+    return are_ragged;
 }
 
 static const char *exchange_why_not_exact(const struct ar_flows *flows, uint32_t index,

@@ -104,20 +104,6 @@ uint64_t ar_line_elements(const struct ar_collective *collective, const struct a
     return sent > received ? sent : received;
 }
 
-static struct ar_line_sum line_resolve(const struct sums_scratch *at, const struct ar_line *line,
-                                       uint32_t lane, uint32_t stage, struct ar_line_sums *made)
-{
-    struct ar_line_sum sum = {.line = *line, .tier = AR_TIER_NVLINK};
-    sum.pieces =
-        (uint32_t)ar_line_elements(at->collective, line, at->phase->pieces, at->first_step + stage);
-    double largest = (double)sum.pieces / at->phase->pieces;
-    for (uint32_t i = 0; i < line->count; i++) {
-        line_add_member(at, sums_flow(at, lane, stage, line->first + i * line->stride), largest,
-                        &sum, made);
-    }
-    return sum;
-}
-
 static bool are_lines_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
 {
     return a->latency_s == b->latency_s && a->pieces == b->pieces &&
@@ -137,27 +123,20 @@ static void sums_find_stage(const struct sums_scratch *at, uint32_t stage,
             struct ar_line line = sums_move(at, position, stage).line;
             if (line.first == position) {
                 struct ar_line_sum *sum = &made->lines[index++];
-                *sum = line_resolve(at, &line, lane, stage, made);
+                *sum = (struct ar_line_sum){.line = line, .tier = AR_TIER_NVLINK};
+                sum->pieces = (uint32_t)ar_line_elements(at->collective, &line, at->phase->pieces,
+                                                         at->first_step + stage);
+                double largest = (double)sum->pieces / at->phase->pieces;
+                for (uint32_t i = 0; i < line.count; i++) {
+                    line_add_member(at, sums_flow(at, lane, stage, line.first + i * line.stride),
+                                    largest, sum, made);
+                }
                 any = any != NULL ? any : sum;
                 made->is_uniform = made->is_uniform && are_lines_alike(sum, any);
             }
         }
     }
     sums_add_stage(at, stage, -1, at->stage);
-}
-
-/* Counts the lines of each stage; returns those of a lane. */
-static uint32_t sums_count_lines(const struct sums_scratch *at, struct ar_line_sums *made)
-{
-    uint32_t lines = 0;
-    for (uint32_t i = 0; i < ar_collective_lanes(at->collective) * made->stages; i++) {
-        made->first[i] = lines;
-        for (uint32_t position = 0; position < at->positions; position++) {
-            lines += sums_move(at, position, i % made->stages).line.first == position;
-        }
-    }
-    made->first[ar_collective_lanes(at->collective) * made->stages] = lines;
-    return lines;
 }
 
 void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *phase,
@@ -168,6 +147,7 @@ void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *ph
     struct ar_line_sums *made = ar_arena_alloc(scratch->arena, 1, sizeof *made);
     size_t links = ar_cluster_links_count(collective->cluster);
     size_t stages = (size_t)ar_collective_lanes(collective) * phase->period;
+    uint32_t lines = 0;
     struct sums_scratch at = {
         .collective = collective,
         .phase = phase,
@@ -186,7 +166,14 @@ void flows_resolve_sums(struct flows_scratch *scratch, const struct ar_phase *ph
         .first = ar_arena_alloc(scratch->arena, stages + 1, sizeof *made->first),
         .is_uniform = true,
     };
-    made->lines = ar_arena_alloc(scratch->arena, sums_count_lines(&at, made), sizeof *made->lines);
+    for (size_t i = 0; i < stages; i++) {
+        made->first[i] = lines;
+        for (uint32_t position = 0; position < at.positions; position++) {
+            lines += sums_move(&at, position, (uint32_t)(i % phase->period)).line.first == position;
+        }
+    }
+    made->first[stages] = lines;
+    made->lines = ar_arena_alloc(scratch->arena, lines, sizeof *made->lines);
     sums_find_buffers(&at, scratch->carried);
     for (uint32_t stage = 0; stage < phase->period; stage++) {
         sums_find_stage(&at, stage, made);

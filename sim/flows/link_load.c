@@ -90,18 +90,6 @@ static void hop_add_load(struct phase_load *load, uint32_t lane, uint32_t from,
 
 /* --- phases ---------------------------------------------------------------------------------- */
 
-/* Whether all hops lie on rings and send in every step. */
-static bool has_steady_rings(const struct phase_load *load)
-{
-    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
-        if (!load->pattern->walks[i].is_ring) {
-            return false;
-        }
-    }
-    return load->phase->messages * ar_collective_lanes(load->collective) ==
-           (uint64_t)load->phase->steps * load->pattern->hops_count;
-}
-
 /* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
  * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
  * S % n hops up to itself once more. */
@@ -122,16 +110,6 @@ static void ring_add_load(struct phase_load *load, uint32_t lane, const struct a
             (struct path_load){.elements = steps / count * sums[count] + sums[i + 1] - up_to,
                                .messages_count = steps * load->count,
                                .peer = hops[i].to});
-    }
-}
-
-static void rings_add_load(struct phase_load *load)
-{
-    for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-        const uint32_t *walks = &load->pattern->lane_walks[lane];
-        for (uint32_t i = walks[0]; i < walks[1]; i++) {
-            ring_add_load(load, lane, &load->pattern->walks[i]);
-        }
     }
 }
 
@@ -198,11 +176,27 @@ void ar_link_load_add_flows(const struct ar_flows *flows, const uint64_t *elemen
         load.phase = &flows->phases[i];
         load.pattern = &flows->patterns[i];
         if (load.phase->steps > 0) {
+            const struct ar_pattern *pattern = load.pattern;
+            uint32_t lanes = ar_collective_lanes(collective);
+            /* Whether all hops lie on rings and send in every step. */
+            bool has_rings =
+                pattern->walks_count > 0 &&
+                load.phase->messages * lanes == (uint64_t)load.phase->steps * pattern->hops_count;
+            for (uint32_t k = 0; k < pattern->walks_count; k++) {
+                has_rings = has_rings && pattern->walks[k].is_ring;
+            }
             load.time++;
-            bool has_rings = load.pattern->walks_count > 0 && has_steady_rings(&load);
-            (load.phase->kind == AR_PHASE_SUMS ? sums_add_load
-             : has_rings                       ? rings_add_load
-                                               : moves_add_load)(&load);
+            if (load.phase->kind == AR_PHASE_SUMS) {
+                sums_add_load(&load);
+            } else if (!has_rings) {
+                moves_add_load(&load);
+            }
+            for (uint32_t lane = 0; has_rings && lane < lanes; lane++) {
+                for (uint32_t k = pattern->lane_walks[lane]; k < pattern->lane_walks[lane + 1];
+                     k++) {
+                    ring_add_load(&load, lane, &pattern->walks[k]);
+                }
+            }
         }
         load.first_step += load.phase->steps;
     }

@@ -29,19 +29,6 @@ void ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
 
 /* --- paths ---------------------------------------------------------------------------------- */
 
-static void paths_make_room(struct ar_arena *arena, size_t count, struct ar_paths *paths)
-{
-    if (count > paths->flows_room) {
-        paths->flows_room = count;
-        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
-        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
-        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
-        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
-    }
-    paths->count = count;
-    paths->begin[0] = 0;
-}
-
 void paths_make_links_room(struct ar_arena *arena, size_t used, size_t more, struct ar_paths *paths)
 {
     if (used + more > paths->links_room) {
@@ -73,13 +60,22 @@ void ar_maxmin_find_paths(struct ar_maxmin *maxmin, const struct ar_flow *flows,
                           uint32_t period)
 {
     struct ar_paths *paths = &maxmin->paths;
+    struct ar_arena *arena = maxmin->arena;
     struct fast_paths fast = {.slots = 0};
-    paths_make_room(maxmin->arena, count, paths);
+    if (count > paths->flows_room) {
+        paths->flows_room = count;
+        paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
+        paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
+        paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
+        paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
+    }
+    paths->count = count;
+    paths->begin[0] = 0;
     if (!maxmin->is_plain && count > 0) {
         fast_paths_begin(maxmin->cluster, flows, &fast);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!fast_paths_move(&fast, flows, i, maxmin->arena, paths)) {
+        if (!fast_paths_move(&fast, flows, i, arena, paths)) {
             path_append(maxmin, &flows[i], i);
             fast_paths_note(&fast, maxmin->cluster, flows, i);
         }
@@ -183,14 +179,6 @@ static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
     }
 }
 
-static void flow_take_share(struct ar_maxmin *maxmin, size_t flow, double rate_Bps)
-{
-    for (size_t j = maxmin->begin[flow]; j < maxmin->begin[flow + 1]; j++) {
-        maxmin->waiting[maxmin->links_left[j]]--;
-        maxmin->left_Bps[maxmin->links_left[j]] -= rate_Bps;
-    }
-}
-
 /* One round: settles whom it can of the open flows; returns how many are left. A flow is settled
  * where a link of its path gives to all of its flows the least that they get anywhere: then no
  * other link leaves anything of it to them. */
@@ -216,58 +204,43 @@ static size_t flows_settle(struct ar_maxmin *maxmin, size_t open_count, double *
         size_t flow = maxmin->open[i];
         if (rates_Bps[flow] < 0) {
             maxmin->open[left++] = flow;
-        } else {
-            flow_take_share(maxmin, flow, rates_Bps[flow]);
+            continue;
+        }
+        for (size_t j = maxmin->begin[flow]; j < maxmin->begin[flow + 1]; j++) {
+            maxmin->waiting[maxmin->links_left[j]]--;
+            maxmin->left_Bps[maxmin->links_left[j]] -= rates_Bps[flow];
         }
     }
     return left;
 }
 
-/* Room for shares and rates of the flows whose paths are known. */
-static void shares_make_room(struct ar_maxmin *maxmin)
+void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
+                    uint32_t period)
 {
     const struct ar_paths *paths = &maxmin->paths;
     struct ar_arena *arena = maxmin->arena;
-    if (paths->count > maxmin->flows_room) {
-        maxmin->flows_room = paths->count;
-        maxmin->rates_Bps = ar_arena_alloc(arena, paths->count, sizeof *maxmin->rates_Bps);
-        maxmin->begin = ar_arena_alloc(arena, paths->count + 1, sizeof *maxmin->begin);
-        maxmin->bounds_Bps = ar_arena_alloc(arena, paths->count, sizeof *maxmin->bounds_Bps);
-        maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
-        maxmin->levels = ar_arena_alloc(arena, paths->count, sizeof *maxmin->levels);
+    ar_maxmin_find_paths(maxmin, flows, count, period);
+    if (count > maxmin->flows_room) {
+        maxmin->flows_room = count;
+        maxmin->rates_Bps = ar_arena_alloc(arena, count, sizeof *maxmin->rates_Bps);
+        maxmin->begin = ar_arena_alloc(arena, count + 1, sizeof *maxmin->begin);
+        maxmin->bounds_Bps = ar_arena_alloc(arena, count, sizeof *maxmin->bounds_Bps);
+        maxmin->open = ar_arena_alloc(arena, count, sizeof *maxmin->open);
+        maxmin->levels = ar_arena_alloc(arena, count, sizeof *maxmin->levels);
     }
-    if (maxmin->links_left == NULL || paths->begin[paths->count] > maxmin->links_room) {
+    if (maxmin->links_left == NULL || paths->begin[count] > maxmin->links_room) {
         maxmin->links_room = paths->links_room;
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
     }
-}
-
-static void links_share_out(struct ar_maxmin *maxmin)
-{
-    const struct ar_paths *paths = &maxmin->paths;
     if (count_flows(maxmin, paths) == 1) { /* no link has two */
-        memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *maxmin->rates_Bps);
+        memcpy(maxmin->rates_Bps, paths->bandwidth_Bps, count * sizeof *maxmin->rates_Bps);
         return;
     }
     flows_begin_waiting(maxmin, paths);
-    for (size_t open = paths->count; open > 0;) {
+    for (size_t open = count; open > 0;) {
         open = flows_settle(maxmin, open, maxmin->rates_Bps);
     }
-}
-
-void ar_maxmin_find(struct ar_maxmin *maxmin, const struct ar_flow *flows, size_t count,
-                    uint32_t period)
-{
-    ar_maxmin_find_paths(maxmin, flows, count, period);
-    shares_make_room(maxmin);
-    links_share_out(maxmin);
-}
-
-/* Sums in another order may differ in the last digits. */
-bool ar_maxmin_is_shared(const struct ar_maxmin *maxmin, size_t flow)
-{
-    return maxmin->rates_Bps[flow] < maxmin->paths.bandwidth_Bps[flow] * (1 - 1e-9);
 }
 
 uint32_t ar_maxmin_narrowest(const struct ar_maxmin *maxmin, size_t flow, uint32_t *flows)

@@ -52,22 +52,6 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
     }
 }
 
-/* Four GPUs, two HCAs and NVLinks between all: what they were before there were orders. */
-Test(orders, clusters_of_like_pairs_and_two_hcas_have_the_plain_zigzags)
-{
-    static const char *const names[] = {"abci-v100", "flat", "host"};
-    static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct ar_cluster *cluster = support_cluster(names[i], NULL);
-        struct ar_collective ring = ring_of(cluster, 18, 8);
-        struct ar_order order = ar_collective_order(&ring);
-        cr_expect_null(order.gpu_orders, "%s", names[i]);
-        for (uint32_t at = 0; strcmp(names[i], "abci-v100") == 0 && at < 16; at++) {
-            cr_expect_eq(ar_order_rank(&order, at / 4, 4 + at % 4), 4 + golden[at / 4][at % 4]);
-        }
-    }
-}
-
 Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
 {
     struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
@@ -123,7 +107,6 @@ Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
     }
 }
 
-/* Rings of one node and of several, and rows of a grid, which are rings of one node. */
 /* A node of C HCAs takes each C channels by all of them, wherever the root is. */
 Test(orders, the_channels_of_a_rooted_collective_enter_other_nodes_by_all_hcas)
 {
@@ -147,6 +130,7 @@ Test(orders, the_channels_of_a_rooted_collective_enter_other_nodes_by_all_hcas)
     }
 }
 
+/* Rings of one node and of several, and rows of a grid, which are rings of one node. */
 Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
 {
     static const char *const settings[] = {"nodes=3", NULL};
