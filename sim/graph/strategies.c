@@ -54,20 +54,6 @@ const struct ar_strategy *const ar_strategies[] = {
 };
 const size_t ar_strategies_count = sizeof ar_strategies / sizeof ar_strategies[0];
 
-static enum ar_status find_strategy(const char *where, const char *name,
-                                    const struct ar_strategy **strategy, struct ar_error *err)
-{
-    const char *names[sizeof ar_strategies / sizeof ar_strategies[0]];
-    for (size_t i = 0; i < ar_strategies_count; i++) {
-        names[i] = ar_strategies[i]->name;
-        if (strcmp(names[i], name) == 0) {
-            *strategy = ar_strategies[i];
-            return AR_OK;
-        }
-    }
-    return ar_error_unknown(err, AR_USAGE, where, "strategy", name, names, ar_strategies_count);
-}
-
 enum ar_status ar_strategy_parse(const char *where, const char *text,
                                  const struct ar_strategy **strategy, uint32_t *staleness,
                                  struct ar_error *err)
@@ -76,8 +62,15 @@ enum ar_status ar_strategy_parse(const char *where, const char *text,
     const struct ar_strategy *found = NULL;
     uint64_t bound = 0;
     size_t length = strcspn(text, ":");
+    const char *names[sizeof ar_strategies / sizeof ar_strategies[0]];
     ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, text);
-    AR_TRY(find_strategy(where, name, &found, err));
+    for (size_t i = 0; i < ar_strategies_count; i++) {
+        names[i] = ar_strategies[i]->name;
+        found = strcmp(names[i], name) == 0 ? ar_strategies[i] : found;
+    }
+    if (found == NULL) {
+        return ar_error_unknown(err, AR_USAGE, where, "strategy", name, names, ar_strategies_count);
+    }
     bool is_named = found->staleness == AR_STALENESS_NAMED;
     struct ar_error ignored;
     if (is_named && ar_parse_count(where, text[length] == '\0' ? "" : text + length + 1, 0,
@@ -110,41 +103,18 @@ const char *ar_strategy_format(const struct ar_strategy *strategy, uint32_t stal
 
 /* Training in fp8 computes the head in bf16: NVIDIA/Megatron-LM, whose output layer is not one of
  * Transformer Engine's unless asked (pull request 4825 of 2026, fp8_output_proj). */
-static enum ar_precision part_precision(const struct ar_layout *layout,
-                                        const struct ar_device_cost *cost,
-                                        enum ar_transformer_part part)
-{
-    enum ar_precision stored = ar_precision_stored(layout->precision);
-    bool is_narrow = ar_precision_bytes(layout->precision) < ar_precision_bytes(stored);
-    return part == AR_PART_HEAD && is_narrow &&
-                   ar_device_cost_has_group(cost, stored, AR_COST_OF_PRODUCTS)
-               ? stored
-               : layout->precision;
-}
-
 static double pass_s(const struct ar_layout *layout, const struct ar_device_cost *cost,
                      enum ar_transformer_part part, enum ar_transformer_pass pass)
 {
     struct ar_kernels kernels;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
-    slice.precision = part_precision(layout, cost, part);
+    enum ar_precision stored = ar_precision_stored(layout->precision);
+    bool is_narrow = ar_precision_bytes(layout->precision) < ar_precision_bytes(stored);
+    bool is_wide_head = part == AR_PART_HEAD && is_narrow &&
+                        ar_device_cost_has_group(cost, stored, AR_COST_OF_PRODUCTS);
+    slice.precision = is_wide_head ? stored : layout->precision;
     ar_transformer_kernels(layout->model, &slice, part, pass, &kernels);
     return ar_kernels_s(&kernels, cost, slice.precision);
-}
-
-/* The gradients of all micro-batches but the first are added to those that are there: two reads and
- * a write of each. Sharded ones are a small part of that. */
-static double accumulate_s(const struct ar_layout *layout, const struct ar_device_cost *cost,
-                           enum ar_transformer_part part)
-{
-    double batches = ar_layout_batches(layout);
-    double experts;
-    double dense = ar_transformer_trained_parameters(layout->model, layout->sizes[AR_AXIS_TP],
-                                                     layout->sizes[AR_AXIS_EP], part, &experts);
-    double bytes = 3 * (dense + experts) * ar_precision_bytes(layout->gradients);
-    return batches > 1 && !layout->strategy->shards_gradients
-               ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)
-               : 0;
 }
 
 /* Bytes of the optimizer's kernels for each parameter, as Megatron-LM v2.6 and apex launch them
@@ -202,12 +172,22 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
                         double factor, const struct ar_framework *framework,
                         struct ar_part_times *times)
 {
+    double batches = ar_layout_batches(layout);
     times->host = find_host(layout, framework);
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
+        double experts;
+        double dense = ar_transformer_trained_parameters(layout->model, layout->sizes[AR_AXIS_TP],
+                                                         layout->sizes[AR_AXIS_EP], part, &experts);
+        /* The gradients of all micro-batches but the first are added to those that are there: two
+         * reads and a write of each. Sharded ones are a small part of that. */
+        double bytes = 3 * (dense + experts) * ar_precision_bytes(layout->gradients);
+        double accumulate_s =
+            batches > 1 && !layout->strategy->shards_gradients
+                ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)
+                : 0;
         times->forward_s[part] = pass_s(layout, cost, part, AR_PASS_FORWARD);
-        times->backward_s[part] =
-            pass_s(layout, cost, part, AR_PASS_BACKWARD) + accumulate_s(layout, cost, part);
+        times->backward_s[part] = pass_s(layout, cost, part, AR_PASS_BACKWARD) + accumulate_s;
     }
     if (layout->recompute == AR_RECOMPUTE_FULL) {
         times->backward_s[AR_PART_LAYER] += times->forward_s[AR_PART_LAYER];

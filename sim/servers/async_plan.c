@@ -9,14 +9,9 @@ const char *const ar_servers_at_names[] = {[AR_SERVERS_AT_NODES] = "nodes",
                                            NULL};
 const char *const ar_worker_names[] = {[AR_WORKER_GPU] = "gpu", [AR_WORKER_NODE] = "node", NULL};
 const char *const ar_pull_names[] = {[AR_PULL_WHOLE] = "whole", [AR_PULL_SLICED] = "sliced", NULL};
-static uint32_t count_gpus(const struct ar_async *run)
-{
-    return ar_cluster_facts(run->cluster)->gpus_per_node;
-}
-
 static uint32_t count_worker_nodes(const struct ar_async *run)
 {
-    return (run->workers * run->gpus_each - 1) / count_gpus(run) + 1;
+    return (run->workers * run->gpus_each - 1) / ar_cluster_facts(run->cluster)->gpus_per_node + 1;
 }
 
 /* --- before a run ----------------------------------------------------------------------------- */

@@ -29,27 +29,19 @@ static uint32_t next_to_ask(const struct ar_work_units *pass, const struct copy 
     return next;
 }
 
-/* The worker that has been at its unit for longest, alone and for some time to come; `asks` if
- * there is none. */
-static uint32_t find_slowest(const struct ar_work_units *pass, const struct copy *copies,
-                             uint32_t asks)
-{
-    uint32_t found = asks;
-    for (uint32_t i = 0; i < pass->workers; i++) {
-        bool is_at_it = copies[i].end_s > copies[asks].end_s && copies[i].other == i;
-        if (is_at_it && (found == asks || copies[i].begin_s < copies[found].begin_s)) {
-            found = i;
-        }
-    }
-    return found;
-}
-
 /* A worker without a unit does one again that another one is at; both are free when one has done
  * it. */
 static void back_up(struct ar_work_units *pass, struct copy *copies, uint32_t asks)
 {
-    uint32_t other = find_slowest(pass, copies, asks);
+    /* That one has been at its unit for longest, alone and for some time to come. */
+    uint32_t other = asks;
     struct copy *own = &copies[asks];
+    for (uint32_t i = 0; i < pass->workers; i++) {
+        bool is_at_it = copies[i].end_s > own->end_s && copies[i].other == i;
+        if (is_at_it && (other == asks || copies[i].begin_s < copies[other].begin_s)) {
+            other = i;
+        }
+    }
     if (!pass->has_backups || other == asks) {
         own->is_last = true;
         return;
