@@ -23,8 +23,9 @@ struct ar_topo;
 enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
                             struct ar_error *err);
 
-/** An empty file, to be filled by ar_topo_set(); `path` names it in messages. */
-struct ar_topo *ar_topo_create(const char *path, struct ar_arena *arena);
+/** An empty file, to be filled by ar_topo_set(), with room for so many lines and for all keys more;
+ * `path` names it in messages. */
+struct ar_topo *ar_topo_create(const char *path, size_t lines, struct ar_arena *arena);
 
 /** Gives a key another value and source: its line is replaced, or one added at the end. On AR_USAGE
  * (no such key, not one line of text) the file is as before. The value is not read. */

@@ -37,19 +37,6 @@ static const char *entry_text(const struct ar_cluster *cluster, enum ar_topo_key
     return entry != NULL ? entry->text : "";
 }
 
-static struct ar_message_cost message_cost(const double *number)
-{
-    struct ar_message_cost cost = {
-        .gap_s = number[TOPO_NET_MESSAGE_GAP],
-        .latency_s = {number[TOPO_NET_LATENCY_1K], number[TOPO_NET_LATENCY_8K],
-                      number[TOPO_NET_LATENCY_64K], number[TOPO_NET_LATENCY_512K]}};
-    cost.is_any = cost.gap_s > 0;
-    for (int i = 0; i < AR_MESSAGE_STEPS; i++) {
-        cost.is_any = cost.is_any || cost.latency_s[i] > 0;
-    }
-    return cost;
-}
-
 double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
@@ -71,6 +58,14 @@ static void fill_facts(struct ar_cluster *cluster)
     bool has_nvls = generation >= AR_GPU_HOPPER && generation <= AR_GPU_BLACKWELL;
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
+    struct ar_message_cost message = {
+        .gap_s = values->number[TOPO_NET_MESSAGE_GAP],
+        .latency_s = {values->number[TOPO_NET_LATENCY_1K], values->number[TOPO_NET_LATENCY_8K],
+                      values->number[TOPO_NET_LATENCY_64K], values->number[TOPO_NET_LATENCY_512K]}};
+    message.is_any = message.gap_s > 0;
+    for (int i = 0; i < AR_MESSAGE_STEPS; i++) {
+        message.is_any = message.is_any || message.latency_s[i] > 0;
+    }
     cluster->facts = (struct ar_cluster_facts){
         .name = entry_text(cluster, TOPO_NAME),
         .description = entry_text(cluster, TOPO_DESCRIPTION),
@@ -81,7 +76,7 @@ static void fill_facts(struct ar_cluster *cluster)
         .reduce_large_s_per_byte = values->number[TOPO_GPU_REDUCE_COST_LARGE],
         .fresh_s_per_byte = values->number[TOPO_GPU_FRESH_COST],
         .copy_s_per_byte = values->number[TOPO_GPU_COPY_COST],
-        .message = message_cost(values->number),
+        .message = message,
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = entry_text(cluster, TOPO_GPU_COST_TABLE),
         .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
@@ -114,21 +109,6 @@ static uint16_t add_node_link(struct ar_node_links *node, struct ar_node_link li
     return (uint16_t)node->count++;
 }
 
-/* Numbers the NVLinks: 0-1, 1-0, 0-2, 2-0, ... */
-static void number_nvlinks(const struct ar_topo_values *values, struct ar_node_links *node)
-{
-    for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
-        node->nvlink[a][a] = AR_NO_LINK;
-        for (uint32_t b = a + 1; b < values->count[TOPO_GPUS]; b++) {
-            uint8_t weight = values->weight[a][b];
-            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
-            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
-            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
-            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
-        }
-    }
-}
-
 /* Numbers `groups` pairs of links and gives each GPU that of its group of neighbours. */
 static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus,
                           struct ar_node_links *node, uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
@@ -142,6 +122,7 @@ static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus
     }
 }
 
+/* Numbers the links of a node: NVLinks 0-1, 1-0, 0-2, 2-0, ..., then ports, PCIe and HCAs. */
 static void number_node_links(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -152,7 +133,16 @@ static void number_node_links(struct ar_cluster *cluster)
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
-    number_nvlinks(values, node);
+    for (uint32_t a = 0; a < gpus; a++) {
+        node->nvlink[a][a] = AR_NO_LINK;
+        for (uint32_t b = a + 1; b < gpus; b++) {
+            uint8_t weight = values->weight[a][b];
+            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
+            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
+            node->nvlink[a][b] = weight != 0 ? add_node_link(node, link) : AR_NO_LINK;
+            node->nvlink[b][a] = weight != 0 ? add_node_link(node, back) : AR_NO_LINK;
+        }
+    }
     number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
     number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
     for (uint32_t g = 0; g < gpus; g++) {
@@ -184,27 +174,6 @@ static void take_rates(struct ar_cluster *cluster)
     racks->bandwidth_Bps = cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
 }
 
-/* Numbers all links; fails if there are more than 31 bits can count. */
-static enum ar_status number_links(struct ar_cluster *cluster, struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    cluster->domain_nodes = cluster->facts.nvlink_domain_nodes;
-    number_node_links(cluster);
-    uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
-    uint64_t fabric_links = 0;
-    cluster->fabric = fabrics[values->count[TOPO_FABRIC]];
-    cluster->routes = (enum ar_routes)values->count[TOPO_FABRIC_ROUTES];
-    AR_TRY(cluster->fabric->make(cluster, &fabric_links, err));
-    if (links + fabric_links > INT32_MAX) {
-        return ar_topo_refuse(&cluster->entries, TOPO_NODES,
-                              "fewer, since the cluster has more than 2^31 links", err);
-    }
-    cluster->first_fabric_link = (uint32_t)links;
-    cluster->fabric_links_count = (uint32_t)fabric_links;
-    take_rates(cluster);
-    return AR_OK;
-}
-
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
                                  struct ar_arena *arena, struct ar_cluster **cluster,
                                  struct ar_error *err)
@@ -216,7 +185,19 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     AR_TRY(ar_topo_values_parse(&made->entries, &made->values, err));
     AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
     fill_facts(made);
-    AR_TRY(number_links(made, err));
+    made->domain_nodes = made->facts.nvlink_domain_nodes;
+    number_node_links(made);
+    uint64_t links = (uint64_t)made->values.count[TOPO_NODES] * made->node.count, fabric_links = 0;
+    made->fabric = fabrics[made->values.count[TOPO_FABRIC]];
+    made->routes = (enum ar_routes)made->values.count[TOPO_FABRIC_ROUTES];
+    AR_TRY(made->fabric->make(made, &fabric_links, err));
+    if (links + fabric_links > INT32_MAX) { /* more than 31 bits can count */
+        return ar_topo_refuse(&made->entries, TOPO_NODES,
+                              "fewer, since the cluster has more than 2^31 links", err);
+    }
+    made->first_fabric_link = (uint32_t)links;
+    made->fabric_links_count = (uint32_t)fabric_links;
+    take_rates(made);
     ar_gpu_orders_find(&made->values, &made->orders);
     *cluster = made;
     return AR_OK;

@@ -238,28 +238,8 @@ static void prepare_search(const struct ar_topo_values *values, bool are_cycles,
     search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
 }
 
-/* As many orders as could fill all NVLinks of a GPU, else just those that serve each HCA once. */
-static bool find_max(struct search *search)
-{
-    if (find_all(search)) {
-        return true;
-    }
-    search->count = ar_common_multiple(search->hcas, search->stride);
-    search->steps_of_all_left = STEPS_OF_ALL;
-    return find_all(search);
-}
-
-/* Turns every order that the search left out into the one before it backwards. */
-static void add_ways_back(const struct search *search)
-{
-    for (uint32_t order = 1; search->stride == 2 && order < search->count; order += 2) {
-        for (uint32_t i = 0; i < search->gpus; i++) {
-            search->orders->gpu[order][i] = search->orders->gpu[order - 1][search->gpus - 1 - i];
-        }
-    }
-}
-
-/* Cycles first, then paths; pairs of an order and the same backwards before single ones. */
+/* Cycles first, then paths; pairs of an order and the same backwards before single ones. Of each,
+ * as many orders as could fill all NVLinks of a GPU, else as many as serve the HCAs. */
 static void search_orders(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
 {
     struct ar_arena arena AR_ENDS_HERE = {NULL};
@@ -268,12 +248,23 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
     for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
         prepare_search(values, kind < 2, 2 - kind % 2, orders, search);
         bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
-        is_found = (search->stride == 1 || can_pair) && find_max(search);
+        is_found = (search->stride == 1 || can_pair) && find_all(search);
+        if (!is_found && (search->stride == 1 || can_pair)) { /* those that serve each HCA once */
+            search->count = ar_common_multiple(search->hcas, search->stride);
+            search->steps_of_all_left = STEPS_OF_ALL;
+            is_found = find_all(search);
+        }
     }
-    if (is_found) {
-        lower_bounds(search);
-        orders->count = search->count;
-        add_ways_back(search);
+    if (!is_found) {
+        return;
+    }
+    lower_bounds(search);
+    orders->count = search->count;
+    /* Every order that the search left out is the one before it backwards. */
+    for (uint32_t order = 1; search->stride == 2 && order < search->count; order += 2) {
+        for (uint32_t i = 0; i < search->gpus; i++) {
+            orders->gpu[order][i] = orders->gpu[order - 1][search->gpus - 1 - i];
+        }
     }
 }
 
@@ -282,19 +273,6 @@ static void search_orders(const struct ar_topo_values *values, struct ar_gpu_ord
 const struct ar_gpu_orders *ar_cluster_gpu_orders(const struct ar_cluster *cluster)
 {
     return cluster->orders.count > 0 ? &cluster->orders : NULL;
-}
-
-static bool are_all_alike(const struct ar_topo_values *values)
-{
-    uint32_t gpus = values->count[TOPO_GPUS];
-    for (uint32_t a = 0; a < gpus; a++) {
-        for (uint32_t b = 0; b < gpus; b++) {
-            if (a != b && values->weight[a][b] != values->weight[0][1]) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 /* How far the zigzag of a channel is shifted. The zigzag of g GPUs ends g/2 behind its start. So
@@ -324,26 +302,27 @@ static void shift_zigzags(uint32_t gpus, uint32_t hcas, struct ar_gpu_orders *or
     }
 }
 
-static void fill_inverse(struct ar_gpu_orders *orders)
-{
-    for (uint32_t channel = 0; channel < orders->count; channel++) {
-        for (uint32_t i = 0; i < orders->gpus_count; i++) {
-            orders->place[channel][orders->gpu[channel][i]] = (uint8_t)i;
-        }
-    }
-}
-
 void ar_gpu_orders_find(const struct ar_topo_values *values, struct ar_gpu_orders *orders)
 {
     uint32_t gpus = values->count[TOPO_GPUS];
     uint32_t hcas = values->count[TOPO_HCAS];
     orders->gpus_count = gpus;
     orders->count = 0;
-    if (!are_all_alike(values)) {
+    bool are_all_alike = true;
+    for (uint32_t a = 0; a < gpus; a++) {
+        for (uint32_t b = 0; b < gpus; b++) {
+            are_all_alike &= a == b || values->weight[a][b] == values->weight[0][1];
+        }
+    }
+    if (!are_all_alike) {
         search_orders(values, orders);
     }
     if (orders->count == 0 && hcas > 2) {
         shift_zigzags(gpus, hcas, orders);
     }
-    fill_inverse(orders);
+    for (uint32_t channel = 0; channel < orders->count; channel++) {
+        for (uint32_t i = 0; i < gpus; i++) {
+            orders->place[channel][orders->gpu[channel][i]] = (uint8_t)i;
+        }
+    }
 }

@@ -16,16 +16,6 @@ static const struct {
              [AR_KIND_PCIE] = {"pcie", {"up", "down"}},
              [AR_KIND_HCA] = {"hca", {"out", "in"}}};
 
-/* The bandwidth of a link in the file. */
-static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
-{
-    if (link >= cluster->first_fabric_link) {
-        return cluster->fabric->bandwidth(cluster, link - cluster->first_fabric_link);
-    }
-    const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
-    return local->weight * cluster->rates_Bps[local->kind];
-}
-
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 {
     return cluster->first_fabric_link + cluster->fabric_links_count;
@@ -33,8 +23,15 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
+    double file_Bps;
     assert(link < ar_cluster_links_count(cluster));
-    return file_bandwidth(cluster, link) / (cluster->factors != NULL ? cluster->factors[link] : 1);
+    if (link >= cluster->first_fabric_link) {
+        file_Bps = cluster->fabric->bandwidth(cluster, link - cluster->first_fabric_link);
+    } else {
+        const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
+        file_Bps = local->weight * cluster->rates_Bps[local->kind];
+    }
+    return file_Bps / (cluster->factors != NULL ? cluster->factors[link] : 1);
 }
 
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
@@ -243,13 +240,6 @@ const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t
 
 /* --- slow links ------------------------------------------------------------------------------- */
 
-/* Whether a name is that of a link, or how it begins, up to a dot. */
-static bool is_meant(const char *name, const char *full)
-{
-    size_t length = strlen(name);
-    return strncmp(full, name, length) == 0 && (full[length] == '\0' || full[length] == '.');
-}
-
 /* A setting of links becomes a parameter of the cluster. */
 static struct ar_slow_link *add_changed(struct ar_cluster *cluster, const char *key,
                                         const struct ar_setting *setting)
@@ -268,8 +258,11 @@ static enum ar_status slow_links_named(struct ar_cluster *cluster, const struct 
 {
     struct ar_slow_link *slow = add_changed(cluster, "slow-link", setting);
     char full[AR_LINK_NAME_SIZE];
+    size_t length = strlen(name);
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
-        if (!is_meant(name, ar_cluster_link_name(cluster, link, full, sizeof full))) {
+        ar_cluster_link_name(cluster, link, full, sizeof full);
+        /* The name is that of a link, or how it begins, up to a dot. */
+        if (strncmp(full, name, length) != 0 || (full[length] != '\0' && full[length] != '.')) {
             continue;
         }
         if (cluster->factors[link] != 1) {
@@ -462,11 +455,17 @@ bool ar_cluster_is_reversible(const struct ar_cluster *cluster)
     return has_equal_nodes(cluster) && !changes_rails;
 }
 
-/* Nodes of the groups that any of the nodes hang together in, of which there are several. */
-static uint32_t nodes_of_unit(const struct ar_cluster *cluster, uint32_t nodes)
+uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
 {
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    bool has_rails = cluster->fabric_links_count > 0 && cluster->tree.rails > 1;
+    if (!has_equal_nodes(cluster) || has_rails || ranks % gpus != 0) {
+        return ranks;
+    }
     const struct ar_fat_tree *tree = &cluster->tree;
-    uint32_t unit = cluster->domain_nodes;
+    uint32_t nodes = ranks / gpus;
+    uint32_t unit = cluster->domain_nodes; /* nodes of the groups, of which there are several, that
+                                              any of the nodes hang together in */
     uint64_t of_group = 1;
     for (uint32_t i = 0; cluster->fabric_links_count > 0 && i < tree->levels_count; i++) {
         of_group *= tree->levels[i].children;
@@ -475,18 +474,7 @@ static uint32_t nodes_of_unit(const struct ar_cluster *cluster, uint32_t nodes)
         }
         unit = of_group % unit == 0 ? (uint32_t)of_group : nodes;
     }
-    return unit;
-}
-
-uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
-{
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    bool has_rails = cluster->fabric_links_count > 0 && cluster->tree.rails > 1;
-    if (!has_equal_nodes(cluster) || has_rails || ranks % gpus != 0) {
-        return ranks;
-    }
-    uint32_t unit = nodes_of_unit(cluster, ranks / gpus);
-    return ranks / gpus % unit == 0 ? unit * gpus : ranks;
+    return nodes % unit == 0 ? unit * gpus : ranks;
 }
 
 uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,

@@ -56,22 +56,6 @@ static enum ar_status read_line(const struct ar_topo *topo, const char *where, c
     return ar_topo_read_assignment(assignment, topo->arena, &line->entry, err);
 }
 
-static enum ar_status add_line(struct ar_topo *topo, uint32_t number, const char *text,
-                               struct ar_error *err)
-{
-    struct line line = {.number = number};
-    const char *where = ar_arena_format(topo->arena, "%s:%u", topo->path, number);
-    AR_TRY(read_line(topo, where, text, &line, err));
-    const struct line *earlier = line.is_entry ? find_line(topo, line.entry.key) : NULL;
-    if (earlier != NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found a second time; expected once (first in line %u)",
-                            line.entry.where, earlier->number);
-    }
-    topo->lines[topo->lines_count++] = line;
-    return AR_OK;
-}
-
 /* Cuts the content into lines. */
 static enum ar_status topo_read_lines(struct ar_topo *topo, char *content, size_t size,
                                       struct ar_error *err)
@@ -89,8 +73,17 @@ static enum ar_status topo_read_lines(struct ar_topo *topo, char *content, size_
                 end - start > AR_TOPO_LINE_MAX ? "more than 4000 characters in a line"
                                                : "the byte 0x00");
         }
-        AR_TRY(add_line(topo, number, start, err));
-        has_values = has_values || topo->lines[topo->lines_count - 1].is_entry;
+        struct line line = {.number = number};
+        const char *where = ar_arena_format(topo->arena, "%s:%u", topo->path, number);
+        AR_TRY(read_line(topo, where, start, &line, err));
+        const struct line *earlier = line.is_entry ? find_line(topo, line.entry.key) : NULL;
+        if (earlier != NULL) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found a second time; expected once (first in line %u)",
+                                line.entry.where, earlier->number);
+        }
+        topo->lines[topo->lines_count++] = line;
+        has_values = has_values || line.is_entry;
         start = end + 1;
     }
     return has_values ? AR_OK
@@ -108,19 +101,13 @@ const char *ar_topo_shown_path(const char *path, struct ar_arena *arena)
                : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
 }
 
-/* An empty file with room for so many lines and for all keys more. */
-static struct ar_topo *create_with_room(const char *path, size_t lines, struct ar_arena *arena)
+struct ar_topo *ar_topo_create(const char *path, size_t lines, struct ar_arena *arena)
 {
     struct ar_topo *made = ar_arena_alloc(arena, 1, sizeof *made);
     made->arena = arena;
     made->lines = ar_arena_alloc(arena, lines + AR_TOPO_KEYS_COUNT, sizeof *made->lines);
     made->path = ar_topo_shown_path(path, arena);
     return made;
-}
-
-struct ar_topo *ar_topo_create(const char *path, struct ar_arena *arena)
-{
-    return create_with_room(path, 0, arena);
 }
 
 enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
@@ -132,7 +119,7 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
     for (size_t i = 0; i < size; i++) {
         lines += content[i] == '\n';
     }
-    struct ar_topo *loaded = create_with_room(path, lines, arena);
+    struct ar_topo *loaded = ar_topo_create(path, lines, arena);
     AR_TRY(topo_read_lines(loaded, content, size, err));
     *topo = loaded;
     return AR_OK;

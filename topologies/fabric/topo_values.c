@@ -62,23 +62,10 @@ enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_p
     return AR_OK;
 }
 
-static enum ar_status find_key(const char *where, const char *name, enum ar_topo_key *key,
-                               struct ar_error *err)
-{
-    const char *names[AR_TOPO_KEYS_COUNT];
-    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
-        names[i] = ar_topo_keys[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            *key = (enum ar_topo_key)i;
-            return AR_OK;
-        }
-    }
-    return ar_error_unknown(err, AR_BAD_DATA, where, "key", name, names, AR_TOPO_KEYS_COUNT);
-}
-
 enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
                                        struct ar_topo_entry *entry, struct ar_error *err)
 {
+    const char *names[AR_TOPO_KEYS_COUNT];
     AR_TRY(ar_topo_check_text(entry->where, assignment, false, err));
     char *equals = strchr(assignment, '=');
     if (equals == NULL) {
@@ -86,7 +73,16 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
                             entry->where, ar_topo_trim(assignment));
     }
     *equals = '\0';
-    AR_TRY(find_key(entry->where, ar_topo_trim(assignment), &entry->key, err));
+    const char *name = ar_topo_trim(assignment);
+    entry->key = AR_TOPO_KEYS_COUNT;
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        names[i] = ar_topo_keys[i].name;
+        entry->key = strcmp(name, names[i]) == 0 ? (enum ar_topo_key)i : entry->key;
+    }
+    if (entry->key == AR_TOPO_KEYS_COUNT) {
+        return ar_error_unknown(err, AR_BAD_DATA, entry->where, "key", name, names,
+                                AR_TOPO_KEYS_COUNT);
+    }
     entry->text = ar_topo_trim(equals + 1);
     entry->where =
         ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
@@ -100,18 +96,6 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
                             entry->where, length, AR_TOPO_TEXT_MAX);
     }
     return AR_OK;
-}
-
-/* A torus of other lengths has other dimensions, so the wraps of the file no longer hold. */
-static void drop_wraps(struct ar_topo_entries *entries)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < entries->count; i++) {
-        if (entries->list[i].key != TOPO_TORUS_WRAPS) {
-            entries->list[kept++] = entries->list[i];
-        }
-    }
-    entries->count = kept;
 }
 
 enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
@@ -134,7 +118,14 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
         is_set[entry.key] = true;
     }
     if (is_set[TOPO_TORUS_LENGTHS] && !is_set[TOPO_TORUS_WRAPS]) {
-        drop_wraps(entries);
+        /* A torus of other lengths has other dimensions, so the file's wraps no longer hold. */
+        size_t kept = 0;
+        for (size_t i = 0; i < entries->count; i++) {
+            if (entries->list[i].key != TOPO_TORUS_WRAPS) {
+                entries->list[kept++] = entries->list[i];
+            }
+        }
+        entries->count = kept;
     }
     return AR_OK;
 }

@@ -13,18 +13,6 @@ static uint32_t cables_at(const struct ar_topo_values *values, uint32_t level)
                       : (uint32_t)values->list[TOPO_TREE_UPLINKS][level - 1];
 }
 
-/* Switches above a level: as many as its cables, and those of the next level, spread over evenly.
- */
-static uint32_t switches_at(const struct ar_cluster *cluster, uint32_t level)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    if (values->is_given[TOPO_TREE_SWITCHES]) {
-        return (uint32_t)values->list[TOPO_TREE_SWITCHES][level];
-    }
-    uint32_t above = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
-    return ar_common_divisor(cables_at(values, level), above);
-}
-
 /* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.
  */
 static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, struct ar_error *err)
@@ -33,7 +21,11 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
     struct ar_fat_tree *tree = &cluster->tree;
     struct ar_tree_level *level = &tree->levels[index];
     uint32_t cables = cables_at(values, index);
-    uint32_t switches = switches_at(cluster, index);
+    /* Switches above: as many as its cables, and those of the next level, spread over evenly. */
+    uint32_t above = index + 1 < tree->levels_count ? cables_at(values, index + 1) : 0;
+    uint32_t switches = values->is_given[TOPO_TREE_SWITCHES]
+                            ? (uint32_t)values->list[TOPO_TREE_SWITCHES][index]
+                            : ar_common_divisor(cables, above);
     uint32_t below = index > 0 ? tree->levels[index - 1].switches : 1;
     char expected[160];
     level->bandwidth_Bps = index == 0 ? values->number[TOPO_RACK_UPLINK_BANDWIDTH]

@@ -314,7 +314,7 @@ static const char *find_missing(const struct ar_discovery *machine)
 enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name,
                                   struct ar_topo **topo, struct ar_error *err)
 {
-    struct ar_topo *made = ar_topo_create("discover", machine->arena);
+    struct ar_topo *made = ar_topo_create("discover", 0, machine->arena);
     struct ar_cluster *checked = NULL;
     unsigned generation = generation_of(machine);
     uint32_t gpus = count_of(machine, TOPO_GPUS);

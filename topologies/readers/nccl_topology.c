@@ -188,21 +188,6 @@ double pcie_rate_Bps(double transfers_per_s, uint64_t lanes)
     return 0;
 }
 
-/* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not given. Width 0 means 16, as in NCCL. */
-static enum ar_status read_pcie_rate(const struct source *source, const char *const *attributes,
-                                     double *pcie_Bps, struct ar_error *err)
-{
-    uint64_t lanes;
-    char *end = NULL;
-    const char *speed = find_attribute(attributes, "link_speed");
-    double transfers_per_s = speed != NULL ? strtod(speed, &end) * 1e9 : 0;
-    AR_TRY(attribute_count(source, attributes, "link_width", 16, 32, &lanes, err));
-    *pcie_Bps = speed != NULL && end != speed && strncmp(end, " GT/s", 5) == 0
-                    ? pcie_rate_Bps(transfers_per_s, lanes > 0 ? lanes : 16)
-                    : 0;
-    return AR_OK;
-}
-
 static enum ar_status begin_pci(struct reader *reader, const char *const *attributes,
                                 struct ar_error *err)
 {
@@ -221,7 +206,16 @@ static enum ar_status begin_pci(struct reader *reader, const char *const *attrib
                              .pci = vendor << 16 | (device & 0xffff),
                              .gpu = NONE,
                              .nic = NONE};
-    AR_TRY(read_pcie_rate(reader->source, attributes, &pci->pcie_Bps, err));
+    /* `16 GT/s`, `32.0 GT/s PCIe`; none or another text: not given. Width 0 means 16, as in NCCL.
+     */
+    uint64_t lanes;
+    char *end = NULL;
+    const char *speed = find_attribute(attributes, "link_speed");
+    double transfers_per_s = speed != NULL ? strtod(speed, &end) * 1e9 : 0;
+    AR_TRY(attribute_count(reader->source, attributes, "link_width", 16, 32, &lanes, err));
+    if (speed != NULL && end != speed && strncmp(end, " GT/s", 5) == 0) {
+        pci->pcie_Bps = pcie_rate_Bps(transfers_per_s, lanes > 0 ? lanes : 16);
+    }
     if (kind == CLASS_DISPLAY && (vendor == 0 || vendor == 0x10de || vendor == 0x1002)) {
         return add_gpu(reader, pci, err);
     }
@@ -507,24 +501,6 @@ static void on_end(void *user, const XML_Char *name)
     reader->open_count -= reader->status == AR_OK && strcmp(name, "pci") == 0;
 }
 
-static enum ar_status parse_document(struct reader *reader, const char *text, size_t bytes,
-                                     struct ar_error *err)
-{
-    XML_SetUserData(reader->parser, reader);
-    XML_SetElementHandler(reader->parser, on_begin, on_end);
-    enum XML_Status parsed = XML_Parse(reader->parser, text, (int)bytes, 1);
-    if (reader->status != AR_OK) {
-        *err = reader->err;
-        return reader->status;
-    }
-    reader->source->line = XML_GetCurrentLineNumber(reader->parser);
-    return parsed == XML_STATUS_OK
-               ? add_facts(reader, err)
-               : source_refuse(reader->source, err,
-                               "broken XML: %s; expected a whole topology file of NCCL",
-                               XML_ErrorString(XML_GetErrorCode(reader->parser)));
-}
-
 enum ar_status nccl_topology_read(struct source *source, const char *text, size_t bytes,
                                   struct ar_error *err)
 {
@@ -534,7 +510,19 @@ enum ar_status nccl_topology_read(struct source *source, const char *text, size_
     if (reader->parser == NULL) {
         ar_memory_fail(source->path);
     }
-    enum ar_status status = parse_document(reader, text, bytes, err);
+    XML_SetUserData(reader->parser, reader);
+    XML_SetElementHandler(reader->parser, on_begin, on_end);
+    enum XML_Status parsed = XML_Parse(reader->parser, text, (int)bytes, 1);
+    const char *why = XML_ErrorString(XML_GetErrorCode(reader->parser)); /* static */
+    uint64_t end_line = XML_GetCurrentLineNumber(reader->parser);
     XML_ParserFree(reader->parser);
-    return status;
+    if (reader->status != AR_OK) {
+        *err = reader->err;
+        return reader->status;
+    }
+    source->line = end_line;
+    return parsed == XML_STATUS_OK
+               ? add_facts(reader, err)
+               : source_refuse(source, err,
+                               "broken XML: %s; expected a whole topology file of NCCL", why);
 }
