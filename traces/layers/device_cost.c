@@ -67,23 +67,6 @@ static int compare_points(const void *a, const void *b)
     return order != 0 ? order : (left->batch > right->batch) - (left->batch < right->batch);
 }
 
-static enum ar_status check_points_differ(const char *path, const struct ar_conv_points *points,
-                                          struct ar_error *err)
-{
-    for (size_t i = 1; i < points->count; i++) {
-        const struct ar_conv_point *point = &points->list[i];
-        if (compare_points(point - 1, point) == 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
-                                " to %" PRIu32 ", batch %" PRIu32
-                                " is given twice; expected it once",
-                                path, ar_precision_names[point->precision], point->width,
-                                point->channels_in, point->channels_out, point->batch);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
                                    struct ar_conv_points *points, struct ar_error *err)
 {
@@ -95,23 +78,19 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(point_directives), &source, err));
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(point_columns), made.list, sizeof *made.list, err));
     qsort(made.list, made.count, sizeof *made.list, compare_points);
-    AR_TRY(check_points_differ(path, &made, err));
-    *points = made;
-    return AR_OK;
-}
-
-/* Points of the precision and shape of `shape` in ascending batch; returns how many. */
-static size_t find_points(const struct ar_conv_points *points, const struct ar_conv_point *shape,
-                          const struct ar_conv_point **found)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < points->count; i++) {
-        if (compare_shapes(&points->list[i], shape) == 0) {
-            *found = count == 0 ? &points->list[i] : *found;
-            count++;
+    for (size_t i = 1; i < made.count; i++) {
+        const struct ar_conv_point *point = &made.list[i];
+        if (compare_points(point - 1, point) == 0) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
+                                " to %" PRIu32 ", batch %" PRIu32
+                                " is given twice; expected it once",
+                                path, ar_precision_names[point->precision], point->width,
+                                point->channels_in, point->channels_out, point->batch);
         }
     }
-    return count;
+    *points = made;
+    return AR_OK;
 }
 
 /* --- the cost table ------------------------------------------------------------------------ */
@@ -197,26 +176,18 @@ static enum ar_status set_device_cost(const struct ar_csv *csv, size_t number,
     return AR_OK;
 }
 
-/* The groups that a precision must have: kernels, those of which it has a quantity, and one of
- * convolutions and products. */
-static void find_needed_groups(const struct ar_device_cost *cost, unsigned precision,
-                               bool has_group[AR_COST_GROUPS_COUNT])
-{
-    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
-        bool has_value = !isnan(cost->value[i][precision]);
-        has_group[quantities[i].group] = has_group[quantities[i].group] || has_value;
-    }
-    has_group[AR_COST_OF_KERNELS] = true;
-    has_group[AR_COST_OF_CONVOLUTIONS] =
-        has_group[AR_COST_OF_CONVOLUTIONS] || !has_group[AR_COST_OF_PRODUCTS];
-}
-
-/* Takes the defaults of the groups that the precision has; refuses what is missing without one. */
+/* Takes the defaults of the groups that the precision must have; refuses what is missing without
+ * one. The groups are kernels, those of which it has a quantity, and one of convolutions and
+ * products. */
 static enum ar_status complete_costs(const char *path, struct ar_device_cost *cost,
                                      unsigned precision, struct ar_error *err)
 {
     bool has_group[AR_COST_GROUPS_COUNT] = {false};
-    find_needed_groups(cost, precision, has_group);
+    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        has_group[quantities[i].group] |= !isnan(cost->value[i][precision]);
+    }
+    has_group[AR_COST_OF_KERNELS] = true;
+    has_group[AR_COST_OF_CONVOLUTIONS] |= !has_group[AR_COST_OF_PRODUCTS];
     for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
         if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
             cost->value[i][precision] = quantities[i].standard;
@@ -255,23 +226,6 @@ static enum ar_status read_costs(const struct ar_csv *csv, struct ar_arena *aren
     return AR_OK;
 }
 
-/* The file of convolutions lies beside the cost table. */
-static enum ar_status load_convolutions_beside(const char *name, const char *beside,
-                                               struct ar_arena *arena,
-                                               struct ar_conv_points *points, struct ar_error *err)
-{
-    const char *slash = strrchr(beside, '/');
-    if (!ar_file_is_below(name)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s: convolutions: found \"%.100s\"; expected a file beside it or "
-                            "below it",
-                            beside, name);
-    }
-    int folder_bytes = slash == NULL ? 0 : (int)(slash - beside) + 1;
-    return ar_conv_points_load(ar_arena_format(arena, "%.*s%s", folder_bytes, beside, name), arena,
-                               points, err);
-}
-
 enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
                                    struct ar_device_cost **cost, struct ar_error *err)
 {
@@ -283,8 +237,18 @@ enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
     AR_TRY(read_costs(csv, arena, made, err));
     ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");
     made->source = head.source;
-    if (head.convolutions != NULL) {
-        AR_TRY(load_convolutions_beside(head.convolutions, path, arena, &made->points, err));
+    if (head.convolutions != NULL) { /* they lie beside the cost table */
+        const char *slash = strrchr(path, '/');
+        int folder_bytes = slash == NULL ? 0 : (int)(slash - path) + 1;
+        if (!ar_file_is_below(head.convolutions)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: convolutions: found \"%.100s\"; expected a file beside it "
+                                "or below it",
+                                path, head.convolutions);
+        }
+        AR_TRY(ar_conv_points_load(
+            ar_arena_format(arena, "%.*s%s", folder_bytes, path, head.convolutions), arena,
+            &made->points, err));
     }
     *cost = made;
     return AR_OK;
@@ -381,13 +345,6 @@ static double tiles_s(const struct ar_device_cost *cost, enum ar_precision preci
     return time_s * (1 + heat * powers);
 }
 
-static double rounded_max(double a, double b)
-{
-    double larger = fmax(a, b);
-    double ratio = larger > 0 ? fmin(a, b) / larger : 0;
-    return larger * sqrt(sqrt(1 + ratio * ratio * ratio * ratio));
-}
-
 double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
                            const struct ar_gemm *gemm, double bytes)
 {
@@ -405,7 +362,9 @@ double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision 
         for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
             if (fmin(tiles[i][0], tiles[i][1]) >= side_min) {
                 double time_s = tiles_s(cost, precision, gemm, tiles[i][0], tiles[i][1], parts);
-                best_s = fmin(best_s, rounded_max(time_s, traffic_s));
+                double larger_s = fmax(time_s, traffic_s); /* a maximum with a round corner */
+                double ratio = larger_s > 0 ? fmin(time_s, traffic_s) / larger_s : 0;
+                best_s = fmin(best_s, larger_s * sqrt(sqrt(1 + ratio * ratio * ratio * ratio)));
             }
         }
     }
@@ -559,8 +518,13 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
                                         .channels_out = work->channels_out,
                                         .kernel = work->kernel,
                                         .stride = work->stride};
-    const struct ar_conv_point *points = NULL;
-    size_t points_count = find_points(&cost->points, &shape, &points);
+    const struct ar_conv_point *points = NULL; /* of the shape, in ascending batch */
+    size_t points_count = 0;
+    for (size_t i = 0; i < cost->points.count; i++) {
+        if (compare_shapes(&cost->points.list[i], &shape) == 0) {
+            points = points_count++ == 0 ? &cost->points.list[i] : points;
+        }
+    }
     if (points_count > 0) {
         return measured_s(points, points_count, pass, marginal_s, batch);
     }
@@ -577,33 +541,18 @@ static double conv_kernel_s(const struct ar_device_cost *cost, const struct ar_l
     return time_s > 0 ? floored_s(cost, precision, time_s) : 0;
 }
 
-/* Elements read and written for one sample by a memory-bound layer. */
-static void count_memory_elements(const struct ar_device_cost *cost,
-                                  const struct ar_layer_work *work, enum ar_precision precision,
-                                  double *forward, double *backward)
-{
-    static const struct {
-        bool is_in_table;
-        enum ar_cost forward, backward;
-    } passes[AR_LAYER_KINDS_COUNT] = {
-        [AR_LAYER_BN] = {true, AR_COST_BN_FORWARD, AR_COST_BN_BACKWARD},
-        [AR_LAYER_RELU] = {true, AR_COST_RELU_FORWARD, AR_COST_RELU_BACKWARD},
-        [AR_LAYER_ADD] = {true, AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD},
-    };
-    double outputs = (double)work->output_elements;
-    if (passes[work->kind].is_in_table) {
-        *forward = outputs * cost_value(cost, precision, passes[work->kind].forward);
-        *backward = outputs * cost_value(cost, precision, passes[work->kind].backward);
-        return;
-    }
-    *forward = (double)work->input_elements + outputs;
-    *backward = work->kind == AR_LAYER_MAXPOOL ? 2 * *forward : *forward;
-}
-
 void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
                             enum ar_precision precision, uint32_t batch, double *forward_s,
                             double *backward_s)
 {
+    static const struct {
+        bool is_in_table;
+        enum ar_cost passes[2];
+    } kinds[AR_LAYER_KINDS_COUNT] = {
+        [AR_LAYER_BN] = {true, {AR_COST_BN_FORWARD, AR_COST_BN_BACKWARD}},
+        [AR_LAYER_RELU] = {true, {AR_COST_RELU_FORWARD, AR_COST_RELU_BACKWARD}},
+        [AR_LAYER_ADD] = {true, {AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD}},
+    };
     if (work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC) {
         *forward_s = conv_kernel_s(cost, work, AR_CONV_FORWARD, precision, batch);
         *backward_s = conv_kernel_s(cost, work, AR_CONV_BACKWARD_WEIGHTS, precision, batch);
@@ -612,13 +561,16 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
         }
         return;
     }
-    double elements[2];
     double *times_s[] = {forward_s, backward_s};
+    double outputs = (double)work->output_elements;
     bool is_own_kernel =
         work->kind != AR_LAYER_ADD || cost_value(cost, precision, AR_COST_ADD_IS_FUSED) < 0.5;
-    count_memory_elements(cost, work, precision, &elements[0], &elements[1]);
-    for (int i = 0; i < 2; i++) {
-        double time_s = batch * elements[i] * stored_element_bytes(precision) /
+    for (int i = 0; i < 2; i++) { /* bound by the memory: elements read and written for a sample */
+        double twice = i == 1 && work->kind == AR_LAYER_MAXPOOL ? 2 : 1;
+        double elements = kinds[work->kind].is_in_table
+                              ? outputs * cost_value(cost, precision, kinds[work->kind].passes[i])
+                              : twice * ((double)work->input_elements + outputs);
+        double time_s = batch * elements * stored_element_bytes(precision) /
                         cost_value(cost, precision, AR_COST_MEMORY);
         *times_s[i] = time_s > 0 && is_own_kernel ? floored_s(cost, precision, time_s) : time_s;
     }

@@ -23,21 +23,6 @@ const char *const ar_term_kinds[] = {
     [AR_TERM_RATE] = "rate",     [AR_TERM_BYTES] = "bytes", [AR_TERM_PRECISION] = "precision",
     [AR_TERM_TEXT] = "rule"};
 
-/* The term of a key, with a hint for a key that is none. */
-static enum ar_status find_term(const char *where, const char *key, enum ar_term *term,
-                                struct ar_error *err)
-{
-    const char *names[AR_TERMS_COUNT];
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        names[i] = ar_terms[i].key;
-        if (strcmp(key, names[i]) == 0) {
-            *term = (enum ar_term)i;
-            return AR_OK;
-        }
-    }
-    return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
-}
-
 /* Parses a value with its unit, in SI units; wire.precision is 0 for same, else 1 + ar_precision.
  */
 static enum ar_status parse_term(enum ar_term term, const char *where, const char *text,
@@ -94,8 +79,15 @@ static enum ar_status set_term(struct ar_framework *framework, const char *where
                                const char *text, const char *source, enum ar_status status,
                                bool is_given[AR_TERMS_COUNT], struct ar_error *err)
 {
+    const char *names[AR_TERMS_COUNT];
     enum ar_term term = AR_TERMS_COUNT;
-    AR_TRY(find_term(where, key, &term, err));
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        names[i] = ar_terms[i].key;
+        term = strcmp(key, names[i]) == 0 ? (enum ar_term)i : term;
+    }
+    if (term == AR_TERMS_COUNT) {
+        return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
+    }
     struct ar_term_value value = {.number = ar_terms[term].standard};
     char place[1024];
     snprintf(place, sizeof place, "%s: %s", where, key);
@@ -119,9 +111,16 @@ static enum ar_status set_term(struct ar_framework *framework, const char *where
     return AR_OK;
 }
 
-static enum ar_status set_terms(struct ar_framework *framework, struct ar_settings settings,
-                                struct ar_arena *arena, struct ar_error *err)
+enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
+                                   struct ar_arena *arena, struct ar_framework **framework,
+                                   struct ar_error *err)
 {
+    struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (base != NULL) {
+        *made = *base;
+    } else {
+        ar_framework_clear(made);
+    }
     bool is_given[AR_TERMS_COUNT] = {false};
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
@@ -133,24 +132,10 @@ static enum ar_status set_terms(struct ar_framework *framework, struct ar_settin
                                 setting->where, key);
         }
         *equals = '\0';
-        AR_TRY(ar_error_blame(set_term(framework, setting->where, key, equals + 1, setting->where,
+        AR_TRY(ar_error_blame(set_term(made, setting->where, key, equals + 1, setting->where,
                                        setting->status, is_given, err),
                               setting->status, err));
     }
-    return AR_OK;
-}
-
-enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
-                                   struct ar_arena *arena, struct ar_framework **framework,
-                                   struct ar_error *err)
-{
-    struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (base != NULL) {
-        *made = *base;
-    } else {
-        ar_framework_clear(made);
-    }
-    AR_TRY(set_terms(made, settings, arena, err));
     *framework = made;
     return AR_OK;
 }

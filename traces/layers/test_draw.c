@@ -93,33 +93,9 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
     }
 }
 
-static double mean_slowest(uint32_t ranks)
-{
-    enum { STEPS = 200 };
-    struct ar_draw *draw = ar_draw_create(3, NULL, &arena);
-    double sum = 0;
-    for (int step = 0; step < STEPS; step++) {
-        sum += slowest(draw, 0.05, ranks);
-    }
-    return sum / STEPS;
-}
-
-Test(jitter, grows_with_the_number_of_ranks)
-{
-    cr_expect_lt(mean_slowest(1), mean_slowest(4));
-    cr_expect_lt(mean_slowest(4), mean_slowest(1024));
-}
-
 Test(jitter, of_zero_changes_nothing)
 {
     cr_expect_float_eq(slowest(ar_draw_create(1, NULL, &arena), 0, 100), 1, 1e-15);
-}
-
-Test(jitter, with_the_same_seed_is_the_same)
-{
-    double factor = slowest(ar_draw_create(42, NULL, &arena), 0.1, 10);
-    cr_expect_eq(factor, slowest(ar_draw_create(42, NULL, &arena), 0.1, 10));
-    cr_expect_neq(factor, slowest(ar_draw_create(43, NULL, &arena), 0.1, 10));
 }
 
 Test(jitter, the_confidence_interval_is_students)

@@ -167,18 +167,6 @@ static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, const ch
     return AR_OK;
 }
 
-/* Tensors of all rows, and no fewer. */
-static size_t tensors_max(const struct trace_row *rows, size_t count)
-{
-    size_t max = count;
-    for (size_t i = 0; i < count; i++) {
-        for (const char *text = rows[i].tensors; *text != '\0'; text++) {
-            max += *text == '+';
-        }
-    }
-    return max;
-}
-
 /* --- the whole ----------------------------------------------------------------------------- */
 
 static int compare_layer_names(const void *a, const void *b)
@@ -206,10 +194,25 @@ static enum ar_status check_layer_names(const struct ar_csv *csv, struct ar_aren
     return AR_OK;
 }
 
-static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_trace *trace,
-                                    struct ar_error *err)
+static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *arena,
+                                  const struct trace_row *rows, struct ar_trace *trace,
+                                  struct ar_error *err)
 {
+    size_t tensors_max = csv->rows_count;
     uint64_t elements = 0;
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        for (const char *text = rows[i].tensors; *text != '\0'; text++) {
+            tensors_max += *text == '+';
+        }
+    }
+    trace->layers = ar_arena_alloc(arena, csv->rows_count, sizeof *trace->layers);
+    trace->tensor_elements = ar_arena_alloc(arena, tensors_max, sizeof *trace->tensor_elements);
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        struct ar_layer *layer = &trace->layers[trace->layers_count++];
+        *layer = rows[i].layer;
+        AR_TRY(add_tensors(csv, i, rows[i].tensors, trace, layer, err));
+    }
+    AR_TRY(check_layer_names(csv, arena, trace, err));
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
         if (elements > AR_TRACE_ELEMENTS_MAX) {
@@ -225,22 +228,6 @@ static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_tr
                             csv->path);
     }
     return AR_OK;
-}
-
-static enum ar_status read_layers(const struct ar_csv *csv, struct ar_arena *arena,
-                                  const struct trace_row *rows, struct ar_trace *trace,
-                                  struct ar_error *err)
-{
-    trace->layers = ar_arena_alloc(arena, csv->rows_count, sizeof *trace->layers);
-    trace->tensor_elements =
-        ar_arena_alloc(arena, tensors_max(rows, csv->rows_count), sizeof *trace->tensor_elements);
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        struct ar_layer *layer = &trace->layers[trace->layers_count++];
-        *layer = rows[i].layer;
-        AR_TRY(add_tensors(csv, i, rows[i].tensors, trace, layer, err));
-    }
-    AR_TRY(check_layer_names(csv, arena, trace, err));
-    return check_tensors(csv, trace, err);
 }
 
 static enum ar_status make_work(const struct ar_csv *csv, struct ar_arena *arena,
@@ -270,10 +257,15 @@ static enum ar_status make_work(const struct ar_csv *csv, struct ar_arena *arena
     return AR_OK;
 }
 
-static enum ar_status read_trace_rows(const struct ar_csv *csv, struct ar_arena *arena,
-                                      struct ar_trace_file *file, struct ar_error *err)
+enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
+                                  struct ar_trace_file **file, struct ar_error *err)
 {
-    struct ar_trace *trace = &file->trace;
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_trace *trace = &made->trace;
+    made->path = csv->path;
+    ar_copy_stem(trace->name, sizeof trace->name, path, ".csv");
     bool is_work = ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs");
     trace->is_timed = !is_work;
     trace->source = is_work ? "work table" : "not stated in the file";
@@ -290,34 +282,18 @@ static enum ar_status read_trace_rows(const struct ar_csv *csv, struct ar_arena 
                             csv->path, csv->header_line);
     }
     AR_TRY(read_layers(csv, arena, rows, trace, err));
-    return is_work ? make_work(csv, arena, rows, &file->work, err) : AR_OK;
-}
-
-enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
-                                  struct ar_trace_file **file, struct ar_error *err)
-{
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, arena, &csv, err));
-    struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
-    made->path = csv->path;
-    ar_copy_stem(made->trace.name, sizeof made->trace.name, path, ".csv");
-    AR_TRY(read_trace_rows(csv, arena, made, err));
+    if (is_work) {
+        AR_TRY(make_work(csv, arena, rows, &made->work, err));
+    }
     *file = made;
     return AR_OK;
 }
 
 /* --- traces -------------------------------------------------------------------------------- */
 
-/* Elements of a sample that the backward pass needs again: bn reads what conv writes, conv what
- * relu writes; sums, and relus of a fused bn, leave nothing more. */
-static double kept_elements(const struct ar_layer_work *work)
-{
-    bool is_kept =
-        work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC || work->kind == AR_LAYER_RELU;
-    return is_kept ? (double)work->output_elements : 0;
-}
-
-/* Times the work of a file by a cost table. */
+/* Times the work of a file by a cost table. The backward pass needs some of what layers write
+ * again: bn reads what conv writes, conv what relu writes; sums, and relus of a fused bn, leave
+ * nothing more. */
 static void add_times(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                       const struct ar_trace_request *request, struct ar_trace *trace)
 {
@@ -336,8 +312,11 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     trace->memory_bytes = 2 * elements * bytes; /* weights and gradients */
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         struct ar_layer *layer = &trace->layers[i];
-        trace->memory_bytes += kept_elements(&file->work[i]) * trace->batch * bytes;
-        ar_device_cost_layer_s(&table, &file->work[i], precision, trace->batch, &layer->forward_s,
+        const struct ar_layer_work *work = &file->work[i];
+        bool is_kept =
+            work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC || work->kind == AR_LAYER_RELU;
+        trace->memory_bytes += (is_kept ? (double)work->output_elements : 0) * trace->batch * bytes;
+        ar_device_cost_layer_s(&table, work, precision, trace->batch, &layer->forward_s,
                                &layer->backward_s);
     }
     trace->optimizer_s =
@@ -378,15 +357,6 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-static void write_tensors(FILE *file, const struct ar_trace *trace, const struct ar_layer *layer)
-{
-    const uint64_t *elements = trace->tensor_elements + layer->tensors_first;
-    for (uint32_t i = 0; i < layer->tensors_count; i++) {
-        fprintf(file, "%s%" PRIu64, i > 0 ? "+" : "", elements[i]);
-    }
-    fputs(layer->tensors_count == 0 ? "0\n" : "\n", file);
-}
-
 void ar_trace_write(FILE *file, const struct ar_trace *trace)
 {
     fprintf(file, "# source = %s\n# batch = %u\n# precision = %s\n", trace->source, trace->batch,
@@ -404,6 +374,10 @@ void ar_trace_write(FILE *file, const struct ar_trace *trace)
         const struct ar_layer *layer = &trace->layers[i];
         ar_csv_write_cell(file, layer->name, true);
         fprintf(file, ",%.9g,%.9g,", layer->forward_s, layer->backward_s);
-        write_tensors(file, trace, layer);
+        for (uint32_t k = 0; k < layer->tensors_count; k++) {
+            fprintf(file, "%s%" PRIu64, k > 0 ? "+" : "",
+                    trace->tensor_elements[layer->tensors_first + k]);
+        }
+        fputs(layer->tensors_count == 0 ? "0\n" : "\n", file);
     }
 }

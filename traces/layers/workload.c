@@ -92,7 +92,6 @@ struct arrival {
     double sent_s;    /* as soon as it may be sent */
     bool is_new_tick; /* later than that of the tensor before */
     uint32_t index;   /* in the order of the backward pass */
-    uint32_t layer;
 };
 
 /* The group of a tensor, counted in the order of the layers. The first ones have one tensor more if
@@ -106,26 +105,20 @@ static uint32_t group_of(uint32_t tensor, uint32_t tensors_count, uint32_t group
     return tensor < in_larger ? tensor / (each + 1) : over + (tensor - in_larger) / each;
 }
 
-static bool is_new_group(const struct ar_workload_request *request, uint32_t index)
-{
-    uint32_t count = request->trace->tensors_count;
-    uint32_t groups = request->fusion->groups;
-    uint32_t tensor = count - 1 - index;
-    return index == 0 || group_of(tensor, count, groups) != group_of(tensor + 1, count, groups);
-}
-
 /* Does a tensor begin a bucket, or go into the last one? Those of one bucket are sent together, so
  * that a later tick begins a new one; a group waits for all it has. */
 static bool begins_bucket(const struct ar_workload_request *request,
                           const struct ar_workload *workload, const struct arrival *arrival)
 {
     const struct ar_fusion *fusion = request->fusion;
-    uint32_t count = workload->buckets_count;
+    uint32_t count = workload->buckets_count, tensors = request->trace->tensors_count;
     if (count == 0) {
         return true;
     }
     if (fusion->groups > 0) {
-        return is_new_group(request, arrival->index);
+        uint32_t tensor = tensors - 1 - arrival->index;
+        return group_of(tensor, tensors, fusion->groups) !=
+               group_of(tensor + 1, tensors, fusion->groups);
     }
     const struct ar_bucket *last = &workload->buckets[count - 1];
     if (arrival->is_new_tick) {
@@ -136,21 +129,6 @@ static bool begins_bucket(const struct ar_workload_request *request,
     return fusion->closes_when_reached
                ? held >= threshold
                : held + arrival->elements * request->element_bytes > threshold;
-}
-
-static void add_tensor_to_bucket(const struct ar_workload_request *request,
-                                 const struct arrival *arrival, struct ar_workload *workload)
-{
-    if (begins_bucket(request, workload, arrival)) {
-        workload->buckets[workload->buckets_count++] =
-            (struct ar_bucket){.first_layer = arrival->layer};
-    }
-    struct ar_bucket *last = &workload->buckets[workload->buckets_count - 1];
-    last->elements += arrival->elements;
-    last->tensors_count++;
-    last->wait_s = arrival->sent_s - arrival->ready_s;
-    last->ready_s = arrival->ready_s;
-    last->layer = arrival->layer;
 }
 
 /* The end of the negotiation that a tensor takes part in. */
@@ -183,11 +161,18 @@ static void fill_buckets(const struct ar_workload_request *request, struct ar_wo
         double sent_s = negotiated_s(&request->cycle, now_s);
         for (uint32_t tensor = layer->tensors_count; tensor-- > 0; arrival.index++) {
             arrival.is_new_tick = request->cycle.time_s > 0 && sent_s > arrival.sent_s;
-            arrival.layer = i;
             arrival.ready_s = now_s;
             arrival.sent_s = sent_s;
             arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];
-            add_tensor_to_bucket(request, &arrival, workload);
+            if (begins_bucket(request, workload, &arrival)) {
+                workload->buckets[workload->buckets_count++] = (struct ar_bucket){.first_layer = i};
+            }
+            struct ar_bucket *last = &workload->buckets[workload->buckets_count - 1];
+            last->elements += arrival.elements;
+            last->tensors_count++;
+            last->wait_s = arrival.sent_s - arrival.ready_s;
+            last->ready_s = arrival.ready_s;
+            last->layer = i;
         }
     }
     workload->backward_end_s = now_s;

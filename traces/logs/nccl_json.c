@@ -79,18 +79,6 @@ static enum ar_status read_record(const struct json_reader *reader, const json_t
     return ar_log_add_row(reader->log, &row, reader->err);
 }
 
-/* The program is the first of "args"; "experiment_name" of the records is mostly empty. */
-static void read_name(const json_t *document, struct ar_log *log)
-{
-    const char *path = json_string_value(json_array_get(json_object_get(document, "args"), 0));
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    const char *name = slash != NULL ? slash + 1 : path;
-    if (name != NULL && strstr(name, "_perf") != NULL) {
-        ar_copy_clean(log->collective_name, sizeof log->collective_name, name);
-        log->collective = ar_collective_of_name(name);
-    }
-}
-
 static enum ar_status read_devices(struct json_reader *reader, const json_t *config)
 {
     const json_t *devices = json_object_get(config, "devices");
@@ -159,7 +147,14 @@ static enum ar_status read_document(struct json_reader *reader, const json_t *do
     struct ar_log *log = reader->log =
         ar_logs_add_run(reader->logs, AR_LOG_NCCL_JSON, reader->line);
     ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
-    read_name(document, log);
+    /* The program is the first of "args"; "experiment_name" of the records is mostly empty. */
+    const char *path = json_string_value(json_array_get(json_object_get(document, "args"), 0));
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : path;
+    if (name != NULL && strstr(name, "_perf") != NULL) {
+        ar_copy_clean(log->collective_name, sizeof log->collective_name, name);
+        log->collective = ar_collective_of_name(name);
+    }
     AR_TRY(read_devices(reader, json_object_get(document, "config")));
     AR_TRY(check_processes(reader, document));
     for (size_t i = 0; i < json_array_size(results); i++) {

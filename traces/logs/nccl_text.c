@@ -121,20 +121,6 @@ static bool is_nccl_header(char *line)
     return behind > 0 && names[behind] == ' ';
 }
 
-/* The table of the names of columns. Those behind the last one that is known may be anything. */
-static void read_nccl_header(char *line, uint64_t number, struct ar_log_table *table)
-{
-    const char *names[AR_TABLE_COLUMNS_MAX];
-    size_t count = ar_split(ar_unmarked(line), names, AR_TABLE_COLUMNS_MAX);
-    size_t known = 0;
-    *table = (struct ar_log_table){.line = number};
-    for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
-        ar_log_table_add(table, nccl_columns, names[i]);
-        known = table->columns[i] != NULL || strcmp(names[i], "error") == 0 ? i + 1 : known;
-    }
-    table->count = known;
-}
-
 bool ar_nccl_is_head(char *line)
 {
     struct ar_nccl_sweep sweep;
@@ -223,26 +209,6 @@ static enum ar_status enter_nccl_head(struct ar_nccl_text *text, bool is_first_o
                : begin_nccl_run(text, number, err);
 }
 
-/* `nccl-tests version 2.17.6 ... nccl-library=22805`: what is behind "version". */
-static void take_nccl_version(struct ar_log *log, char *rest)
-{
-    const char *library = strstr(rest, "nccl-library=");
-    uint64_t code;
-    if (library != NULL && ar_take_count(&library, "nccl-library=", &code)) {
-        ar_nccl_set_version(code, log);
-    }
-    snprintf(log->tool, sizeof log->tool, "nccl-tests %.*s", (int)strcspn(rest, " "), rest);
-}
-
-/* `all_reduce_perf`, behind "starting:". */
-static void take_nccl_name(struct ar_log *log, char *rest)
-{
-    char *name = ar_trim(rest);
-    name[strcspn(name, " ")] = '\0';
-    ar_copy_text(log->collective_name, sizeof log->collective_name, name);
-    log->collective = ar_collective_of_name(name);
-}
-
 /* A line before a table, which `is_taken` then. */
 static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint64_t number,
                                      bool *is_taken, struct ar_error *err)
@@ -254,12 +220,23 @@ static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint
     uint64_t rank_number;
     const char *gpu;
     *is_taken = true;
-    if (version != NULL) {
+    if (version != NULL) { /* `nccl-tests version 2.17.6 ... nccl-library=22805` */
         AR_TRY(enter_nccl_head(text, true, number, err));
-        take_nccl_version(log_of(text), version);
-    } else if (name != NULL) {
+        struct ar_log *log = log_of(text);
+        const char *library = strstr(version, "nccl-library=");
+        uint64_t code;
+        if (library != NULL && ar_take_count(&library, "nccl-library=", &code)) {
+            ar_nccl_set_version(code, log);
+        }
+        snprintf(log->tool, sizeof log->tool, "nccl-tests %.*s", (int)strcspn(version, " "),
+                 version);
+    } else if (name != NULL) { /* `Collective test starting: all_reduce_perf` */
         AR_TRY(enter_nccl_head(text, true, number, err));
-        take_nccl_name(log_of(text), name);
+        struct ar_log *log = log_of(text);
+        name = ar_trim(name);
+        name[strcspn(name, " ")] = '\0';
+        ar_copy_text(log->collective_name, sizeof log->collective_name, name);
+        log->collective = ar_collective_of_name(name);
     } else if (parse_sweep(line, &sweep)) {
         AR_TRY(enter_nccl_head(text, text->sweep.line != 0, number, err));
         text->sweep = sweep;
@@ -277,15 +254,25 @@ static enum ar_status take_nccl_head(struct ar_nccl_text *text, char *line, uint
     return AR_OK;
 }
 
+/* Begins the table of the names of columns. Those behind the last one that is known may be
+ * anything. */
 static enum ar_status take_nccl_header(struct ar_nccl_text *text, char *line, uint64_t number,
                                        struct ar_error *err)
 {
+    const char *names[AR_TABLE_COLUMNS_MAX];
+    struct ar_log_table *table = &text->table;
     bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
                    (text->phase == AR_NCCL_TABLE && log_of(text)->rows_count > 0);
     if (is_next) {
         AR_TRY(begin_nccl_run(text, number, err));
     }
-    read_nccl_header(line, number, &text->table);
+    size_t count = ar_split(ar_unmarked(line), names, AR_TABLE_COLUMNS_MAX), known = 0;
+    *table = (struct ar_log_table){.line = number};
+    for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
+        ar_log_table_add(table, nccl_columns, names[i]);
+        known = table->columns[i] != NULL || strcmp(names[i], "error") == 0 ? i + 1 : known;
+    }
+    table->count = known;
     text->phase = AR_NCCL_TABLE;
     return AR_OK;
 }

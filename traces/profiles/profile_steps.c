@@ -84,9 +84,9 @@ static void fill_arrivals(struct ar_kineto *kineto)
     }
 }
 
-/* The last op of the thread that begins no later than the launch. */
-static uint32_t find_last_op_before(const struct ar_kineto *kineto,
-                                    const struct kineto_launch *launch)
+/* The op that launches: of the ops around it the last one of the thread that begins no later. */
+static uint32_t find_launching_op(const struct ar_kineto *kineto,
+                                  const struct kineto_launch *launch)
 {
     size_t first = 0, last = kineto->ops_count;
     while (first < last) {
@@ -98,34 +98,23 @@ static uint32_t find_last_op_before(const struct ar_kineto *kineto,
         last = is_before ? last : middle;
     }
     bool is_found = first > 0 && kineto->ops[first - 1].thread == launch->thread;
-    return is_found ? (uint32_t)(first - 1) : KINETO_NONE;
-}
-
-static uint32_t find_launching_op(const struct ar_kineto *kineto,
-                                  const struct kineto_launch *launch)
-{
-    uint32_t op = find_last_op_before(kineto, launch);
+    uint32_t op = is_found ? (uint32_t)(first - 1) : KINETO_NONE;
     while (op != KINETO_NONE && launch->at_s >= kineto->ops[op].end_s) {
         op = kineto->ops[op].parent;
     }
     return op;
 }
 
-static const struct kineto_launch *find_launch(const struct ar_kineto *kineto,
-                                               const struct kineto_kernel *kernel)
-{
-    const struct kineto_launch key = {.correlation = kernel->correlation};
-    return kineto->launches_count == 0 || kernel->correlation < 0
-               ? NULL
-               : bsearch(&key, kineto->launches, kineto->launches_count, sizeof *kineto->launches,
-                         compare_launches);
-}
-
 static void link_kernels(struct ar_kineto *kineto)
 {
     for (size_t i = 0; i < kineto->kernels_count; i++) {
         struct kineto_kernel *kernel = &kineto->kernels[i];
-        const struct kineto_launch *launch = find_launch(kineto, kernel);
+        const struct kineto_launch key = {.correlation = kernel->correlation};
+        const struct kineto_launch *launch =
+            kineto->launches_count == 0 || kernel->correlation < 0
+                ? NULL
+                : bsearch(&key, kineto->launches, kineto->launches_count, sizeof *kineto->launches,
+                          compare_launches);
         kernel->launched_s = launch != NULL ? launch->at_s : NAN;
         kernel->op = launch != NULL ? find_launching_op(kineto, launch) : KINETO_NONE;
         kernel->is_collective =
@@ -134,20 +123,17 @@ static void link_kernels(struct ar_kineto *kineto)
     }
 }
 
-/* qsort() of a list that may be NULL. */
-static void sort_list(void *list, size_t count, size_t size,
-                      int (*compare)(const void *a, const void *b))
-{
-    if (count > 0) {
-        qsort(list, count, size, compare);
-    }
-}
-
 void kineto_nest(struct ar_kineto *kineto)
 {
-    sort_list(kineto->ops, kineto->ops_count, sizeof *kineto->ops, compare_ops);
-    sort_list(kineto->launches, kineto->launches_count, sizeof *kineto->launches, compare_launches);
-    sort_list(kineto->kernels, kineto->kernels_count, sizeof *kineto->kernels, compare_kernels);
+    if (kineto->ops_count > 0) {
+        qsort(kineto->ops, kineto->ops_count, sizeof *kineto->ops, compare_ops);
+    }
+    if (kineto->launches_count > 0) {
+        qsort(kineto->launches, kineto->launches_count, sizeof *kineto->launches, compare_launches);
+    }
+    if (kineto->kernels_count > 0) {
+        qsort(kineto->kernels, kineto->kernels_count, sizeof *kineto->kernels, compare_kernels);
+    }
     find_parents(kineto->ops, kineto->ops_count);
     fill_arrivals(kineto);
     link_kernels(kineto);

@@ -78,24 +78,6 @@ static bool is_step_like(const struct kineto_steps *steps, const struct kineto_s
     return is_same;
 }
 
-/* Part of the time of a step in which the GPU waited, 0 to 1. */
-static double find_idle_frac(const struct kineto_step *step)
-{
-    double all_s = step->work_s + step->wait_s;
-    return all_s > 0 ? step->wait_s / all_s : 1;
-}
-
-static enum ar_status refuse_waits(const struct kineto_import *import, double idle,
-                                   struct ar_error *err)
-{
-    return ar_error_set(
-        err, AR_BAD_DATA,
-        "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
-        "processor, so the times say little about the GPU; expected at most %.0f %%, "
-        "or --times kernels",
-        import->kineto->path, 100 * idle, 100 * AR_KINETO_IDLE_MAX);
-}
-
 /* Uses the steps that are like the last complete one; for recorded times only those in which the
  * GPU did not wait long. */
 static enum ar_status choose_steps(struct kineto_import *import, struct ar_error *err)
@@ -116,14 +98,21 @@ static enum ar_status choose_steps(struct kineto_import *import, struct ar_error
     for (size_t i = 0; i < steps->count; i++) {
         const struct kineto_step *step = &steps->list[i];
         if (is_complete(step) && is_step_like(steps, step, import->last)) {
-            double idle = find_idle_frac(step);
+            double all_s = step->work_s + step->wait_s;
+            double idle = all_s > 0 ? step->wait_s / all_s : 1; /* part in which the GPU waited */
             least_idle = fmin(least_idle, idle);
             if (import->request->times == AR_KINETO_KERNELS || idle <= AR_KINETO_IDLE_MAX) {
                 import->used[import->used_count++] = step;
             }
         }
     }
-    return import->used_count > 0 ? AR_OK : refuse_waits(import, least_idle, err);
+    return import->used_count > 0
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
+                              "processor, so the times say little about the GPU; expected at most "
+                              "%.0f %%, or --times kernels",
+                              import->kineto->path, 100 * least_idle, 100 * AR_KINETO_IDLE_MAX);
 }
 
 /* --- sizes of gradients -------------------------------------------------------------------- */
@@ -225,21 +214,6 @@ static double node_median(const struct kineto_import *import, const double *time
     return find_median(import, import->used_count);
 }
 
-/* Tensors of the arrivals at nodes from `first` on, the last one first, down from `*end`. */
-static void take_tensors(struct kineto_import *import, size_t first, size_t *end,
-                         struct ar_layer *layer)
-{
-    const struct kineto_arrival *arrivals = import->steps.arrivals + import->last->arrivals_first;
-    struct ar_trace *trace = &import->made->trace;
-    layer->tensors_first = trace->tensors_count;
-    for (; *end > 0 && arrivals[*end - 1].node >= first; (*end)--) {
-        if (import->elements[*end - 1] > 0) {
-            trace->tensor_elements[trace->tensors_count++] = import->elements[*end - 1];
-            layer->tensors_count++;
-        }
-    }
-}
-
 /* Makes layers of the nodes that ran kernels, the last one first; the time of other nodes belongs
  * to the node before. */
 static void make_profile_layers(struct kineto_import *import)
@@ -247,6 +221,7 @@ static void make_profile_layers(struct kineto_import *import)
     const struct kineto_step *step = import->last;
     struct ar_trace *trace = &import->made->trace;
     size_t arrivals = step->arrivals_count;
+    const struct kineto_arrival *list = import->steps.arrivals + step->arrivals_first;
     uint32_t *nodes = ar_arena_alloc(import->arena, step->nodes_count, sizeof *nodes);
     double forward_s = 0, backward_s = 0;
     trace->layers = ar_arena_alloc(import->arena, step->nodes_count, sizeof *trace->layers);
@@ -258,7 +233,13 @@ static void make_profile_layers(struct kineto_import *import)
         if (import->steps.has_kernels[step->nodes_first + node] || node == 0) {
             struct ar_layer *layer = &trace->layers[trace->layers_count];
             *layer = (struct ar_layer){.forward_s = forward_s, .backward_s = backward_s};
-            take_tensors(import, node, &arrivals, layer);
+            layer->tensors_first = trace->tensors_count;
+            for (; arrivals > 0 && list[arrivals - 1].node >= node; arrivals--) {
+                if (import->elements[arrivals - 1] > 0) { /* the last one first */
+                    trace->tensor_elements[trace->tensors_count++] = import->elements[arrivals - 1];
+                    layer->tensors_count++;
+                }
+            }
             nodes[trace->layers_count++] = import->steps.nodes[step->nodes_first + node];
             forward_s = backward_s = 0;
         }
@@ -350,18 +331,6 @@ static void write_steps(const struct kineto_import *import, char text[100])
     }
 }
 
-static void describe_trace(struct kineto_import *import)
-{
-    char steps[100];
-    struct ar_trace *trace = &import->made->trace;
-    bool is_recorded = import->request->times == AR_KINETO_RECORDED;
-    write_steps(import, steps);
-    ar_copy_stem(trace->name, sizeof trace->name, import->kineto->path, ".json");
-    trace->source =
-        ar_arena_format(import->arena, "PyTorch profiler, %.127s; %s; times %s", import->made->gpu,
-                        steps, is_recorded ? "as recorded" : "of kernels without waits");
-}
-
 static void note_times(struct kineto_import *import)
 {
     char steps[100];
@@ -422,15 +391,18 @@ static void note_sizes(struct kineto_import *import)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static enum ar_status make_profile_step(const struct ar_kineto *kineto,
-                                        const struct ar_kineto_request *request,
-                                        struct ar_arena *arena, struct ar_kineto_step **step,
-                                        struct ar_error *err)
+enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
+                               const struct ar_kineto_request *request, struct ar_arena *arena,
+                               struct ar_kineto_step **step, struct ar_error *err)
 {
-    struct kineto_import import = {.kineto = kineto, .request = request, .arena = arena};
+    struct ar_kineto kineto;
+    char steps[100];
+    bool is_recorded = request->times == AR_KINETO_RECORDED;
+    AR_TRY(kineto_read(path, text, bytes, arena, &kineto, err));
+    struct kineto_import import = {.kineto = &kineto, .request = request, .arena = arena};
     import.made = ar_arena_alloc(arena, 1, sizeof *import.made);
     struct ar_trace *trace = &import.made->trace;
-    AR_TRY(kineto_steps_find(kineto, request->times, arena, &import.steps, err));
+    AR_TRY(kineto_steps_find(&kineto, request->times, arena, &import.steps, err));
     AR_TRY(choose_steps(&import, err));
     AR_TRY(find_gradient_sizes(&import, err));
     make_profile_layers(&import);
@@ -440,25 +412,20 @@ static enum ar_status make_profile_step(const struct ar_kineto *kineto,
     double compute_s = ar_trace_compute_s(trace);
     if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%.300s: a step takes %g s; expected more than 0",
-                            kineto->path, compute_s);
+                            kineto.path, compute_s);
     }
-    import.made->gpu = kineto->gpu;
+    import.made->gpu = kineto.gpu;
     note_times(&import);
     note_sizes(&import);
     find_batch(&import);
     find_recorded_precision(&import);
-    describe_trace(&import);
+    write_steps(&import, steps);
+    ar_copy_stem(trace->name, sizeof trace->name, kineto.path, ".json");
+    trace->source =
+        ar_arena_format(arena, "PyTorch profiler, %.127s; %s; times %s", kineto.gpu, steps,
+                        is_recorded ? "as recorded" : "of kernels without waits");
     *step = import.made;
     return AR_OK;
-}
-
-enum ar_status ar_kineto_parse(const char *path, char *text, size_t bytes,
-                               const struct ar_kineto_request *request, struct ar_arena *arena,
-                               struct ar_kineto_step **step, struct ar_error *err)
-{
-    struct ar_kineto kineto;
-    AR_TRY(kineto_read(path, text, bytes, arena, &kineto, err));
-    return make_profile_step(&kineto, request, arena, step, err);
 }
 
 enum ar_status ar_kineto_load(const char *path, const struct ar_kineto_request *request,
