@@ -55,44 +55,26 @@ static void add_case(struct cases *cases, struct measurement row)
 
 /* --- collectives -------------------------------------------------------------------------- */
 
-/* Adds a row, which is complete but for its elements, with all sizes, rounded down to a multiple.
- */
+/* Adds a row, which is complete but for its channels and elements, with all numbers of channels and
+ * all sizes, rounded down to a multiple. */
 static void add_sizes(const struct lists *lists, uint64_t multiple, struct measurement row,
                       struct cases *cases)
 {
     const uint64_t around[REMAINDERS] = {0, 1, row.ranks - 1, row.ranks, row.ranks + 1, PRIME};
     const uint64_t *elements = lists->elements != NULL ? lists->elements : around;
     size_t count = lists->elements != NULL ? lists->elements_count : REMAINDERS;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < lists->channels_count * count; i++) {
+        size_t size = i % count;
         bool is_again = false;
-        for (size_t j = 0; j < i; j++) {
-            is_again = is_again || elements[j] / multiple == elements[i] / multiple;
+        for (size_t j = 0; j < size; j++) {
+            is_again = is_again || elements[j] / multiple == elements[size] / multiple;
         }
-        row.elements = elements[i] - elements[i] % multiple;
+        row.channels = (uint32_t)lists->channels[i / count];
+        row.elements = elements[size] - elements[size] % multiple;
         if (!is_again) {
             add_case(cases, row);
         }
     }
-}
-
-/* Adds an algorithm on a shape with all numbers of channels and all sizes. */
-static void add_shape_cases(const struct lists *lists, struct measurement row,
-                            struct ar_shape shape, struct cases *cases)
-{
-    row.shape = shape;
-    for (size_t i = 0; i < lists->channels_count; i++) {
-        row.channels = (uint32_t)lists->channels[i];
-        add_sizes(lists, 1, row, cases);
-    }
-}
-
-static bool has_shape(const struct ar_shape *shapes, size_t count, const struct ar_shape *shape)
-{
-    size_t i = 0;
-    while (i < count && !ar_shape_equal(&shapes[i], shape)) {
-        i++;
-    }
-    return i < count;
 }
 
 /* Adds an algorithm on those shapes of the list that it runs. Its default shape is added if it runs
@@ -105,6 +87,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     struct ar_shape *shapes;
     size_t shapes_count;
     size_t found = 0;
+    bool has_standard = false;
     bool are_all = strcmp(arguments->shapes, "all") == 0;
     bool are_all_algorithms = strcmp(arguments->algorithms, "all") == 0;
     if (row.algorithm->wants_sums) {
@@ -117,46 +100,26 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     }
     AR_TRY(list_shapes(cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
                        &shapes, &shapes_count, err));
-    for (size_t i = 0; i < shapes_count; i++) {
-        if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
-            shapes[found++] = shapes[i];
-            add_shape_cases(lists, row, shapes[i], cases);
-        }
-    }
     struct ar_shape standard =
         ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
-    if ((found > 0 && !are_all) || has_shape(shapes, found, &standard)) {
+    for (size_t i = 0; i < shapes_count; i++) {
+        if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
+            found++;
+            has_standard = has_standard || ar_shape_equal(&shapes[i], &standard);
+            row.shape = shapes[i];
+            add_sizes(lists, 1, row, cases);
+        }
+    }
+    if ((found > 0 && !are_all) || has_standard) {
         return AR_OK;
     }
     enum ar_status status = ar_algorithm_check_shape(row.algorithm, &standard, err);
     if (status != AR_OK) {
         return found > 0 || are_all_algorithms ? AR_OK : status;
     }
-    add_shape_cases(lists, row, standard, cases);
+    row.shape = standard;
+    add_sizes(lists, 1, row, cases);
     return AR_OK;
-}
-
-/* Adds the operations that the library runs in one call, with channels of its own. */
-static void add_library_calls(const struct backend *backend, const struct lists *lists,
-                              struct measurement row, struct cases *cases)
-{
-    row.channels = 1;
-    row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
-    for (size_t i = 0; i < lists->operations_count; i++) {
-        row.operation = lists->operations[i];
-        row.name = ar_arena_format(cases->arena, "%s-%s", backend->name, row.operation->command);
-        uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
-        add_sizes(lists, multiple, row, cases);
-    }
-}
-
-static bool has_operation(const struct lists *lists, const struct ar_operation *operation)
-{
-    size_t i = 0;
-    while (i < lists->operations_count && lists->operations[i] != operation) {
-        i++;
-    }
-    return i < lists->operations_count;
 }
 
 static enum ar_status add_ranks(const struct arguments *arguments, const struct backend *backend,
@@ -170,14 +133,22 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
                             ", which begin with 0",
                             row.root, row.ranks);
     }
-    if (backend->is_library) {
-        add_library_calls(backend, lists, row, cases);
+    /* Operations that the library runs in one call, with channels of its own. */
+    for (size_t i = 0; i < lists->operations_count && backend->is_library; i++) {
+        row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
+        row.operation = lists->operations[i];
+        row.name = ar_arena_format(cases->arena, "%s-%s", backend->name, row.operation->command);
+        uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
+        add_sizes(lists, multiple, row, cases);
     }
     for (size_t i = 0; i < lists->algorithms_count; i++) {
         row.algorithm = lists->algorithms[i];
         row.operation = row.algorithm->operation;
         row.name = row.algorithm->name;
-        bool is_meant = has_operation(lists, row.operation);
+        bool is_meant = false;
+        for (size_t k = 0; k < lists->operations_count; k++) {
+            is_meant = is_meant || lists->operations[k] == row.operation;
+        }
         if (is_meant && (backend->can_run == NULL || backend->can_run(row.algorithm))) {
             AR_TRY(add_algorithm(arguments, lists, row, cases, err));
         }

@@ -35,18 +35,6 @@ static void show_progress(const struct session *session, size_t done)
     fprintf(stderr, is_last ? "\r\033[K" : "\r%zu of %zu cases", done, session->cases.count);
 }
 
-static void report_wrong(const struct measurement *row)
-{
-    char text[MEASUREMENT_TEXT];
-    fprintf(stderr,
-            "allreckon-validate: note: %s: %" PRIu64 " of %" PRIu64
-            " elements wrong; the first, element %" PRIu64 " of rank %" PRIu32
-            ", is %g; expected %g\n",
-            measurement_text(row, text), row->mismatch.wrong,
-            row->elements * row->ranks * row->repetitions, row->mismatch.element,
-            row->mismatch.rank, row->mismatch.found, row->mismatch.expected);
-}
-
 static enum ar_status run_rows(struct session *session, struct ar_error *err)
 {
     struct cases *cases = &session->cases;
@@ -57,7 +45,14 @@ static enum ar_status run_rows(struct session *session, struct ar_error *err)
         AR_TRY(session->backend->run(&session->arguments.config, &arena, row, err));
         session->wrong += row->mismatch.wrong > 0;
         if (row->mismatch.wrong > 0 && session->machine.is_first) {
-            report_wrong(row);
+            char text[MEASUREMENT_TEXT];
+            fprintf(stderr,
+                    "allreckon-validate: note: %s: %" PRIu64 " of %" PRIu64
+                    " elements wrong; the first, element %" PRIu64 " of rank %" PRIu32
+                    ", is %g; expected %g\n",
+                    measurement_text(row, text), row->mismatch.wrong,
+                    row->elements * row->ranks * row->repetitions, row->mismatch.element,
+                    row->mismatch.rank, row->mismatch.found, row->mismatch.expected);
         }
     }
     show_progress(session, cases->count);
@@ -73,10 +68,20 @@ static void write_rows(FILE *file, struct session *session)
     }
 }
 
-static enum ar_status write_result(struct session *session, struct ar_error *err)
+static enum ar_status measure_cases(struct session *session, struct ar_error *err)
 {
     struct ar_output *output;
-    if (session->arguments.out == NULL) {
+    const char *out = session->arguments.out;
+    if (out != NULL && session->machine.is_first) {
+        /* Finds out that a file cannot be written before hours are spent on its rows. */
+        AR_TRY(ar_output_begin(out, session->arena, &output, err));
+        ar_output_abort(output);
+    }
+    AR_TRY(run_rows(session, err));
+    if (!session->machine.is_first) {
+        return AR_OK;
+    }
+    if (out == NULL) {
         write_rows(stdout, session);
         if (fflush(stdout) != 0 || ferror(stdout)) {
             return ar_error_set(err, AR_IO, "stdout: cannot write: %s",
@@ -84,28 +89,9 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
         }
         return AR_OK;
     }
-    AR_TRY(ar_output_begin(session->arguments.out, session->arena, &output, err));
+    AR_TRY(ar_output_begin(out, session->arena, &output, err));
     write_rows(output->file, session);
     return ar_output_commit(output, err);
-}
-
-/* Finds out that a file cannot be written before hours are spent on its rows. */
-static enum ar_status try_output(const struct session *session, struct ar_error *err)
-{
-    struct ar_output *output;
-    if (session->arguments.out == NULL || !session->machine.is_first) {
-        return AR_OK;
-    }
-    AR_TRY(ar_output_begin(session->arguments.out, session->arena, &output, err));
-    ar_output_abort(output);
-    return AR_OK;
-}
-
-static enum ar_status measure_cases(struct session *session, struct ar_error *err)
-{
-    AR_TRY(try_output(session, err));
-    AR_TRY(run_rows(session, err));
-    return session->machine.is_first ? write_result(session, err) : AR_OK;
 }
 
 static enum ar_status run_session(void *context, struct ar_error *err)

@@ -22,17 +22,6 @@ enum { NAP_NS = 200000 };
 
 static struct mpi_world the_world; /* MPI has one per process */
 
-/* Rank r is on node r / ranks_per_node. */
-static bool is_by_node(const struct mpi_world *world)
-{
-    for (uint32_t rank = 0; rank < world->ranks; rank++) {
-        if (world->first_on_node[rank] != rank - rank % world->ranks_per_node) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void find_nodes(struct mpi_world *world)
 {
     MPI_Comm node;
@@ -52,7 +41,10 @@ static void find_nodes(struct mpi_world *world)
            world->first_on_node[world->ranks_per_node] == world->first_on_node[0]) {
         world->ranks_per_node++;
     }
-    world->is_by_node = is_by_node(world);
+    world->is_by_node = true; /* rank r is on node r / ranks_per_node */
+    for (uint32_t rank = 0; rank < world->ranks; rank++) {
+        world->is_by_node &= world->first_on_node[rank] == rank - rank % world->ranks_per_node;
+    }
     world->ranks_per_node = world->is_by_node ? world->ranks_per_node : 1;
 }
 
@@ -276,26 +268,6 @@ static const struct transport_calls calls = {
     .barrier = mpi_barrier,
 };
 
-static enum ar_status open_port(struct mpi_transport *mpi, struct port port, struct ar_arena *arena,
-                                struct ar_error *err)
-{
-    uint32_t window = mpi->transport.window;
-    uint32_t index = mpi->ports_count++;
-    struct mpi_port *opened = &mpi->ports[index];
-    opened->port = port;
-    for (uint32_t i = 0; i < window; i++) {
-        opened->requests[i] = MPI_REQUEST_NULL;
-    }
-    if (!port.sends) {
-        AR_TRY(
-            mpi->memory->allocate(arena, window * mpi->transport.slot_bytes, &opened->slots, err));
-        for (uint32_t i = 0; i < window; i++) {
-            mpi_release(&mpi->transport, index);
-        }
-    }
-    return AR_OK;
-}
-
 /* All that was sent has been received. */
 static void close_ports(void *transport)
 {
@@ -312,20 +284,6 @@ static void close_ports(void *transport)
     MPI_Comm_free(&mpi->ranks);
 }
 
-static MPI_Comm first_processes(uint32_t ranks)
-{
-    MPI_Comm comm;
-    MPI_Group world;
-    MPI_Group members;
-    int range[1][3] = {{0, (int)ranks - 1, 1}};
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_range_incl(world, 1, range, &members);
-    MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &comm);
-    MPI_Group_free(&members);
-    MPI_Group_free(&world);
-    return comm;
-}
-
 /* Opens the ports of this process among the first `ranks` processes, which all call it. They are
  * closed when the arena ends, by which time all that was sent must have been received. */
 static enum ar_status open_transport(const struct ports *ports, uint32_t ranks,
@@ -334,9 +292,17 @@ static enum ar_status open_transport(const struct ports *ports, uint32_t ranks,
                                      struct ar_error *err)
 {
     struct mpi_transport *made = ar_arena_alloc(arena, 1, sizeof *made);
+    MPI_Comm processes;
+    MPI_Group world, members;
+    int range[1][3] = {{0, (int)ranks - 1, 1}};
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, range, &members);
+    MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &processes);
+    MPI_Group_free(&members);
+    MPI_Group_free(&world);
     *made = (struct mpi_transport){
         .memory = config->memory,
-        .ranks = first_processes(ranks),
+        .ranks = processes,
         .ports = ar_arena_alloc(arena, ports->count + 1, sizeof *made->ports),
         .transport = {.calls = &calls,
                       .rank = the_world.rank,
@@ -345,7 +311,17 @@ static enum ar_status open_transport(const struct ports *ports, uint32_t ranks,
                       .slot_bytes = slot_bytes,
                       .sent = ar_arena_alloc(arena, ports->count + 1, sizeof(uint32_t))}};
     for (uint32_t i = 0; i < ports->count; i++) {
-        AR_TRY(open_port(made, ports->ports[i], arena, err));
+        struct mpi_port *port = &made->ports[made->ports_count++];
+        port->port = ports->ports[i];
+        for (uint32_t k = 0; k < config->window; k++) {
+            port->requests[k] = MPI_REQUEST_NULL;
+        }
+        if (!port->port.sends) {
+            AR_TRY(config->memory->allocate(arena, config->window * slot_bytes, &port->slots, err));
+            for (uint32_t k = 0; k < config->window; k++) {
+                mpi_release(&made->transport, i);
+            }
+        }
     }
     ar_arena_own(arena, made, close_ports); /* ends before the slots, which were made before */
     *transport = &made->transport;
@@ -394,25 +370,19 @@ static const char *mpi_tier(uint32_t ranks, uint32_t from, uint32_t to)
     return is_same_node ? "node" : "network";
 }
 
-/* This process as one of the ranks. */
-static enum ar_status run_rank(const struct run_config *config, struct ar_arena *arena,
-                               struct measurement *measurement, struct ar_error *err)
-{
-    struct ports ports = ports_create(measurement, the_world.rank, arena);
-    struct payload payload;
-    struct execution execution = {.measurement = measurement, .config = config, .ports = &ports};
-    AR_TRY(payload_create(measurement, arena, &payload, err));
-    AR_TRY(open_transport(&ports, measurement->ranks, config,
-                          execution_slot_bytes(measurement, config), arena, &execution.transport,
-                          err));
-    return rank_run(&execution, &payload, arena, measurement, err);
-}
-
 static enum ar_status mpi_run(const struct run_config *config, struct ar_arena *arena,
                               struct measurement *measurement, struct ar_error *err)
 {
-    if (the_world.rank < measurement->ranks) {
-        AR_TRY(run_rank(config, arena, measurement, err));
+    if (the_world.rank < measurement->ranks) { /* this process is one of the ranks */
+        struct ports ports = ports_create(measurement, the_world.rank, arena);
+        struct payload payload;
+        struct execution execution = {
+            .measurement = measurement, .config = config, .ports = &ports};
+        AR_TRY(payload_create(measurement, arena, &payload, err));
+        AR_TRY(open_transport(&ports, measurement->ranks, config,
+                              execution_slot_bytes(measurement, config), arena,
+                              &execution.transport, err));
+        AR_TRY(rank_run(&execution, &payload, arena, measurement, err));
     }
     measurement->nodes = mpi_world_nodes(&the_world, measurement->ranks);
     mpi_world_collect(measurement->ranks, measurement);

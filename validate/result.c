@@ -33,37 +33,24 @@ static void write_processor(FILE *file, const struct utsname *system)
     fprintf(file, "# processor: %s, %ld cores online\n", name, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static void write_date(FILE *file)
-{
-    char text[64];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    fprintf(file, "# date: %s\n", text);
-}
-
-/* An end of line within a word would end the comment. */
-static void write_command(FILE *file, int argc, char *const *argv)
-{
-    fputs("# command:", file);
-    for (int i = 0; i < argc; i++) {
-        struct ar_arena arena AR_ENDS_HERE = {NULL};
-        char *word = ar_arena_text(&arena, argv[i]);
-        ar_text_to_line(word);
-        fputc(' ', file);
-        ar_write_shell_word(file, word);
-    }
-    fputc('\n', file);
-}
-
 void result_write_head(FILE *file, const struct backend *backend, const struct run_config *config,
                        int argc, char *const *argv)
 {
     struct utsname system = {.sysname = "unknown"};
+    char date[64];
+    time_t now = time(NULL);
+    struct tm utc;
     uname(&system);
-    fputs("# program: allreckon-validate " AR_VERSION "\n", file);
-    write_command(file, argc, argv);
-    write_date(file);
+    fputs("# program: allreckon-validate " AR_VERSION "\n# command:", file);
+    for (int i = 0; i < argc; i++) {
+        struct ar_arena arena AR_ENDS_HERE = {NULL};
+        char *word = ar_arena_text(&arena, argv[i]);
+        ar_text_to_line(word); /* an end of line within a word would end the comment */
+        fputc(' ', file);
+        ar_write_shell_word(file, word);
+    }
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    fprintf(file, "\n# date: %s\n", date);
     fprintf(file, "# host: %s\n", system.nodename);
     fprintf(file, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
     write_processor(file, &system);
@@ -79,19 +66,6 @@ void result_write_head(FILE *file, const struct backend *backend, const struct r
           file);
 }
 
-/* Bandwidths at the median time, as nccl-tests count them. */
-static void write_bandwidths(FILE *file, const struct measurement *measurement, double time_s)
-{
-    const struct ar_operation *operation = measurement->operation;
-    if (measurement->is_check || operation == NULL || time_s <= 0) {
-        fputs(",,", file);
-        return;
-    }
-    double algbw_Bps = (double)measurement_bytes(measurement) / time_s;
-    fprintf(file, "%.9g,%.9g,", algbw_Bps,
-            ar_operation_busbw_Bps(operation, algbw_Bps, measurement->ranks));
-}
-
 static void write_times(FILE *file, struct measurement *measurement)
 {
     static const double fractions[] = {0.5, 0, 0.1, 0.9};
@@ -103,7 +77,16 @@ static void write_times(FILE *file, struct measurement *measurement)
         }
         fputc(',', file);
     }
-    write_bandwidths(file, measurement, ar_quantile(times_s, measurement->repetitions, 0.5));
+    /* Bandwidths at the median time, as nccl-tests count them. */
+    const struct ar_operation *operation = measurement->operation;
+    double time_s = ar_quantile(times_s, measurement->repetitions, 0.5);
+    if (measurement->is_check || operation == NULL || time_s <= 0) {
+        fputs(",,", file);
+        return;
+    }
+    double algbw_Bps = (double)measurement_bytes(measurement) / time_s;
+    fprintf(file, "%.9g,%.9g,", algbw_Bps,
+            ar_operation_busbw_Bps(operation, algbw_Bps, measurement->ranks));
 }
 
 void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement)

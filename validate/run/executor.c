@@ -55,12 +55,6 @@ struct cursor {
 
 /* --- steps -------------------------------------------------------------------------------- */
 
-static uint32_t cursor_peer(const struct cursor *cursor, uint32_t position)
-{
-    struct ar_order order = measurement_order(cursor->execution->measurement);
-    return ar_order_rank(&order, cursor->channel, position);
-}
-
 static struct ar_move cursor_move(const struct cursor *cursor, uint32_t step)
 {
     const struct measurement *measurement = cursor->execution->measurement;
@@ -71,7 +65,8 @@ static struct ar_move cursor_move(const struct cursor *cursor, uint32_t step)
 static struct side make_side(const struct cursor *cursor, uint32_t step, bool sends, uint32_t peer,
                              const struct ar_slice *slice)
 {
-    struct port port = {cursor->channel, cursor_peer(cursor, peer), sends};
+    struct ar_order order = measurement_order(cursor->execution->measurement);
+    struct port port = {cursor->channel, ar_order_rank(&order, cursor->channel, peer), sends};
     return (struct side){
         .step = step, .port = ports_find(cursor->execution->ports, port), .slice = *slice};
 }
@@ -86,12 +81,6 @@ static struct ar_span next_run(const struct ar_slice *slice, struct place *place
     place->span.first += run.count;
     place->span.count -= run.count;
     return run;
-}
-
-static bool slice_is_one_run(const struct ar_slice *slice)
-{
-    struct place place = {.part = 0};
-    return next_run(slice, &place, UINT64_MAX).count == slice->count;
 }
 
 /* Goes through the spans of both in the order of their elements. */
@@ -134,27 +123,23 @@ static void begin_send(struct cursor *cursor, uint32_t step)
                                ? APART
                            : slices_are_same(&move.send_span, &move.receive_span) ? SAME
                                                                                   : OVERLAPPING;
-        cursor->packs = cursor->relation != APART || !slice_is_one_run(&move.send_span);
+        struct place place = {.part = 0};
+        bool is_one_run =
+            next_run(&move.send_span, &place, UINT64_MAX).count == move.send_span.count;
+        cursor->packs = cursor->relation != APART || !is_one_run;
     }
-}
-
-/* Sends of a phase that is at once do not wait for what it receives. */
-static uint32_t last_step_ahead(const struct cursor *cursor, uint32_t step)
-{
-    uint32_t end = 0;
-    for (uint32_t i = 0; i < cursor->phases_count; i++) {
-        end += cursor->phases[i].steps;
-        if (step < end) {
-            return cursor->phases[i].is_at_once ? end - 1 : step;
-        }
-    }
-    return step;
 }
 
 static void begin_receive(struct cursor *cursor, uint32_t step)
 {
     cursor->receive = (struct side){.step = step, .is_done = true};
-    cursor->last_ahead = last_step_ahead(cursor, step);
+    cursor->last_ahead = step;
+    for (uint32_t i = 0, end = 0; i < cursor->phases_count && end <= step; i++) {
+        end += cursor->phases[i].steps;
+        if (step < end && cursor->phases[i].is_at_once) {
+            cursor->last_ahead = end - 1; /* its sends do not wait for what it receives */
+        }
+    }
     if (step == cursor->steps) {
         return;
     }
@@ -204,18 +189,6 @@ static bool cursor_is_free(const struct cursor *cursor, const unsigned char *at,
         }
     }
     return true;
-}
-
-/* Whether another message can be in flight at the port of the step. */
-static bool cursor_may_send(struct cursor *cursor)
-{
-    if (!transport_may_send(cursor->execution->transport, cursor->send.port)) {
-        return false;
-    }
-    if (cursor->flights_taken == 0) {
-        cursor_drop_flights(cursor);
-    }
-    return cursor->flights_taken != 0;
 }
 
 /* Copies the next elements to the place of a flight, so that the buffer may be written. */
@@ -315,7 +288,11 @@ static enum ar_status advance_send(struct cursor *cursor, bool *progressed, stru
 {
     while (cursor->send.step < cursor->steps && cursor->send.step <= cursor->last_ahead) {
         while (!cursor->send.is_done) {
-            if (!cursor_may_send(cursor)) {
+            bool may_send = transport_may_send(cursor->execution->transport, cursor->send.port);
+            if (may_send && cursor->flights_taken == 0) {
+                cursor_drop_flights(cursor);
+            }
+            if (!may_send || cursor->flights_taken == 0) {
                 return AR_OK;
             }
             AR_TRY(send_piece(cursor, err));

@@ -151,21 +151,6 @@ static bool host_wait(struct transport *transport, uint32_t seen)
     return !atomic_load(&rank->group->has_failed);
 }
 
-/* Reports who is missing from the barrier in which `rank` waits. */
-static enum ar_status report_missing(const struct host_rank *rank, double timeout_s,
-                                     struct ar_error *err)
-{
-    const struct host_group *group = rank->group;
-    uint32_t missing = 0;
-    while (missing < group->ranks && group->members[missing].barriers == rank->barriers) {
-        missing++;
-    }
-    return ar_error_set(err, AR_INTERNAL,
-                        "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
-                        "; expected all %" PRIu32 " ranks",
-                        rank->transport.rank, timeout_s, missing, group->ranks);
-}
-
 /* The last rank that enters wakes all. */
 static enum ar_status host_barrier(struct transport *transport, double timeout_s,
                                    struct ar_error *err)
@@ -183,7 +168,14 @@ static enum ar_status host_barrier(struct transport *transport, double timeout_s
     for (uint32_t seen = host_ticket(transport);
          is_alive && atomic_load(&group->barriers) == entered; seen = host_ticket(transport)) {
         if (ar_clock_s() > until_s) {
-            return report_missing(rank, timeout_s, err);
+            uint32_t missing = 0;
+            while (missing < group->ranks && group->members[missing].barriers == rank->barriers) {
+                missing++;
+            }
+            return ar_error_set(err, AR_INTERNAL,
+                                "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
+                                "; expected all %" PRIu32 " ranks",
+                                rank->transport.rank, timeout_s, missing, group->ranks);
         }
         is_alive = host_wait(transport, seen);
     }
@@ -199,29 +191,6 @@ static const struct transport_calls calls = {
     .wait = host_wait,
     .barrier = host_barrier,
 };
-
-static void init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
-                      uint32_t window, size_t slot_bytes, struct ar_arena *arena)
-{
-    struct host_rank *member = &group->members[rank];
-    member->transport =
-        (struct transport){.calls = &calls,
-                           .rank = rank,
-                           .ranks = group->ranks,
-                           .window = window,
-                           .slot_bytes = slot_bytes,
-                           .eager_bytes = EAGER_BYTES,
-                           .sent = ar_arena_alloc(arena, ports->count + 1, sizeof(uint32_t))};
-    member->group = group;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&member->awake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&member->mutex, NULL);
-    member->boxes = ar_arena_alloc(arena, ports->count + 1, sizeof(struct mailbox *));
-    member->ports = ports->ports;
-}
 
 /* Gives every sending port a mailbox, and the same to the receiving port at its other end. */
 static void connect_ports(struct host_group *group, const struct ports *ports, uint32_t rank,
@@ -246,12 +215,6 @@ static void *allocate_lines(struct ar_arena *arena, size_t count, size_t size)
     return memset(ar_arena_own(arena, aligned_alloc(CACHE_LINE, bytes), free), 0, bytes);
 }
 
-static uint32_t usable_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 static void destroy_waiting(void *destroyed)
 {
     struct host_group *group = destroyed;
@@ -267,17 +230,37 @@ struct host_group *host_group_create(const struct ports *ports, uint32_t ranks, 
 {
     struct host_group *group = allocate_lines(arena, 1, sizeof *group);
     uint32_t ports_count = 0;
+    cpu_set_t cores;
+    pthread_condattr_t monotonic;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         ports_count += ports[rank].count;
     }
     group->members = allocate_lines(arena, ranks, sizeof *group->members);
     group->boxes = allocate_lines(arena, ports_count, sizeof *group->boxes);
     group->ranks = ranks;
-    group->looks = usable_cores() >= ranks ? LOOKS : 0;
+    bool are_known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+    group->looks = (are_known ? (uint32_t)CPU_COUNT(&cores) : 1) >= ranks ? LOOKS : 0;
     pthread_mutex_init(&group->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        init_rank(group, rank, &ports[rank], window, slot_bytes, arena);
+        struct host_rank *member = &group->members[rank];
+        size_t count = ports[rank].count + 1;
+        member->transport =
+            (struct transport){.calls = &calls,
+                               .rank = rank,
+                               .ranks = ranks,
+                               .window = window,
+                               .slot_bytes = slot_bytes,
+                               .eager_bytes = EAGER_BYTES,
+                               .sent = ar_arena_alloc(arena, count, sizeof(uint32_t))};
+        member->group = group;
+        pthread_cond_init(&member->awake, &monotonic);
+        pthread_mutex_init(&member->mutex, NULL);
+        member->boxes = ar_arena_alloc(arena, count, sizeof *member->boxes);
+        member->ports = ports[rank].ports;
     }
+    pthread_condattr_destroy(&monotonic);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         connect_ports(group, ports, rank, arena);
     }
@@ -298,14 +281,6 @@ void host_group_fail(struct host_group *group, const struct ar_error *err)
     atomic_store(&group->has_failed, true);
     pthread_mutex_unlock(&group->mutex);
     ring_all(group);
-}
-
-enum ar_status host_group_status(const struct host_group *group, struct ar_error *err)
-{
-    if (group->error.status != AR_OK) {
-        *err = group->error;
-    }
-    return group->error.status;
 }
 
 /* --- the backend -------------------------------------------------------------------------- */
@@ -397,21 +372,10 @@ static enum ar_status run_threads(uint32_t ranks, struct member *members, struct
     for (uint32_t rank = 0; rank < started; rank++) {
         ar_arena_end(&members[rank].arena);
     }
-    return host_group_status(group, err);
-}
-
-/* A repetition takes as long as its slowest rank. */
-static void add_results(const struct measurement *own, struct measurement *measurement)
-{
-    for (uint32_t i = 0; i < measurement->repetitions; i++) {
-        double slowest_s = measurement->times_s[i];
-        measurement->times_s[i] = own->times_s[i] > slowest_s ? own->times_s[i] : slowest_s;
+    if (group->error.status != AR_OK) {
+        *err = group->error;
     }
-    uint64_t wrong = measurement->mismatch.wrong + own->mismatch.wrong;
-    if (measurement->mismatch.wrong == 0) {
-        measurement->mismatch = own->mismatch;
-    }
-    measurement->mismatch.wrong = wrong;
+    return group->error.status;
 }
 
 enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
@@ -439,7 +403,17 @@ enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,
     }
     AR_TRY(run_threads(ranks, members, err));
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        add_results(&members[rank].own, measurement);
+        const struct measurement *own = &members[rank].own;
+        for (uint32_t i = 0; i < measurement->repetitions; i++) {
+            /* A repetition takes as long as its slowest rank. */
+            double slowest_s = measurement->times_s[i];
+            measurement->times_s[i] = own->times_s[i] > slowest_s ? own->times_s[i] : slowest_s;
+        }
+        uint64_t wrong = measurement->mismatch.wrong + own->mismatch.wrong;
+        if (measurement->mismatch.wrong == 0) {
+            measurement->mismatch = own->mismatch;
+        }
+        measurement->mismatch.wrong = wrong;
     }
     measurement->nodes = 1;
     return AR_OK;

@@ -25,9 +25,6 @@ struct transport *host_group_transport(struct host_group *group, uint32_t rank);
  * AR_INTERRUPTED, which means that others failed. */
 void host_group_fail(struct host_group *group, const struct ar_error *err);
 
-/** The first error, AR_OK if there was none. Called when the threads have ended. */
-enum ar_status host_group_status(const struct host_group *group, struct ar_error *err);
-
 /** Runs a measurement with a thread for each rank, in the config's memory, which each thread
  * selects by its rank. */
 enum ar_status host_run(const struct run_config *config, struct ar_arena *arena,

@@ -158,13 +158,6 @@ struct payload_view payload_see(const struct payload *payload, uint32_t rank,
 
 /* --- filling and checking ----------------------------------------------------------------- */
 
-/* Elements of the period that begins at `first`, which the end may cut short. */
-static uint64_t period_length(const struct payload *payload, uint64_t first)
-{
-    uint64_t left = payload->measurement->elements - first;
-    return left < payload->period ? left : payload->period;
-}
-
 void payload_fill(const struct payload_view *view, unsigned char *buffer)
 {
     const struct payload *payload = view->payload;
@@ -176,7 +169,9 @@ void payload_fill(const struct payload_view *view, unsigned char *buffer)
     }
     for (uint64_t first = payload->period; first < measurement->elements;
          first += payload->period) {
-        memcpy(buffer + first * type->bytes, buffer, period_length(payload, first) * type->bytes);
+        uint64_t left = measurement->elements - first; /* the end may cut a period short */
+        memcpy(buffer + first * type->bytes, buffer,
+               (left < payload->period ? left : payload->period) * type->bytes);
     }
     for (size_t i = 0; i < view->stretches_count; i++) {
         const struct payload_stretch *stretch = &view->stretches[i];
@@ -218,23 +213,11 @@ static void expect_some(const struct payload *payload, const struct payload_stre
     }
 }
 
-static void compare_element(const struct payload_view *view, uint64_t element,
-                            const unsigned char *found, const unsigned char *expected,
-                            struct mismatch *mismatch)
-{
-    const struct element_type *type = view->payload->measurement->type;
-    if (memcmp(found, expected, type->bytes) != 0 && mismatch->wrong++ == 0) {
-        mismatch->rank = view->rank;
-        mismatch->element = element;
-        mismatch->found = type->load(found);
-        mismatch->expected = type->load(expected);
-    }
-}
-
 static void check_stretch(const struct payload_view *view, const struct payload_stretch *stretch,
                           const unsigned char *buffer, struct mismatch *mismatch)
 {
-    uint32_t bytes = view->payload->measurement->type->bytes;
+    const struct element_type *type = view->payload->measurement->type;
+    uint32_t bytes = type->bytes;
     unsigned char expected[CHUNK * ELEMENT_BYTES_MAX];
     for (uint64_t done = 0; done < stretch->span.count; done += CHUNK) {
         uint64_t left = stretch->span.count - done;
@@ -250,7 +233,13 @@ static void check_stretch(const struct payload_view *view, const struct payload_
             continue;
         }
         for (uint64_t i = 0; i < count; i++) {
-            compare_element(view, first + i, found + i * bytes, expected + i * bytes, mismatch);
+            const unsigned char *is = found + i * bytes, *should_be = expected + i * bytes;
+            if (memcmp(is, should_be, bytes) != 0 && mismatch->wrong++ == 0) {
+                mismatch->rank = view->rank;
+                mismatch->element = first + i;
+                mismatch->found = type->load(is);
+                mismatch->expected = type->load(should_be);
+            }
         }
     }
 }
