@@ -381,20 +381,6 @@ struct sums_wait {
     enum ar_bound bound;
 };
 
-static struct sums_wait sums_wait_at(const struct ar_line_sum *line, uint32_t parts,
-                                     uint32_t window, double bytes)
-{
-    uint32_t turns = (parts + window - 1) / window - 1;
-    double alone_s = bytes * line->alone_s_per_byte;
-    double port_s = (parts - 1) * bytes * line->pace_s_per_byte;
-    /* The last of the parts that its window holds follow each other. */
-    double behind_s = (parts - 1 - turns * window) * bytes * line->pace_s_per_byte;
-    if (turns * (line->latency_s + alone_s) + behind_s <= port_s) {
-        return (struct sums_wait){0, port_s, parts > 1 ? AR_BOUND_PORT : AR_BOUND_HOPS};
-    }
-    return (struct sums_wait){turns * line->latency_s, turns * alone_s + behind_s, AR_BOUND_WINDOW};
-}
-
 static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
 {
     const struct ar_collective *collective = &at->flows->collective;
@@ -409,8 +395,17 @@ static void sums_time(const struct closed_phase *at, struct ar_phase_time *time)
         double own_bytes = piece_bytes * line.pieces;
         double bytes = ar_line_busy_bytes(&line, at->cost, own_bytes);
         line.latency_s = ar_line_latency_s(&line, at->cost, own_bytes);
-        struct sums_wait wait =
-            sums_wait_at(&line, at->phase->steps / at->phase->period, collective->window, bytes);
+        uint32_t parts = at->phase->steps / at->phase->period, window = collective->window;
+        uint32_t turns = (parts + window - 1) / window - 1;
+        double alone_s = bytes * line.alone_s_per_byte;
+        double port_s = (parts - 1) * bytes * line.pace_s_per_byte;
+        /* The last of the parts that its window holds follow each other. */
+        double behind_s = (parts - 1 - turns * window) * bytes * line.pace_s_per_byte;
+        struct sums_wait wait = {turns * line.latency_s, turns * alone_s + behind_s,
+                                 AR_BOUND_WINDOW};
+        if (turns * (line.latency_s + alone_s) + behind_s <= port_s) {
+            wait = (struct sums_wait){0, port_s, parts > 1 ? AR_BOUND_PORT : AR_BOUND_HOPS};
+        }
         time_charge(time, line.tier, line.latency_s, bytes * line.alone_s_per_byte);
         time->time_s += line.latency_s + bytes * line.alone_s_per_byte;
         if (wait.latency_s + wait.bandwidth_s > longest.latency_s + longest.bandwidth_s) {
@@ -459,24 +454,6 @@ static void phase_time(const struct ar_flows *flows, uint32_t index, uint64_t el
     time->message_bytes = message_bytes;
 }
 
-/* Lets the longest phase wait for the busiest link. */
-static void time_wait_for_links(double missing_s, struct ar_closed_time *time)
-{
-    struct ar_phase_time *longest = &time->phases[0];
-    for (uint32_t i = 1; i < time->phases_count; i++) {
-        longest = time->phases[i].time_s > longest->time_s ? &time->phases[i] : longest;
-    }
-    double *longest_s = &longest->bandwidth_s[0];
-    for (int tier = 1; tier < AR_TIERS_COUNT; tier++) {
-        longest_s =
-            longest->bandwidth_s[tier] > *longest_s ? &longest->bandwidth_s[tier] : longest_s;
-    }
-    *longest_s += missing_s;
-    longest->time_s += missing_s;
-    longest->bound = AR_BOUND_PORT;
-    time->time_s += missing_s;
-}
-
 void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
                         struct ar_closed_time *time)
 {
@@ -490,8 +467,20 @@ void ar_closed_evaluate(const struct ar_flows *flows, uint64_t elements,
     time->why = ar_flows_why_not_exact(flows, elements);
     time->exact = time->why[0] == '\0';
     double missing_s = time->setup_s + ar_flows_least_s(flows, elements) - time->time_s;
-    if (!time->exact && missing_s > 0) {
-        time_wait_for_links(missing_s, time);
+    if (!time->exact && missing_s > 0) { /* the longest phase waits for the busiest link */
+        struct ar_phase_time *longest = &time->phases[0];
+        for (uint32_t i = 1; i < time->phases_count; i++) {
+            longest = time->phases[i].time_s > longest->time_s ? &time->phases[i] : longest;
+        }
+        double *longest_s = &longest->bandwidth_s[0];
+        for (int tier = 1; tier < AR_TIERS_COUNT; tier++) {
+            longest_s =
+                longest->bandwidth_s[tier] > *longest_s ? &longest->bandwidth_s[tier] : longest_s;
+        }
+        *longest_s += missing_s;
+        longest->time_s += missing_s;
+        longest->bound = AR_BOUND_PORT;
+        time->time_s += missing_s;
     }
     time->exact_in_queue = time->exact && !ar_flows_are_ragged(flows);
 }

@@ -44,20 +44,13 @@ double ar_library_engine_net_bus(const struct ar_cluster_facts *facts)
     return facts->nvlink_domain_nodes > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
 }
 
-/* Bandwidth of all HCAs of a domain; 0: not known. */
-static double hcas_payload(const struct ar_cluster *cluster, uint32_t hcas)
-{
-    double costs[AR_LINK_COSTS_COUNT];
-    ar_cluster_keep_link_costs(cluster, costs);
-    return hcas * costs[AR_LINK_HCA_BANDWIDTH];
-}
-
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,
                                         struct ar_tuning *tuning, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     struct ar_tuning found = ar_tuning_nccl_2_8_4(0, 0);
+    double costs[AR_LINK_COSTS_COUNT]; /* 0: not known */
     const char *where = release != NULL ? "--tuning" : "library.release";
     const char *named = release != NULL ? release : facts->library_release;
     if (named[0] == '\0' && release == NULL) {
@@ -74,7 +67,8 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
                                         : TUNING_PCIE;
     tuning->hcas = facts->hcas_per_node * facts->nvlink_domain_nodes;
     tuning->net_bus_Bps = ar_library_engine_net_bus(facts);
-    tuning->net_payload_Bps = hcas_payload(cluster, tuning->hcas);
+    ar_cluster_keep_link_costs(cluster, costs);
+    tuning->net_payload_Bps = tuning->hcas * costs[AR_LINK_HCA_BANDWIDTH]; /* of a domain */
     ar_tuning_set_generation(tuning, facts->gpu_generation);
     tuning->has_near_hcas = facts->has_hcas_on_switches;
     tuning->has_collnet = facts->has_library_collnet;
@@ -133,24 +127,6 @@ static enum ar_status library_check_tree(const struct ar_engine *engine,
                         engine->name, tuning->release->name);
 }
 
-static enum ar_status library_refuse_algorithm(const struct ar_engine *engine,
-                                               const struct ar_collective *collective,
-                                               struct ar_error *err)
-{
-    char names[128] = "auto";
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        const struct ar_algorithm *known = ar_algorithms[i];
-        size_t used = strlen(names);
-        if (known->operation == collective->operation && known->calls != AR_CALLS_NONE) {
-            snprintf(names + used, sizeof names - used, ", %s", known->name);
-        }
-    }
-    return ar_error_set(
-        err, AR_USAGE,
-        "engine %s: found algorithm %s, which it has no formula for; expected one of %s",
-        engine->name, ar_algorithm_name(collective->algorithm), names);
-}
-
 static enum ar_status library_check(const struct ar_engine *engine,
                                     const struct ar_collective *collective,
                                     const struct ar_library *library, struct ar_error *err)
@@ -188,7 +164,18 @@ static enum ar_status library_check(const struct ar_engine *engine,
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
     if (calls == AR_CALLS_NONE) {
-        return library_refuse_algorithm(engine, collective, err);
+        char names[128] = "auto";
+        for (size_t i = 0; i < ar_algorithms_count; i++) {
+            const struct ar_algorithm *known = ar_algorithms[i];
+            size_t used = strlen(names);
+            if (known->operation == collective->operation && known->calls != AR_CALLS_NONE) {
+                snprintf(names + used, sizeof names - used, ", %s", known->name);
+            }
+        }
+        return ar_error_set(
+            err, AR_USAGE,
+            "engine %s: found algorithm %s, which it has no formula for; expected one of %s",
+            engine->name, ar_algorithm_name(collective->algorithm), names);
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
@@ -214,35 +201,29 @@ typedef struct ar_library_prediction
 predictor(const struct ar_library *library, enum ar_calls calls, const struct ar_library_run *run);
 
 /* The calls of a job one after the other. Their errors are of the same fit: the ends of their bands
- * add up, as if they always erred together. */
-static double call_time_s(const struct ar_trial *trial, predictor *predict, uint64_t elements,
-                          bool is_made[AR_CHOICES_COUNT])
-{
-    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
-    enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
-    size_t count = elements > 0 ? ar_library_engine_calls(&trial->collective, elements, runs) : 0;
-    double time_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct ar_library_prediction prediction = predict(trial->library, calls, &runs[i]);
-        time_s += trial->band == AR_BAND_LOW    ? prediction.low_s
-                  : trial->band == AR_BAND_HIGH ? prediction.high_s
-                                                : prediction.time_s;
-        is_made[prediction.choice] = true;
-    }
-    return time_s;
-}
-
-/* The options are `head` and the names of the choices that were made. */
+ * add up, as if they always erred together. The options are `head` and the names of the choices
+ * that were made. */
 static void library_run_calls(struct ar_trial *trial, predictor *predict, const char *head,
                               const char *note)
 {
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
     bool is_made[AR_CHOICES_COUNT] = {false};
     double free_s = 0;
     for (uint32_t i = 0; i < trial->calls_count; i++) {
         bool is_even;
-        double start_s = fmax(ar_trial_ready_on_all(trial, i, &is_even), free_s);
-        free_s = start_s + trial->calls[i].copy_s +
-                 call_time_s(trial, predict, trial->calls[i].elements, is_made);
+        double start_s = fmax(ar_trial_ready_on_all(trial, i, &is_even), free_s), time_s = 0;
+        uint64_t elements = trial->calls[i].elements;
+        size_t count =
+            elements > 0 ? ar_library_engine_calls(&trial->collective, elements, runs) : 0;
+        for (size_t k = 0; k < count; k++) {
+            struct ar_library_prediction prediction = predict(trial->library, calls, &runs[k]);
+            time_s += trial->band == AR_BAND_LOW    ? prediction.low_s
+                      : trial->band == AR_BAND_HIGH ? prediction.high_s
+                                                    : prediction.time_s;
+            is_made[prediction.choice] = true;
+        }
+        free_s = start_s + trial->calls[i].copy_s + time_s;
         trial->times[i] = (struct ar_call_time){.start_s = start_s, .finish_s = free_s};
     }
     for (uint32_t rank = 0;

@@ -199,21 +199,6 @@ void exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *s
     }
 }
 
-/* Keeps which kinds the messages of a step are. */
-static void step_keep_kinds(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                            struct ar_exchange_step *step)
-{
-    uint32_t *kind_of =
-        ar_arena_alloc(arena, (size_t)scratch->lanes * step->count, sizeof *kind_of);
-    step->kind_of = kind_of;
-    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
-        const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
-        for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
-            *kind_of++ = kinds[k];
-        }
-    }
-}
-
 void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
                         bool is_shift, struct ar_exchange_step *step)
 {
@@ -233,8 +218,17 @@ void exchange_keep_step(struct ar_arena *arena, const struct exchange_scratch *s
         step->peers =
             memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
     }
-    if (step->kinds_count > 1) {
-        step_keep_kinds(arena, scratch, step);
+    if (step->kinds_count <= 1) {
+        return;
+    }
+    uint32_t *kind_of =
+        ar_arena_alloc(arena, (size_t)scratch->lanes * step->count, sizeof *kind_of);
+    step->kind_of = kind_of;
+    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
+        const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
+        for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
+            *kind_of++ = kinds[k];
+        }
     }
 }
 
@@ -289,13 +283,13 @@ static void exchange_scratch_create(struct flows_scratch *all, bool is_plain)
     all->exchange = made;
 }
 
-/* Finds who sends how many pieces to whom in a step. Of a buffer with one element to a piece,
- * elements are pieces. */
-static void step_find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
+/* Finds who sends how many pieces to whom in a step, and the messages that stand for all. Of a
+ * buffer with one element to a piece, elements are pieces. */
+static void step_find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
                             uint32_t step)
 {
     const struct ar_collective *collective = scratch->collective;
-    uint32_t positions = scratch->positions;
+    uint32_t flow = 0, first = AR_NEVER, positions = scratch->positions;
     struct ar_sends sends = {
         .end = phase->is_shift ? 1 : positions, .peers = scratch->peers, .counts = scratch->pieces};
     ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
@@ -305,14 +299,6 @@ static void step_find_moves(struct exchange_scratch *scratch, const struct ar_ph
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
     }
-}
-
-/* Finds the messages of a step that stand for all. */
-static void step_find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                            uint32_t step)
-{
-    uint32_t flow = 0, first = AR_NEVER;
-    step_find_moves(scratch, phase, step);
     scratch->present = &scratch->like[step];
     scratch->is_even = true;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
@@ -421,18 +407,6 @@ static void phase_add_loads(struct flows_scratch *all, const struct ar_phase *ph
     }
 }
 
-static bool are_kinds_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
-{
-    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
-    for (uint32_t i = 1; i < step->kinds_count; i++) {
-        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
-            fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
-            return false;
-        }
-    }
-    return true;
-}
-
 void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *phase,
                             uint32_t first_step, struct ar_pattern *pattern)
 {
@@ -464,10 +438,12 @@ void flows_resolve_exchange(struct flows_scratch *all, const struct ar_phase *ph
         if (first != own) {
             fast_steps_copy(all->arena, scratch, first, own->is_mirror, made, step);
         }
-        made->is_uniform &= are_kinds_alike(made, step);
         made->is_shared |= step->is_shared;
+        const struct ar_message_kind *kinds = &made->kinds[step->first_kind];
         for (uint32_t k = 0; k < step->kinds_count; k++) {
-            uint32_t pieces = made->kinds[step->first_kind + k].pieces;
+            uint32_t pieces = kinds[k].pieces;
+            made->is_uniform &= kinds[k].latency_s == kinds->latency_s && pieces == kinds->pieces &&
+                                fabs(kinds[k].rate_Bps - kinds->rate_Bps) <= 1e-9 * kinds->rate_Bps;
             made->smallest = pieces < made->smallest ? pieces : made->smallest;
             made->largest = pieces > made->largest ? pieces : made->largest;
         }

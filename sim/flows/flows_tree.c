@@ -148,17 +148,6 @@ static size_t tree_walk_paths(struct ar_tree_rates *rates, uint32_t *number_of)
     return links_count;
 }
 
-static void tree_find_links(struct ar_arena *arena, struct ar_tree_rates *rates)
-{
-    uint32_t links = ar_cluster_links_count(rates->collective->cluster);
-    uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
-    rates->ways = ar_arena_alloc(arena, rates->pattern->hops_count, sizeof *rates->ways);
-    rates->uses = ar_arena_alloc(arena, links, sizeof *rates->uses);
-    rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
-    rates->shared = ar_arena_alloc(arena, tree_walk_paths(rates, number_of), sizeof *rates->shared);
-    tree_walk_paths(rates, number_of);
-}
-
 struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
                                         const struct ar_collective *collective,
                                         const struct ar_phase *phase,
@@ -180,7 +169,13 @@ struct ar_tree_rates *flows_tree_create(struct ar_arena *arena,
         .events_begin = ar_arena_alloc(arena, EVENT_KEYS, sizeof *made->events_begin),
         .events = ar_arena_alloc(arena, hops * (PART_LEAVES + phase->parts), sizeof *made->events),
     };
-    tree_find_links(arena, made);
+    uint32_t links = ar_cluster_links_count(collective->cluster);
+    uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
+    made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
+    made->uses = ar_arena_alloc(arena, links, sizeof *made->uses);
+    made->shares_Bps = ar_arena_alloc(arena, links, sizeof *made->shares_Bps);
+    made->shared = ar_arena_alloc(arena, tree_walk_paths(made, number_of), sizeof *made->shared);
+    tree_walk_paths(made, number_of);
     return made;
 }
 
@@ -218,15 +213,6 @@ static double last_part_start_s(const struct ar_tree_rates *rates, const struct 
     return times->start_s + (rates->parts - 1) * times->pace_s;
 }
 
-/* From part to part on a hop that nobody upstream holds up: one leaves after the other, and those
- * that do not fit the window when the first of it has arrived. */
-static double hop_own_pace_s(const struct ar_tree_rates *rates, uint32_t hop, double part_s)
-{
-    uint32_t window = rates->collective->window;
-    return window < rates->parts ? fmax(part_s, (part_s + tree_latency_s(rates, hop)) / window)
-                                 : part_s;
-}
-
 /* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
  * lie in an order in which none comes before the hops that lead to it. */
 static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
@@ -242,8 +228,14 @@ static double lane_start_hops(struct ar_tree_rates *rates, uint32_t lane)
         const struct position_times *from = &rates->positions[hop->from];
         struct position_times *to = &rates->positions[hop->to];
         struct hop_times *times = &rates->times[i];
+        /* From part to part on a hop that nobody upstream holds up: one leaves after the other,
+         * and those that do not fit the window when the first of it has arrived. */
+        double own_pace_s = collective->window < rates->parts
+                                ? fmax(times->part_s, (times->part_s + tree_latency_s(rates, i)) /
+                                                          collective->window)
+                                : times->part_s;
         times->start_s = from->reached_s;
-        times->pace_s = fmax(from->pace_s, hop_own_pace_s(rates, i, times->part_s));
+        times->pace_s = fmax(from->pace_s, own_pace_s);
         to->reached_s = fmax(to->reached_s,
                              times->start_s + times->part_s + tree_latency_s(rates, i) + reduce_s);
         to->pace_s = fmax(to->pace_s, times->pace_s);
@@ -343,40 +335,23 @@ static double hop_share_Bps(struct ar_tree_rates *rates, uint32_t hop)
     return share_Bps;
 }
 
-/* Gives the next part of a hop, which leaves now, the share of its hop. */
-static void part_give_share(struct ar_tree_rates *rates, uint32_t hop)
-{
-    struct hop_times *times = &rates->times[hop];
-    double share_Bps = hop_share_Bps(rates, hop);
-    times->slowest_Bps = share_Bps < times->slowest_Bps ? share_Bps : times->slowest_Bps;
-    rates->rates_Bps[times->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
-}
-
 /* Lets the hops come and go, turn by turn, and gives their parts the shares of then. */
 static void turns_run(struct ar_tree_rates *rates)
 {
     rates->shares.slowest_Bps = HUGE_VAL;
     for (uint32_t key = 0; key < (rates->turns + 1) * EVENTS; key++) {
         for (uint32_t i = rates->events_begin[key]; i < rates->events_begin[key + 1]; i++) {
-            if (key % EVENTS == PART_LEAVES) {
-                part_give_share(rates, rates->events[i]);
-            } else {
-                hop_change_flows(rates, rates->events[i], key % EVENTS == HOP_BEGINS ? 1 : -1);
+            uint32_t hop = rates->events[i];
+            if (key % EVENTS != PART_LEAVES) {
+                hop_change_flows(rates, hop, key % EVENTS == HOP_BEGINS ? 1 : -1);
+                continue;
             }
+            struct hop_times *times = &rates->times[hop];
+            double share_Bps = hop_share_Bps(rates, hop);
+            times->slowest_Bps = share_Bps < times->slowest_Bps ? share_Bps : times->slowest_Bps;
+            rates->rates_Bps[times->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
         }
     }
-}
-
-/* Takes the slowest share of each hop for the next round; says whether they stay the same. */
-static bool rates_settle(struct ar_tree_rates *rates)
-{
-    bool is_same = true;
-    for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        double part_s = tree_busy_s(rates, i, rates->times[i].slowest_Bps);
-        is_same = is_same && fabs(part_s - rates->times[i].part_s) <= SAME_TIME * part_s;
-        rates->times[i].part_s = part_s;
-    }
-    return is_same;
 }
 
 const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double bytes)
@@ -390,7 +365,12 @@ const struct ar_tree_shares *flows_tree_find(struct ar_tree_rates *rates, double
     for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
         time_cut_into_turns(rates);
         turns_run(rates);
-        is_settled = rates_settle(rates);
+        is_settled = true; /* if the slowest shares of all hops, for the next round, stay so */
+        for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
+            double part_s = tree_busy_s(rates, i, rates->times[i].slowest_Bps);
+            is_settled &= fabs(part_s - rates->times[i].part_s) <= SAME_TIME * part_s;
+            rates->times[i].part_s = part_s;
+        }
     }
     return &rates->shares;
 }

@@ -117,26 +117,23 @@ void ar_boxing_make(const struct ar_placements *from, const struct ar_placements
 
 /* --- to other GPUs ---------------------------------------------------------------------------- */
 
-/* The fraction of a whole that part `one` of `p` and part `other` of `q` have in common. */
-static double overlap_frac(double one, double p, double other, double q)
-{
-    double first = fmax(one / p, other / q), end = fmin((one + 1) / p, (other + 1) / q);
-    return end > first ? end - first : 0;
-}
-
 double ar_boxing_message_bytes(const struct ar_placement *from, uint32_t p,
                                const struct ar_placement *to, uint32_t q, uint64_t tensor_bytes,
                                uint32_t source, uint32_t target)
 {
     double whole = (double)tensor_bytes;
     bool is_own = source == target % p;
+    /* What part `source` of p and part `target` of q have in common. */
+    double first = fmax(source / (double)p, target / (double)q);
+    double end = fmin((source + 1.0) / p, (target + 1.0) / q);
+    double overlap_frac = end > first ? end - first : 0;
     switch (from->kind) {
     case AR_PLACEMENT_SPLIT:
         if (to->kind == AR_PLACEMENT_PARTIAL) { /* an addend with nothing else in it */
             return target == source % q ? whole / p : 0;
         }
         return to->kind == AR_PLACEMENT_BROADCAST ? whole / p
-               : is_same(from, to)                ? whole * overlap_frac(source, p, target, q)
+               : is_same(from, to)                ? whole * overlap_frac
                                                   : whole / p / q;
     case AR_PLACEMENT_BROADCAST:
         if (to->kind == AR_PLACEMENT_PARTIAL) { /* all in one addend */

@@ -264,21 +264,6 @@ static void add_tensor(struct ar_build *build, const struct ar_run *run, enum ar
     build->share = 0;
 }
 
-/* Collectives of context parallelism in some layers: keys and values are gathered for each
- * attention, and backward their gradients are reduce-scattered. */
-static void add_context(struct ar_build *build, const struct ar_run *run)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = ar_transformer_keys_bytes(layout->model, &slice);
-    bool is_backward = run->action.is_backward;
-    bool is_again = is_backward && layout->recompute == AR_RECOMPUTE_FULL;
-    build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
-                     1 << AR_AXIS_CP, bytes, run->layers * (is_again ? 2 : 1), &run->action);
-    build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter,
-                     1 << AR_AXIS_CP, bytes, is_backward ? run->layers : 0, &run->action);
-}
-
 /* The tasks of a run; returns the first one, which waits for what comes before. */
 static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
 {
@@ -321,7 +306,14 @@ static uint32_t build_run(struct ar_build *build, const struct ar_run *run)
                          1 << AR_AXIS_EP, bytes, places / 2 * 2, &run->action);
     }
     if (model != NULL) {
-        add_context(build, run);
+        /* Context parallelism gathers keys and values for each attention, and backward
+         * reduce-scatters their gradients. */
+        struct ar_transformer_slice slice = ar_layout_slice(layout);
+        double bytes = ar_transformer_keys_bytes(model, &slice);
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
+                         1 << AR_AXIS_CP, bytes, run->layers * (is_again ? 2 : 1), &run->action);
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter,
+                         1 << AR_AXIS_CP, bytes, is_backward ? run->layers : 0, &run->action);
         uint32_t first = graph->tasks_count;
         add_tensor(build, run, AR_STREAM_COMPUTE, hidden != AR_NO_TASK ? 1.0 / shards : 1, places);
         ar_graph_need(graph, first < graph->tasks_count ? first : AR_NO_TASK, hidden);

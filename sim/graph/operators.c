@@ -288,39 +288,6 @@ enum ar_status ar_operators_load(const char *path, struct ar_arena *arena,
 
 /* --- placements ------------------------------------------------------------------------------- */
 
-static enum ar_status take_placement(const struct ar_csv *csv, const struct placement_row *rows,
-                                     const struct ar_operators *operators, uint32_t devices_count,
-                                     const struct named *names, uint32_t *devices,
-                                     struct ar_error *err)
-{
-    char expected[160];
-    for (size_t i = 0; i < csv->rows_count; i++) {
-        const struct named *found = find_name(names, operators->count, rows[i].op);
-        if (found == NULL) {
-            snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
-            return ar_csv_error(csv, i, "operator", expected, err);
-        }
-        if (devices[found->number] != UINT32_MAX) {
-            return ar_csv_error(csv, i, "operator", "each operator once", err);
-        }
-        if (rows[i].device >= devices_count) {
-            snprintf(expected, sizeof expected,
-                     "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);
-            return ar_csv_error(csv, i, "device", expected, err);
-        }
-        devices[found->number] = (uint32_t)rows[i].device;
-    }
-    for (uint32_t i = 0; i < operators->count; i++) {
-        if (devices[i] == UINT32_MAX) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: operator \"%.60s\" is on no device; expected a row for each "
-                                "operator of %.120s",
-                                csv->path, operators->list[i].name, operators->path);
-        }
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_placement_load(const char *path, const struct ar_operators *operators,
                                  uint32_t devices_count, struct ar_arena *arena, uint32_t **devices,
                                  struct ar_error *err)
@@ -335,7 +302,31 @@ enum ar_status ar_placement_load(const char *path, const struct ar_operators *op
         made[i] = UINT32_MAX;
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(placement_columns), rows, sizeof *rows, err));
-    AR_TRY(take_placement(csv, rows, operators, devices_count, names, made, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        char expected[160];
+        const struct named *found = find_name(names, operators->count, rows[i].op);
+        if (found == NULL) {
+            snprintf(expected, sizeof expected, "an operator of %.120s", operators->path);
+            return ar_csv_error(csv, i, "operator", expected, err);
+        }
+        if (made[found->number] != UINT32_MAX) {
+            return ar_csv_error(csv, i, "operator", "each operator once", err);
+        }
+        if (rows[i].device >= devices_count) {
+            snprintf(expected, sizeof expected,
+                     "a whole number from 0 to %" PRIu32 ", a GPU of --gpus", devices_count - 1);
+            return ar_csv_error(csv, i, "device", expected, err);
+        }
+        made[found->number] = (uint32_t)rows[i].device;
+    }
+    for (uint32_t i = 0; i < operators->count; i++) {
+        if (made[i] == UINT32_MAX) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: operator \"%.60s\" is on no device; expected a row for each "
+                                "operator of %.120s",
+                                csv->path, operators->list[i].name, operators->path);
+        }
+    }
     *devices = made;
     return AR_OK;
 }

@@ -92,32 +92,8 @@ static double end_on(const struct search *search, const double *ends_s, const do
     return start_s + op->time_s;
 }
 
-/* Each operator where it would end first; false if one had no room. */
-static bool place_all(struct search *search, double *ends_s, double *free_s)
-{
-    const struct ar_operators *operators = search->operators;
-    memset(search->used_bytes, 0, search->request->devices_count * sizeof *search->used_bytes);
-    for (uint32_t i = 0; i < operators->count; i++) {
-        uint32_t number = operators->order[i], best = UINT32_MAX;
-        for (uint32_t device = 0; device < search->request->devices_count; device++) {
-            double end_s = end_on(search, ends_s, free_s, number, device);
-            if (has_room(search, number, device) &&
-                (best == UINT32_MAX || end_s < ends_s[number])) {
-                best = device;
-                ends_s[number] = end_s;
-            }
-        }
-        if (best == UINT32_MAX) {
-            return false;
-        }
-        search->devices[number] = best;
-        search->used_bytes[best] += (double)operators->list[number].memory_bytes;
-        free_s[best] = ends_s[number];
-    }
-    return true;
-}
-
-/* Takes the placement of place_all() if it ends earlier. */
+/* Puts each operator where it would end first; takes that placement if it ends earlier, and no
+ * operator is left without room. */
 static enum ar_status construct_placement(struct search *search, struct ar_arena *arena,
                                           struct ar_error *err)
 {
@@ -129,7 +105,26 @@ static enum ar_status construct_placement(struct search *search, struct ar_arena
     double end_s = INFINITY;
     memcpy(before, search->devices, count * sizeof *before);
     memcpy(used, search->used_bytes, devices * sizeof *used);
-    if (place_all(search, ends_s, free_s)) {
+    memset(search->used_bytes, 0, devices * sizeof *search->used_bytes);
+    bool has_room_for_all = true;
+    for (uint32_t i = 0; i < count && has_room_for_all; i++) {
+        uint32_t number = search->operators->order[i], best = UINT32_MAX;
+        for (uint32_t device = 0; device < devices; device++) {
+            double own_s = end_on(search, ends_s, free_s, number, device);
+            if (has_room(search, number, device) &&
+                (best == UINT32_MAX || own_s < ends_s[number])) {
+                best = device;
+                ends_s[number] = own_s;
+            }
+        }
+        has_room_for_all = best != UINT32_MAX;
+        if (has_room_for_all) {
+            search->devices[number] = best;
+            search->used_bytes[best] += (double)search->operators->list[number].memory_bytes;
+            free_s[best] = ends_s[number];
+        }
+    }
+    if (has_room_for_all) {
         AR_TRY(find_end(search, &end_s, err));
     }
     if (end_s < search->end_s) {

@@ -44,17 +44,6 @@ static void derive_value(struct ar_discovery *machine, enum ar_topo_key key, con
     }
 }
 
-/* The generation; AR_GPU_GENERATIONS_COUNT: not known. */
-static unsigned generation_of(const struct ar_discovery *machine)
-{
-    unsigned generation = 0;
-    while (generation < AR_GPU_GENERATIONS_COUNT &&
-           !is_value(machine, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation])) {
-        generation++;
-    }
-    return generation;
-}
-
 /* --- HCAs of NICs ----------------------------------------------------------------------------- */
 
 enum nic_want { NIC_UP, NIC_PLACED, NIC_NEAR, NIC_FAST };
@@ -231,20 +220,6 @@ static void derive_bus(struct ar_discovery *machine, unsigned generation)
     }
 }
 
-/* The rate of PCIe as GPUs of the generation have it, where a file has switches alone. */
-static void derive_pcie(struct ar_discovery *machine, unsigned generation)
-{
-    char rate[AR_UNIT_TEXT], source[AR_TOPO_TEXT_MAX];
-    double transfers_per_s = gpu_kinds[generation].pcie_transfers_per_s;
-    if (count_of(machine, TOPO_PCIE_SWITCHES) == 0) {
-        return;
-    }
-    snprintf(rate, sizeof rate, "%.5gGB/s", pcie_rate_Bps(transfers_per_s, 16) / 1e9);
-    snprintf(source, sizeof source, "assumed: 16 lanes of %g GT/s, as %s has; raw",
-             transfers_per_s / 1e9, ar_gpu_generation_names[generation]);
-    derive_value(machine, TOPO_PCIE_BANDWIDTH, rate, source);
-}
-
 /* Constants of the library; a note names those that are assumed. */
 static void derive_constants(struct ar_discovery *machine, unsigned generation)
 {
@@ -294,21 +269,6 @@ const struct ar_discover_fabric ar_discover_fabrics[AR_DISCOVER_FABRICS_COUNT] =
     {"dragonfly", "fabric=dragonfly"},
     {"dragonfly+", "fabric=dragonfly+"}};
 
-/* What joins several nodes and which GPUs have NVLinks: cluster files take one switch and none
- * where nobody says it. */
-static const char *find_missing(const struct ar_discovery *machine)
-{
-    bool has_several = !is_value(machine, TOPO_NODES, "1");
-    bool has_fabric =
-        has_value(machine, TOPO_RACK_NODES) || has_value(machine, TOPO_TREE_RAILS) ||
-        (has_value(machine, TOPO_FABRIC) && !is_value(machine, TOPO_FABRIC, "fat-tree"));
-    bool has_pairs = has_value(machine, TOPO_NVLINK_PAIRS) || is_value(machine, TOPO_GPUS, "1");
-    return ar_arena_format(
-        machine->arena, "%s%s%s", has_value(machine, TOPO_NODES) || has_fabric ? "" : " --nodes N",
-        !has_several || has_fabric ? "" : " --fabric non-blocking|rails|... (see list fabrics)",
-        has_pairs ? "" : " --set nvlink.pairs=switch|all|none|0-1...");
-}
-
 /* --- the file --------------------------------------------------------------------------------- */
 
 enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name,
@@ -316,13 +276,25 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
 {
     struct ar_topo *made = ar_topo_create("discover", 0, machine->arena);
     struct ar_cluster *checked = NULL;
-    unsigned generation = generation_of(machine);
+    unsigned generation = 0; /* AR_GPU_GENERATIONS_COUNT: not known */
+    while (generation < AR_GPU_GENERATIONS_COUNT &&
+           !is_value(machine, TOPO_GPU_GENERATION, ar_gpu_generation_names[generation])) {
+        generation++;
+    }
     uint32_t gpus = count_of(machine, TOPO_GPUS);
     uint32_t switches = count_of(machine, TOPO_PCIE_SWITCHES);
     bool is_count = gpus > 0 && gpus <= AR_TOPO_GPUS_MAX;
     if (generation < AR_GPU_GENERATIONS_COUNT) {
         derive_nvlink(machine, generation);
-        derive_pcie(machine, generation);
+    }
+    if (generation < AR_GPU_GENERATIONS_COUNT && switches > 0) {
+        /* The rate of PCIe as GPUs of the generation have it, where a file has switches alone. */
+        char rate[AR_UNIT_TEXT], source[AR_TOPO_TEXT_MAX];
+        double transfers_per_s = gpu_kinds[generation].pcie_transfers_per_s;
+        snprintf(rate, sizeof rate, "%.5gGB/s", pcie_rate_Bps(transfers_per_s, 16) / 1e9);
+        snprintf(source, sizeof source, "assumed: 16 lanes of %g GT/s, as %s has; raw",
+                 transfers_per_s / 1e9, ar_gpu_generation_names[generation]);
+        derive_value(machine, TOPO_PCIE_BANDWIDTH, rate, source);
     }
     derive_hcas(machine, is_count ? gpus : 0,
                 is_count && switches > 0 && gpus % switches == 0 ? switches : 0);
@@ -340,7 +312,17 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
     struct ar_error why = {.text = ""};
     enum ar_status status =
         ar_cluster_create(made, machine->settings, machine->arena, &checked, &why);
-    const char *missing = find_missing(machine);
+    /* What joins several nodes and which GPUs have NVLinks must be said: cluster files take one
+     * switch and none where nobody does. */
+    bool has_several = !is_value(machine, TOPO_NODES, "1");
+    bool has_fabric =
+        has_value(machine, TOPO_RACK_NODES) || has_value(machine, TOPO_TREE_RAILS) ||
+        (has_value(machine, TOPO_FABRIC) && !is_value(machine, TOPO_FABRIC, "fat-tree"));
+    bool has_pairs = has_value(machine, TOPO_NVLINK_PAIRS) || is_value(machine, TOPO_GPUS, "1");
+    const char *missing = ar_arena_format(
+        machine->arena, "%s%s%s", has_value(machine, TOPO_NODES) || has_fabric ? "" : " --nodes N",
+        !has_several || has_fabric ? "" : " --fabric non-blocking|rails|... (see list fabrics)",
+        has_pairs ? "" : " --set nvlink.pairs=switch|all|none|0-1...");
     if (status != AR_OK || *missing != '\0') {
         return ar_error_set(err, AR_USAGE, "%s%s%s%s",
                             *missing != '\0' ? "discover: found too little; expected also" : "",

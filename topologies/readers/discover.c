@@ -7,18 +7,6 @@
 #include "ar_numbers.h"
 #include "machine.h"
 
-/* Parses the values of settings, which need no file; NVLinks for a node of any size. */
-static enum ar_status settings_check(const struct ar_topo_entries *set, struct ar_arena *arena,
-                                     struct ar_error *err)
-{
-    struct ar_topo_entries checked = *set;
-    struct ar_topo_values *values = ar_arena_alloc(arena, 1, sizeof *values);
-    if (ar_topo_entries_find(set, TOPO_GPUS) == NULL) {
-        ar_topo_entries_store((struct ar_topo_entry){.key = TOPO_GPUS, .text = "64"}, &checked);
-    }
-    return ar_topo_values_parse(&checked, values, err);
-}
-
 enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *arena,
                                  struct ar_discovery **discovery, struct ar_error *err)
 {
@@ -27,7 +15,13 @@ enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *a
     made->settings = settings;
     made->set.path = "discover";
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->set, err));
-    AR_TRY(settings_check(&made->set, arena, err));
+    /* Parses the values of settings, which need no file; NVLinks for a node of any size. */
+    struct ar_topo_entries checked = made->set;
+    struct ar_topo_values *values = ar_arena_alloc(arena, 1, sizeof *values);
+    if (ar_topo_entries_find(&checked, TOPO_GPUS) == NULL) {
+        ar_topo_entries_store((struct ar_topo_entry){.key = TOPO_GPUS, .text = "64"}, &checked);
+    }
+    AR_TRY(ar_topo_values_parse(&checked, values, err));
     *discovery = made;
     return AR_OK;
 }
