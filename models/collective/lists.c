@@ -140,19 +140,6 @@ enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char 
     return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-/* Looks in all operations for an algorithm of the name; the error is that of the first one. */
-static enum ar_status find_algorithm_anywhere(const char *where, const char *name,
-                                              struct ar_error *err)
-{
-    const struct ar_algorithm *algorithm;
-    for (size_t i = 0; i < ar_operations_count; i++) {
-        if (ar_algorithm_find(where, ar_operations[i], name, &algorithm, err) == AR_OK) {
-            return AR_OK;
-        }
-    }
-    return ar_algorithm_find(where, ar_operations[0], name, &algorithm, err);
-}
-
 enum ar_status list_operations(struct ar_arena *arena, const char *where, const char *text,
                                const struct ar_operation ***operations, size_t *count,
                                struct ar_error *err)
@@ -192,9 +179,13 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
         bool is_all = strcmp(item, "all") == 0;
         bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
         const struct ar_algorithm *algorithm;
-        if (!is_all && !is_auto) {
-            AR_TRY(operation != NULL ? ar_algorithm_find(where, operation, item, &algorithm, err)
-                                     : find_algorithm_anywhere(where, item, err));
+        bool is_known = is_all || is_auto;
+        for (size_t i = 0; i < ar_operations_count && !is_known && operation == NULL; i++) {
+            is_known = ar_algorithm_find(where, ar_operations[i], item, &algorithm, err) == AR_OK;
+        }
+        if (!is_known) { /* the error is that of the first operation */
+            AR_TRY(ar_algorithm_find(where, operation != NULL ? operation : ar_operations[0], item,
+                                     &algorithm, err));
         }
         has_auto = has_auto || is_auto;
         for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
@@ -232,16 +223,6 @@ static enum ar_status parse_grid(const char *where, const char *item, struct ar_
                               where, item);
 }
 
-static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape shape)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (ar_shape_equal(&shapes[i], &shape)) {
-            return;
-        }
-    }
-    shapes[(*count)++] = shape;
-}
-
 enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
                            uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
                            size_t *count, struct ar_error *err)
@@ -262,8 +243,12 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
     for (const char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
         struct ar_shape shape;
         AR_TRY(parse_grid(where, item, &shape, err));
-        if (ar_shape_ranks(&shape) == ranks) {
-            add_shape(found, &found_count, shape);
+        bool is_listed = ar_shape_ranks(&shape) != ranks;
+        for (size_t i = 0; i < found_count; i++) {
+            is_listed = is_listed || ar_shape_equal(&found[i], &shape);
+        }
+        if (!is_listed) {
+            found[found_count++] = shape;
         }
     }
     *shapes = found;

@@ -346,20 +346,6 @@ static const char *execute_phase(struct proof *proof)
 
 /* --- proofs ---------------------------------------------------------------------------------- */
 
-static void fill_sets(const struct proof *proof)
-{
-    for (uint32_t rank = 0; rank < proof->ranks; rank++) {
-        for (uint64_t element = 0; element < proof->elements; element++) {
-            struct ar_operation_place place = place_of(proof, rank, element);
-            uint64_t *set = set_of(proof, proof->now, rank, element);
-            for (uint32_t from = 0; from < proof->ranks; from++) {
-                bool is_held = ar_operation_holds(proof->algorithm->operation, &place, from);
-                set[from / 64] |= (uint64_t)is_held << from % 64;
-            }
-        }
-    }
-}
-
 /* An element must hold what the operation wants there and, if it wants any, nothing else. */
 static const char *check_element(const struct proof *proof, uint64_t element)
 {
@@ -381,7 +367,16 @@ static const char *execute(struct proof *proof)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = ar_algorithm_phases(proof->algorithm, proof->shape, phases);
-    fill_sets(proof);
+    for (uint32_t rank = 0; rank < proof->ranks; rank++) {
+        for (uint64_t element = 0; element < proof->elements; element++) {
+            struct ar_operation_place place = place_of(proof, rank, element);
+            uint64_t *set = set_of(proof, proof->now, rank, element);
+            for (uint32_t from = 0; from < proof->ranks; from++) {
+                bool is_held = ar_operation_holds(proof->algorithm->operation, &place, from);
+                set[from / 64] |= (uint64_t)is_held << from % 64;
+            }
+        }
+    }
     for (uint32_t i = 0; i < phases_count; i++) {
         proof->phase = &phases[i];
         CHECK(execute_phase(proof));

@@ -172,19 +172,6 @@ static bool reweigh_rows(struct attempt *attempt, double *change)
     return true;
 }
 
-/* Sum of the errors at the present point; infinite if it cannot be predicted. */
-static double cost_of(const struct attempt *attempt)
-{
-    double sum = 0;
-    if (!predict_rows(attempt, &attempt->point.vector)) {
-        return HUGE_VAL;
-    }
-    for (size_t i = 0; i < attempt->problem->rows_count; i++) {
-        sum += fabs(error_of(attempt, i));
-    }
-    return sum;
-}
-
 /* Fits from the present point with weights of its own. */
 static bool run_attempt(struct attempt *attempt)
 {
@@ -240,8 +227,11 @@ static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
                                                  problem->start_spread * share_of(problem, i));
             gsl_vector_set(&attempt->point.vector, i, origin_of(problem, i) + away);
         }
-        if (run_attempt(attempt)) {
-            double cost = cost_of(attempt);
+        if (run_attempt(attempt) && predict_rows(attempt, &attempt->point.vector)) {
+            double cost = 0; /* the sum of the errors */
+            for (size_t i = 0; i < problem->rows_count; i++) {
+                cost += fabs(error_of(attempt, i));
+            }
             if (cost < best && keep_point(attempt, fit)) {
                 best = cost;
             }
@@ -250,8 +240,10 @@ static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
     return best < HUGE_VAL;
 }
 
-static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar_error *err)
+enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
+                            struct ar_error *err)
 {
+    assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MAX);
     bool is_one_size = true;
     for (size_t i = 1; i < problem->rows_count; i++) {
         is_one_size = is_one_size && problem->bytes[i * problem->stride] == problem->bytes[0];
@@ -266,14 +258,6 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
                             "fit: found one size, %.0f bytes, in all rows; expected several",
                             problem->bytes[0]);
     }
-    return AR_OK;
-}
-
-enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
-                            struct ar_error *err)
-{
-    assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MAX);
-    AR_TRY(check_rows(problem, err));
     struct ar_arena arena AR_ENDS_HERE = {NULL};
     struct attempt attempt;
     gsl_error_handler_t *handler =

@@ -137,12 +137,15 @@ const char *ar_library_nodes_format(const struct ar_library_nodes *nodes,
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-static void write_facts(const struct ar_library_table *table, FILE *file)
+void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
+                            size_t comments_count, FILE *file)
 {
+    const struct ar_library *library = &table->library;
+    struct ar_records lines;
     char fitted[AR_LIBRARY_NODES_TEXT], held_out[AR_LIBRARY_NODES_TEXT], operations[256] = "";
     size_t used = 0;
     for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
-        if ((table->library.calls >> i & 1) != 0) {
+        if ((library->calls >> i & 1) != 0) {
             used +=
                 (size_t)snprintf(operations + used, sizeof operations - used, "%s%s",
                                  used > 0 ? " " : "", ar_library_call_facts[i].operation->command);
@@ -150,19 +153,11 @@ static void write_facts(const struct ar_library_table *table, FILE *file)
     }
     const struct file own = {.table = *table,
                              .format = FORMAT,
-                             .tuning = table->library.tuning.release->name,
+                             .tuning = library->tuning.release->name,
                              .fitted = ar_library_nodes_format(&table->fitted, fitted),
                              .held_out = ar_library_nodes_format(&table->held_out, held_out),
                              .operations = operations};
     ar_record_write_facts(file, (struct ar_columns){facts, FACTS}, &own);
-}
-
-void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
-                            size_t comments_count, FILE *file)
-{
-    const struct ar_library *library = &table->library;
-    struct ar_records lines;
-    write_facts(table, file);
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
     }
@@ -226,29 +221,23 @@ static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, st
     return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);
 }
 
-static enum ar_status take_row(const struct ar_csv *csv, size_t number, const struct row *row,
-                               struct ar_library *library, struct ar_error *err)
-{
-    const char *unit = ar_library_parameters[row->parameter].unit;
-    if (library->values[row->parameter] > 0) {
-        return ar_csv_error(csv, number, "parameter", "every parameter once", err);
-    }
-    if (strcmp(row->unit, unit) != 0) {
-        return ar_csv_error(csv, number, "unit", unit, err);
-    }
-    library->values[row->parameter] = row->value;
-    library->is_identified[row->parameter] = row->is_identified;
-    memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
-    return AR_OK;
-}
-
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
                                 struct ar_library *library, struct ar_error *err)
 {
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        AR_TRY(take_row(csv, i, &rows[i], library, err));
+        const struct row *row = &rows[i];
+        const char *unit = ar_library_parameters[row->parameter].unit;
+        if (library->values[row->parameter] > 0) {
+            return ar_csv_error(csv, i, "parameter", "every parameter once", err);
+        }
+        if (strcmp(row->unit, unit) != 0) {
+            return ar_csv_error(csv, i, "unit", unit, err);
+        }
+        library->values[row->parameter] = row->value;
+        library->is_identified[row->parameter] = row->is_identified;
+        memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
     }
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         if (!(library->values[i] > 0)) {
@@ -260,30 +249,25 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
     return AR_OK;
 }
 
-static enum ar_status read_file(const char *path, struct ar_arena *arena, struct file *file,
-                                struct ar_error *err)
+enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
+                                     struct ar_error *err)
 {
+    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
+    struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
     char *text;
     size_t bytes;
     struct ar_csv *csv;
-    AR_TRY(ar_file_read(path, FILE_BYTES_MAX, "the table of a library", arena, &text, &bytes, err));
+    AR_TRY(
+        ar_file_read(path, FILE_BYTES_MAX, "the table of a library", &arena, &text, &bytes, err));
     if (bytes == 0 || text[bytes - 1] != '\n') {
         return ar_error_set(err, AR_BAD_DATA,
                             "%.200s: found no end of the last line; expected a table of a fitted "
                             "library (is it cut off?)",
                             path);
     }
-    AR_TRY(ar_csv_parse(path, text, bytes, AR_CSV_FACTS, arena, &csv, err));
+    AR_TRY(ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &arena, &csv, err));
     AR_TRY(read_facts(csv, file, err));
-    return read_rows(csv, arena, &file->table.library, err);
-}
-
-enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
-                                     struct ar_error *err)
-{
-    struct ar_arena arena AR_ENDS_HERE = {.bytes_max = AR_ARENA_BYTES_MAX};
-    struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
-    AR_TRY(read_file(path, &arena, file, err));
+    AR_TRY(read_rows(csv, &arena, &file->table.library, err));
     *table = file->table;
     return AR_OK;
 }
